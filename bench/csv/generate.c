@@ -6,8 +6,8 @@
  *     generate KIND NBYTES [SEED] > out.csv
  *     generate --read < file, cat file | generate --read[=PIPE_NBYTES]
  *
- * KIND is logs, narrow, wide, broad, ledger or floats: see the table KINDS. The same three arguments make
- * the same bytes on any machine: a header and whole records, at most NBYTES in all. --read reads
+ * KIND is logs, narrow, wide, broad, ledger, floats, keys or stations: see the table KINDS. The same three
+ * arguments make the same bytes on any machine: a header and whole records, at most NBYTES in all. --read reads
  * standard input in pieces of 1 MiB; with a number it sets the pipe's size first.
  *
  * Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
@@ -32,10 +32,20 @@ enum {
 	WIDE_NCOLUMNS = 50,
 	BROAD_NCOLUMNS = 300,
 	RECORDS_A_SECOND = 37, /* in the logs */
+	FEW_KEYS = 100,        /* of keys: distinct id1, id2, id4, id5; and records for each id3 and each id6 */
+	KEYS_NBYTES = 50,      /* of an average record of keys */
+	NSTATIONS = 413,
+	STATION_NBYTES_MAX = 24,
 };
 
 static uint64_t state;
 static char four_digits[10000][4];
+static uint32_t nmany_keys; /* of keys: distinct id3, id6 */
+static struct station {
+	char name[STATION_NBYTES_MAX];
+	size_t nbytes;
+	int mean; /* tenths of a degree */
+} stations[NSTATIONS];
 static char piece[PIECE_NBYTES + RECORD_NBYTES_MAX];
 
 /* ---- random numbers */
@@ -237,6 +247,66 @@ static char *put_floats(char *p, uint64_t row)
 	return p;
 }
 
+/* The table of the group-by task of the public database benchmark (db-benchmark, first h2o.ai's): with 500 MB it has
+ * ten million records, and 100 or 100,000 distinct keys a column. */
+static char *put_keys(char *p, uint64_t row)
+{
+	uint32_t many[2] = {1 + below(nmany_keys), 1 + below(nmany_keys)}, micros = below(100000001);
+
+	(void)row;
+	p = put_padded(put_text(p, "id"), 1 + below(FEW_KEYS), 3);
+	p = put_padded(put_text(p, ",id"), 1 + below(FEW_KEYS), 3);
+	p = put_padded(put_text(p, ",id"), many[0] / 100000000, 2);
+	p = put_padded(put_padded(p, many[0] / 10000, 4), many[0], 4);
+	*p++ = ',';
+	p = put_number(p, 1 + below(FEW_KEYS));
+	*p++ = ',';
+	p = put_number(p, 1 + below(FEW_KEYS));
+	*p++ = ',';
+	p = put_number(p, many[1]);
+	*p++ = ',';
+	p = put_number(p, 1 + below(5));
+	*p++ = ',';
+	p = put_number(p, 1 + below(15));
+	*p++ = ',';
+	p = put_number(p, micros / 1000000);
+	*p++ = '.';
+	return put_padded(put_padded(p, micros / 10000, 2), micros, 4);
+}
+
+/* Names of 4 to 17 bytes, no two the same, and mean temperatures from -10 to 30. */
+static void make_stations(void)
+{
+	for (int i = 0; i < NSTATIONS; i++) {
+		struct station *s = &stations[i];
+		uint32_t nletters = 1 + below(14);
+		char *p = s->name;
+
+		*p++ = (char)('A' + below(26));
+		while (nletters-- > 0)
+			*p++ = (char)('a' + below(26));
+		p = put_number(p, (uint64_t)(i + 10));
+		s->nbytes = (size_t)(p - s->name);
+		s->mean = (int)below(400) - 100;
+	}
+}
+
+/* A measurement as in the billion-row challenge: it lies up to 20 degrees from the station's mean. */
+static char *put_stations(char *p, uint64_t row)
+{
+	const struct station *s = &stations[below(NSTATIONS)];
+	int tenths = s->mean + (int)below(201) + (int)below(201) - 200;
+
+	(void)row;
+	memcpy(p, s->name, sizeof s->name);
+	p += s->nbytes;
+	*p++ = ';';
+	*p = '-';
+	p = put_number(p + (tenths < 0), (uint64_t)(abs(tenths) / 10));
+	*p++ = '.';
+	return put_padded(p, (unsigned)abs(tenths) % 10, 1);
+}
+
 static char *put_columns_header(char *p, int ncolumns)
 {
 	for (int i = 1; i <= ncolumns; i++) {
@@ -259,6 +329,8 @@ static const struct kind {
 	{"broad", NULL, put_broad, BROAD_NCOLUMNS},
 	{"ledger", "date,account,amount,memo", put_ledger, 0},
 	{"floats", "x,y", put_floats, 0},
+	{"keys", "id1,id2,id3,id4,id5,id6,v1,v2,v3", put_keys, 0},
+	{"stations", "station;temperature", put_stations, 0},
 };
 
 /* ---- the program */
@@ -279,8 +351,9 @@ static bool write_piece(size_t nbytes)
 static bool generate(const struct kind *kind, uint64_t limit)
 {
 	char *p = kind->header ? put_text(piece, kind->header) : put_columns_header(piece, kind->ncolumns);
-	uint64_t nwritten = 0;
+	uint64_t nwritten = 0, nmany = limit / KEYS_NBYTES / FEW_KEYS;
 
+	nmany_keys = nmany < 1 ? 1 : nmany > UINT32_MAX ? UINT32_MAX : (uint32_t)nmany;
 	*p++ = '\n';
 	for (uint64_t row = 0;; row++) {
 		char *end = kind->put(p, row);
@@ -337,6 +410,8 @@ int main(int argc, char **argv)
 		return usage();
 	state = argc == 4 ? strtoull(argv[3], NULL, 10) : 1;
 	fill_four_digits();
+	if (strcmp(argv[1], "stations") == 0)
+		make_stations();
 	for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
 		if (strcmp(argv[1], KINDS[i].name) == 0)
 			return status_of(generate(&KINDS[i], strtoull(argv[2], NULL, 10)));

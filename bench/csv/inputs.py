@@ -8,25 +8,31 @@ import shlex
 import subprocess
 import sys
 
-# column: the one that is summed. number: its number. field: its number for a tool that splits at every
-# comma, quoted or not; in these inputs that works for the columns named here.
+# number: a column's number. field: its number for a tool that splits at every comma, quoted or not; in these
+# inputs that works for the columns named here.
 Column = collections.namedtuple("Column", "name number field")
-KINDS = {
-    "logs": Column("bytes", 6, 7),
-    "narrow": Column("value", 2, 2),
-    "wide": Column("c25", 25, 25),
-    "broad": Column("c150", 150, 150),
-    "ledger": Column("amount", 3, 3),
-    "floats": Column("x", 1, 1),
-}
-EXPONENTS = Column("y", 2, 2)  # of floats
-STATUS = Column("status", 5, 6)  # of logs, as the next three
-HOST = Column("host", 2, 2)
-PATH = Column("path", 4, 4)      # and, at every comma, the next field
-SECONDS = Column("seconds", 7, 8)
-ACCOUNT = Column("account", 2, 2)  # of ledger
+COLUMNS = {column.name: column for column in (
+    # of logs; a path has a comma, so at every comma it is two fields
+    Column("host", 2, 2), Column("path", 4, 4), Column("status", 5, 6), Column("bytes", 6, 7), Column("seconds", 7, 8),
+    Column("id", 1, 1), Column("value", 2, 2),  # of narrow
+    Column("c25", 25, 25), Column("c150", 150, 150),  # of wide and of broad
+    Column("account", 2, 2), Column("amount", 3, 3),  # of ledger
+    Column("x", 1, 1), Column("y", 2, 2),  # of floats
+    Column("station", 1, 1), Column("temperature", 2, 2),  # of stations
+    *(Column(name, i, i) for i, name in enumerate("id1 id2 id3 id4 id5 id6 v1 v2 v3".split(), 1)))}  # of keys
+# The kinds of inputs, each with the column that is summed.
+KINDS = {kind: COLUMNS[name] for kind, name in {
+    "logs": "bytes", "narrow": "value", "wide": "c25", "broad": "c150", "ledger": "amount", "floats": "x", "keys": "v1",
+    "stations": "temperature"}.items()}
+DELIMITERS = {"stations": ";"}  # others have commas
 WIDE_NCOLUMNS = 50
 SEED = 20261121
+
+
+
+def delimiter(kind):
+    return DELIMITERS.get(kind, ",")
+
 
 # A format, the suffix of its files, and the programs that can pack it.
 PACKERS = {

@@ -11,33 +11,50 @@
     lagged(data, threads, sink)       narrow with the `value` of the record before
     rolling(data, threads, sink)      narrow with the mean of the last NROLLED values
     where(data, threads, sink)        the records of logs whose status is 404: a tenth
-    groups(data, key, threads, sink)  logs by one of its columns: the key, the number of records, the sum of bytes,
-                                      the mean of seconds
-    accounts(data, threads, sink)     ledger by account: the account, the sum of amount
+    distinct(data, names, threads)    the number of different values of each of these columns
+    groups(data, grouping, threads, sink) the groups of a Grouping: their keys, then the results
     running_groups(data, threads, sink)   logs with the running sum of `bytes` by host behind each record, in their order
 
 Each returns a Command. sink: /dev/null, or /dev/stdout where the records themselves are wanted.
 Tools that split at every comma, quoted or not, are given the field where these inputs have the
 column; a user would have to know that.
 """
+import collections
 import shlex
 
-from inputs import ACCOUNT, HOST, KINDS, PATH, SECONDS, STATUS, WIDE_NCOLUMNS, unpacker
+from inputs import COLUMNS, DELIMITERS, KINDS, WIDE_NCOLUMNS, delimiter, unpacker
 from measure import Command
 
 KEPT = "404"
 NROLLED = 10
 VALUE = KINDS["narrow"]
 BYTES = KINDS["logs"]
-AMOUNT = KINDS["ledger"]
+HOST = COLUMNS["host"]
 WIDE = ["c%d" % (i + 1) for i in range(WIDE_NCOLUMNS)]
 PAIRS = list(zip(WIDE[0:10:2], WIDE[1:10:2]))
+
+# Groups by keys, which are Columns. An operation is one of "count", which has no columns, "sum", "mean", "min", "max", "median",
+# "stddev", and "corr", which has two.
+Grouping = collections.namedtuple("Grouping", "keys results")
+Result = collections.namedtuple("Result", "operation columns")
 
 
 class Peer:
     """name: in the table. threaded: its number of threads can be set."""
     threaded = False
     reads_gz = False  # by itself
+    operations = {}  # of groups, with this tool's words for each
+    reads_delimiters = True  # others than commas
+
+    def can(self, task):
+        """Whether it has a command for the task."""
+        if not getattr(self, task.question, None) or task.kind in DELIMITERS and not self.reads_delimiters:
+            return False
+        return task.question != "groups" or all(r.operation in self.operations for r in task.column.results)
+
+    def results(self, grouping):
+        """The words for the results of a Grouping."""
+        return [self.operations[r.operation].format(*(column.name for column in r.columns)) for r in grouping.results]
 
     def __init__(self, name, path, programs):
         self.name, self.path, self.programs = name, path, programs
@@ -54,9 +71,23 @@ class Peer:
         return Command(line, env or {}, None, quiet)
 
 
+def _fields(grouping):
+    """The fields of its keys, for a tool that splits at every comma."""
+    return [field for key in grouping.keys for field in range(key.field, key.field + 1 + (key.name == "path"))]
+
+
+def _header(grouping):
+    return ",".join([key.name for key in grouping.keys] + ["r%d" % i for i, _ in enumerate(grouping.results)])
+
+
 class Awk(Peer):
+    # what a record does to the arrays of result {0}, and what is printed of group k; {1}: the field. n: of its records
+    operations = {"count": ("", "n[k]"), "sum": ("a{0}[k] += ${1}", "a{0}[k]"), "mean": ("a{0}[k] += ${1}", "a{0}[k] / n[k]"),
+                  "min": ("if (!(k in n) || ${1} < a{0}[k]) a{0}[k] = ${1}", "a{0}[k]"),
+                  "max": ("if (!(k in n) || ${1} > a{0}[k]) a{0}[k] = ${1}", "a{0}[k]")}
+
     def _ask(self, data, script, quiet=False):
-        argv = [self.path, "-F,", script]
+        argv = [self.path, "-F" + delimiter(data.kind), script]
         return self.fed(data, argv, argv + [data.path], quiet=quiet)
 
     def sum(self, data, column, threads):
@@ -85,27 +116,27 @@ class Awk(Peer):
         return self._ask(data, 'NR == 1 { print $0 ",mean"; next } { i = NR %% %d; s += $%d - a[i]; a[i] = $%d; n += n < %d;'
                          ' printf "%%s,%%.17g\\n", $0, s / n }' % (NROLLED, VALUE.field, VALUE.field, NROLLED), sink == "/dev/null")
 
-    def groups(self, data, key, threads, sink):
-        fields = '$%d "," $%d' % (key.field, key.field + 1) if key == PATH else "$%d" % key.field
-        return self._ask(data, 'NR == 1 { print "key,count,sum,mean"; next } { k = %s; n[k]++; s[k] += $%d; t[k] += $%d }'
-                         ' END { for (k in n) printf "%%s,%%d,%%.17g,%%.17g\\n", k, n[k], s[k], t[k] / n[k] }'
-                         % (fields, BYTES.field, SECONDS.field), sink == "/dev/null")
-
-    def accounts(self, data, threads, sink):
-        # a line of less fields is the rest of a memo
-        return self._ask(data, 'NR == 1 { print "key,sum"; next } NF > 3 { s[$%d] += $%d }'
-                         ' END { for (k in s) printf "%%s,%%.17g\\n", k, s[k] }' % (ACCOUNT.field, AMOUNT.field),
-                         sink == "/dev/null")
+    def groups(self, data, grouping, threads, sink):
+        key = ' "," '.join("$%d" % field for field in _fields(grouping))
+        steps, shown = zip(*([text.format(i, *(column.field for column in r.columns)) for text in self.operations[r.operation]]
+                             for i, r in enumerate(grouping.results)))
+        # in ledger, a line of less fields is the rest of a memo
+        return self._ask(data, 'NR == 1 { print "%s"; next } %s{ k = %s; %s; n[k]++ } END { for (k in n) printf "%%s%s\\n", k, %s }'
+                         % (_header(grouping), "NF > 3 " if data.kind == "ledger" else "", key,
+                            "; ".join(filter(None, steps)), ",%.17g" * len(shown), ", ".join(shown)), sink == "/dev/null")
 
     def running_groups(self, data, threads, sink):
         return self._ask(data, 'NR == 1 { print $0 ",running_sum"; next } { s[$%d] += $%d; print $0 "," s[$%d] }'
                          % (HOST.field, BYTES.field, HOST.field), sink == "/dev/null")
 
     def where(self, data, threads, sink):
-        return self._ask(data, "NR == 1 || $%d == %s" % (STATUS.field, KEPT), sink == "/dev/null")
+        return self._ask(data, "NR == 1 || $%d == %s" % (COLUMNS["status"].field, KEPT), sink == "/dev/null")
 
 
 class Datamash(Peer):
+    operations = {"count": "count 1", "sum": "sum {0}", "mean": "mean {0}", "min": "min {0}", "max": "max {0}",
+                  "median": "median {0}", "stddev": "sstdev {0}"}
+
     def sum(self, data, column, threads):
         return self.fed(data, [self.path, "-t,", "--header-in", "sum", str(column.field)])
 
@@ -122,21 +153,26 @@ class Datamash(Peer):
         return self.fed(data, [self.path, "-t,", "--header-in", "median", field, "perc:99", field,
                                "countunique", field])
 
+    def distinct(self, data, names, threads):
+        fields = ",".join(str(WIDE.index(name) + 1 if name in WIDE else COLUMNS[name].field) for name in names)
+        return self.fed(data, [self.path, "-t,", "--header-in", "countunique", fields])
 
-    def groups(self, data, key, threads, sink):
+    def groups(self, data, grouping, threads, sink):
         """Sorts, as it has to. It has no names for fields beyond the header's, so another program prints a header."""
-        fields = "%d,%d" % (key.field, key.field + 1) if key == PATH else str(key.field)
-        ask = [self.path, "-s", "-t,", "--header-in", "-g", fields, "count", "1", "sum", str(BYTES.field),
-               "mean", str(SECONDS.field)]
-        return Command("{ echo key,count,sum,mean; %s < %s; }" % (shlex.join(ask), shlex.quote(data.path)), {}, None,
+        ask = [self.path, "-s", "-t" + delimiter(data.kind), "--output-delimiter=,", "--header-in",
+               "-g", ",".join(map(str, _fields(grouping)))]
+        for r in grouping.results:
+            ask += self.operations[r.operation].format(*(column.field for column in r.columns)).split()
+        return Command("{ echo %s; %s < %s; }" % (_header(grouping), shlex.join(ask), shlex.quote(data.path)), {}, None,
                        sink == "/dev/null")
 
 
 class Miller(Peer):
     reads_gz = True
+    operations = {operation: operation for operation in ("count", "sum", "mean", "min", "max", "stddev")}
 
     def _ask(self, data, verb, quiet=False):
-        argv = [self.path, "--icsv", "--ocsv", *verb]
+        argv = [self.path, "--icsv", "--ocsv", "--ifs", delimiter(data.kind), *verb]
         return self.fed(data, argv, argv + [data.path], quiet=quiet)
 
     def sum(self, data, column, threads):
@@ -163,12 +199,15 @@ class Miller(Peer):
     def rolling(self, data, threads, sink):
         return self._step(data, "slwin_%d_0" % (NROLLED - 1), sink)
 
-    def groups(self, data, key, threads, sink):
-        return self._ask(data, ["stats1", "-a", "count,sum,mean", "-f", "bytes,seconds", "-g", key.name, "then", "cut", "-o",
-                                "-f", key.name + ",bytes_count,bytes_sum,seconds_mean"], sink == "/dev/null")
+    def distinct(self, data, names, threads):
+        return self._ask(data, ["stats1", "-a", "distinct_count", "-f", ",".join(names)])
 
-    def accounts(self, data, threads, sink):
-        return self._ask(data, ["stats1", "-a", "sum", "-f", AMOUNT.name, "-g", ACCOUNT.name], sink == "/dev/null")
+    def groups(self, data, grouping, threads, sink):
+        keys = [key.name for key in grouping.keys]
+        columns = list(dict.fromkeys(column.name for r in grouping.results for column in r.columns))
+        results = ["%s_%s" % (r.columns[0].name if r.columns else columns[0], r.operation) for r in grouping.results]
+        return self._ask(data, ["stats1", "-a", ",".join(self.results(grouping)), "-f", ",".join(columns), "-g", ",".join(keys),
+                                "then", "cut", "-o", "-f", ",".join(keys + results)], sink == "/dev/null")
 
     def running_groups(self, data, threads, sink):
         return self._ask(data, ["step", "-a", "rsum", "-f", BYTES.name, "-g", HOST.name], sink == "/dev/null")
@@ -179,6 +218,8 @@ class Miller(Peer):
 
 class Duckdb(Peer):
     threaded = reads_gz = True
+    operations = {"count": "count(*)", "sum": "sum({0})", "mean": "avg({0})", "min": "min({0})", "max": "max({0})",
+                  "median": "median({0})", "stddev": "stddev_samp({0})", "corr": "nullif(corr({0}, {1}), 'nan')"}
     table_options = ""
 
     def _argv(self, sql, threads):
@@ -225,11 +266,13 @@ class Duckdb(Peer):
         return self._copy(data, threads, sink, "SELECT *, avg(%s) OVER (ROWS BETWEEN %d PRECEDING AND CURRENT ROW)"
                           " AS mean FROM %%s" % (VALUE.name, NROLLED - 1))
 
-    def groups(self, data, key, threads, sink):
-        return self._copy(data, threads, sink, "SELECT %s, count(*), sum(bytes), avg(seconds) FROM %%s GROUP BY 1" % key.name)
+    def distinct(self, data, names, threads):
+        return self._ask(data, threads, "SELECT %s FROM %%s" % ", ".join("count(DISTINCT %s)" % name for name in names))
 
-    def accounts(self, data, threads, sink):
-        return self._copy(data, threads, sink, "SELECT account, sum(amount) FROM %s GROUP BY 1")
+    def groups(self, data, grouping, threads, sink):
+        keys = ", ".join(key.name for key in grouping.keys)
+        return self._copy(data, threads, sink, "SELECT %s, %s FROM %%s GROUP BY %s" % (
+            keys, ", ".join(self.results(grouping)), keys))
 
     def running_groups(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * EXCLUDE n, sum(bytes) OVER (PARTITION BY host ORDER BY n) FROM"
@@ -250,7 +293,7 @@ class DuckdbModule(Duckdb):
 class DuckdbText(Duckdb):
     """Records are not changed: as text they need no conversion."""
     table_options = ", all_varchar = true"
-    sum = every = deviations = order = covariances = running = groups = accounts = running_groups = None
+    sum = every = deviations = order = covariances = running = distinct = groups = running_groups = None
 
     def where(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = '%s'" % KEPT)
@@ -258,13 +301,17 @@ class DuckdbText(Duckdb):
 
 class Polars(Peer):
     threaded = reads_gz = True
+    operations = {"count": "pl.len()", "sum": "c({0!r}).sum()", "mean": "c({0!r}).mean()", "min": "c({0!r}).min()",
+                  "max": "c({0!r}).max()", "median": "c({0!r}).median()", "stddev": "c({0!r}).std()",
+                  "corr": "pl.corr({0!r}, {1!r}).fill_nan(None)"}
 
     def _ask(self, data, threads, expression, quiet=False):
         """expression: Python, of a lazy frame t."""
         def argv(source):
             return [self.path, "-c", "import sys, polars as pl\nt = %s\n%s" % (source, expression)]
-        return self.fed(data, argv("pl.read_csv(sys.stdin.buffer).lazy()"),
-                        argv("pl.scan_csv(%r)" % data.path), {"POLARS_MAX_THREADS": str(threads)},
+        separator = ", separator=%r" % delimiter(data.kind) if data.kind in DELIMITERS else ""
+        return self.fed(data, argv("pl.read_csv(sys.stdin.buffer%s).lazy()" % separator),
+                        argv("pl.scan_csv(%r%s)" % (data.path, separator)), {"POLARS_MAX_THREADS": str(threads)},
                         quiet)
 
     def sum(self, data, column, threads):
@@ -301,14 +348,13 @@ class Polars(Peer):
         return self._ask(data, threads, "t.with_columns(r=pl.col(%r).rolling_mean(%d, min_samples=1)).sink_csv(%r)"
                          % (VALUE.name, NROLLED, sink))
 
-    def _by(self, data, threads, sink, key, results):
-        return self._ask(data, threads, "c = pl.col\nt.group_by(%r).agg(%s).sink_csv(%r)" % (key.name, results, sink))
+    def distinct(self, data, names, threads):
+        return self._ask(data, threads, "print(*t.select(pl.col(%r).n_unique()).collect().row(0))" % names)
 
-    def groups(self, data, key, threads, sink):
-        return self._by(data, threads, sink, key, "pl.len(), c('bytes').sum(), c('seconds').mean()")
-
-    def accounts(self, data, threads, sink):
-        return self._by(data, threads, sink, ACCOUNT, "c('amount').sum()")
+    def groups(self, data, grouping, threads, sink):
+        results = ", ".join("%s.alias('r%d')" % pair[::-1] for pair in enumerate(self.results(grouping)))
+        return self._ask(data, threads, "c = pl.col\nt.group_by(%r).agg(%s).sink_csv(%r)"
+                         % ([key.name for key in grouping.keys], results, sink))
 
     def running_groups(self, data, threads, sink):
         return self._ask(data, threads, "t.with_columns(r=pl.col('bytes').cum_sum().over('host')).sink_csv(%r)" % sink)
@@ -316,6 +362,29 @@ class Polars(Peer):
     def where(self, data, threads, sink):
         return self._ask(data, threads, "t.filter(pl.col('status') == %s).sink_csv(%r)"
                          % (KEPT, sink))
+
+
+class Chdb(Peer):
+    threaded = True
+    reads_delimiters = False  # a setting that would also be its output's
+    operations = {"count": "count()", "sum": "sum({0})", "mean": "avg({0})", "min": "min({0})", "max": "max({0})",
+                  "median": "quantileExactInclusive(0.5)({0})", "stddev": "stddevSampStable({0})",
+                  "corr": "ifNotFinite(corrStable({0}, {1}), NULL)"}
+
+    def _ask(self, data, threads, sql, sink):
+        script = ("import chdb\nopen(%r, 'wb').write(chdb.query(%r, 'CSVWithNames').bytes())" % (
+            sink, "%s SETTINGS max_threads = %d" % (sql % ("file('%s', 'CSVWithNames')" % data.path), threads)))
+        return Command([self.path, "-c", script], {}, None, sink == "/dev/null")
+
+    def sum(self, data, column, threads):
+        return self._ask(data, threads, "SELECT sum(%s) FROM %%s" % column.name, "/dev/stdout")
+
+    def distinct(self, data, names, threads):
+        return self._ask(data, threads, "SELECT %s FROM %%s" % ", ".join("uniqExact(%s)" % name for name in names), "/dev/stdout")
+
+    def groups(self, data, grouping, threads, sink):
+        keys = ", ".join(key.name for key in grouping.keys)
+        return self._ask(data, threads, "SELECT %s, %s FROM %%s GROUP BY %s" % (keys, ", ".join(self.results(grouping)), keys), sink)
 
 
 class Pyarrow(Peer):
@@ -406,6 +475,7 @@ PEERS = (
     ("duckdb, as text", "duckdb", DuckdbText),
     ("duckdb in python", "python:duckdb", DuckdbModule),
     ("polars", "python:polars", Polars),
+    ("chdb", "python:chdb", Chdb),
     ("pyarrow", "python:pyarrow", Pyarrow),
     ("xan", "xan", Xan),
     ("qsv", "qsv", Qsv),

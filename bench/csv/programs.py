@@ -8,7 +8,7 @@ import sys
 
 PROGRAMS = ("duckdb", "mlr", "datamash", "mawk", "gawk", "awk", "qsv", "xan", "zsv", "igzip",
             "zcat", "pigz", "gzip", "bgzip", "zstd", "libdeflate-gunzip", "wc", "valgrind")
-MODULES = ("duckdb", "polars", "pyarrow")
+MODULES = ("duckdb", "polars", "chdb", "pyarrow")
 VERSION_FLAGS = {"mawk": ("-W", "version")}
 
 

@@ -13,7 +13,7 @@ import inputs
 import peers
 from measure import Command
 
-# question: a method of a Peer. column: of sum, what is summed; of groups, the key.
+# question: a method of a Peer. column: of sum, what is summed; of groups, a peers.Grouping; of distinct, names.
 Task = collections.namedtuple("Task", "name question kind way column title")
 
 # role: "gpustat", "peer" or "limit". threads: as set; None if not set.
@@ -21,9 +21,13 @@ Task = collections.namedtuple("Task", "name question kind way column title")
 Contestant = collections.namedtuple("Contestant", "name role threads command answers check")
 
 
-def _groups(key, title):
-    return Task("by-" + key.name, "groups", "logs", "file", key,
-                "count, sum of bytes, mean of seconds by %s, logs (%s), to /dev/null" % (key.name, title))
+def _groups(name, kind, keys, results, title):
+    """keys, results: as words, "median v3, stddev v3"."""
+    grouping = peers.Grouping([inputs.COLUMNS[key] for key in keys.split()],
+                              [peers.Result(word.split()[0], [inputs.COLUMNS[of] for of in word.split()[1:]])
+                               for word in results.split(", ")])
+    return Task(name, "groups", kind, "file", grouping,
+                "%s by %s, %s (%s), to /dev/null" % (results, ", ".join(keys.split()), kind, title))
 
 
 def _sum(kind, way="file", column=None, name=None, title=""):
@@ -38,7 +42,7 @@ TASKS = (
     _sum("wide", title=" (50 columns)"),
     _sum("ledger", title=" (newlines in quotes)"),
     _sum("floats", title=" (17 digits)"),
-    _sum("floats", column=inputs.EXPONENTS, name="sum-exponents", title=" (exponents)"),
+    _sum("floats", column=inputs.COLUMNS["y"], name="sum-exponents", title=" (exponents)"),
     Task("all-wide", "every", "wide", "file", None, "sum, min, max of all 50 columns, wide"),
     Task("stddev-wide", "deviations", "wide", "file", None, "standard deviation of all 50 columns, wide"),
     Task("order-narrow", "order", "narrow", "file", None, "median, 99th percentile and different values of value, narrow"),
@@ -55,17 +59,30 @@ TASKS = (
     Task("rolling-narrow", "rolling", "narrow", "file", None, "mean of the last ten values, narrow, to /dev/null"),
     Task("where-logs", "where", "logs", "file", None,
          "the records of logs with status 404, a tenth, to /dev/null"),
-    _groups(inputs.STATUS, "6 groups"),
-    _groups(inputs.HOST, "a group for nearly each record"),
-    _groups(inputs.PATH, "a group for nearly each record, quoted"),
-    Task("by-account", "accounts", "ledger", "file", None,
-         "sum of amount by account, ledger (1000 groups; newlines in quotes), to /dev/null"),
+    Task("distinct-ids", "distinct", "narrow", "file", ["id"], "different values of id, narrow: as many as records"),
+    Task("distinct-wide", "distinct", "wide", "file", peers.WIDE, "different values of each of the 50 columns, wide"),
+    *(_groups("by-" + key, "logs", key, "count, sum bytes, mean seconds", title)
+      for key, title in (("status", "6 groups"), ("host", "a group for nearly each record"),
+                         ("path", "a group for nearly each record, quoted"))),
+    _groups("by-account", "ledger", "account", "sum amount", "1000 groups; newlines in quotes"),
+    # the public database benchmark's questions (db-benchmark); q8 asks for records
+    _groups("h2o-q1", "keys", "id1", "sum v1", "100 groups"),
+    _groups("h2o-q2", "keys", "id1 id2", "sum v1", "10,000 groups"),
+    _groups("h2o-q3", "keys", "id3", "sum v1, mean v3", "a group for 100 records"),
+    _groups("h2o-q4", "keys", "id4", "mean v1, mean v2, mean v3", "100 groups"),
+    _groups("h2o-q5", "keys", "id6", "sum v1, sum v2, sum v3", "a group for 100 records"),
+    _groups("h2o-q6", "keys", "id4 id5", "median v3, stddev v3", "10,000 groups"),
+    _groups("h2o-q7", "keys", "id3", "max v1, min v2", "a group for 100 records"),
+    _groups("h2o-q9", "keys", "id2 id4", "corr v1 v2", "10,000 groups"),
+    _groups("h2o-q10", "keys", "id1 id2 id3 id4 id5 id6", "sum v3, count", "a group for each record"),
+    _groups("brc", "stations", "station", "min temperature, mean temperature, max temperature",
+            "the billion-row challenge; 413 groups"),
     Task("running-by-host", "running_groups", "logs", "file", None,
          "running sum of bytes by host behind each record, logs, to /dev/null"),
 )
 
-# Questions whose answers are records or groups, which are summed up: these columns of them.
-STREAMS = {"running": "4", "changes": "4", "lagged": "4", "rolling": "4", "where": str(inputs.KINDS["logs"].number), "groups": "2-4", "accounts": "2",
+# Questions whose answers are records or groups, which are summed up: these columns of them; of groups the results.
+STREAMS = {"running": "4", "changes": "4", "lagged": "4", "rolling": "4", "where": str(inputs.KINDS["logs"].number), "groups": None,
            "running_groups": "8"}
 SIMD = ("avx2", "portable")  # values of GPUSTAT_SIMD, besides the machine's own
 
@@ -74,9 +91,15 @@ def gpustat_options(task):
     """The options that ask gpustat this task's question."""
     if task.question == "sum":
         return ["--sum", task.column.name]
-    value, size = peers.VALUE.name, inputs.KINDS["logs"].name
     if task.question == "groups":
-        return ["--by", task.column.name, "--count-records", "--sum", size, "--mean", inputs.SECONDS.name]
+        options = ["--by", ",".join(key.name for key in task.column.keys)]
+        for result in task.column.results:
+            options += (["--" + result.operation, ":".join(column.name for column in result.columns)] if result.columns
+                        else ["--count-records"])
+        return (["--delimiter", inputs.delimiter(task.kind)] if task.kind in inputs.DELIMITERS else []) + options
+    if task.question == "distinct":
+        return ["--count-distinct", ",".join(task.column)]
+    value, size = peers.VALUE.name, inputs.KINDS["logs"].name
     return {"every": ["--sum", "*", "--min", "*", "--max", "*"],
             "deviations": ["--stddev", "*"],
             "order": ["--median", value, "--p99", value, "--count-distinct", value],
@@ -85,8 +108,7 @@ def gpustat_options(task):
             "changes": ["--delta", value],
             "lagged": ["--lag", value],
             "rolling": ["--rolling-mean", "%s:%d" % (value, peers.NROLLED)],
-            "accounts": ["--by", inputs.ACCOUNT.name, "--sum", inputs.KINDS["ledger"].name],
-            "running_groups": ["--by", inputs.HOST.name, "--cumsum", size],
+            "running_groups": ["--by", peers.HOST.name, "--cumsum", size],
             "where": ["--where", "status = " + peers.KEPT]}[task.question]
 
 
@@ -109,7 +131,8 @@ def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=
 def stream_check(path, task, command):
     """A command that sums up the records that `command` prints exactly, with gpustat."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
-    columns = STREAMS[task.question]
+    columns = STREAMS[task.question] or "%d-%d" % (
+        len(task.column.keys) + 1, len(task.column.keys) + len(task.column.results))
     judge = [path, "--device", "cpu", "--header", "yes", "--sum", columns]
     if task.question != "changes":  # Miller's first change is 0, others have none
         judge += ["--count", columns]
@@ -149,7 +172,7 @@ def _unpacked_by(data, command):
 def _peers(path, task, data, threads, programs):
     counts = sorted({threads, 1}, reverse=True)
     for peer in peers.all_peers(programs):
-        ask = getattr(peer, task.question, None)
+        ask = peer.can(task) and getattr(peer, task.question)
         for nthreads in counts if peer.threaded and data.way == "file" else [threads]:
             shown = nthreads if peer.threaded else None
             args = (data,) if task.column is None else (data, task.column)

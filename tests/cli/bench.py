@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gpustat-bench: the model's figures, its three formats, wrong usage; with a GPU, every rung.
+"""gpustat-bench: the model's figures, its three formats, wrong usage; with a GPU, every rung. And `make bench`: its groups and
+different values, compared with what peers are there.
 
 The oracle of the model is written down here as the textbook does it, with loops over iterations
 and warps; it shares nothing with the program. Without a GPU the ladders must say so and fail.
@@ -9,8 +10,10 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree
 
 import harness
@@ -262,7 +265,56 @@ def check_with_gpu():
                lambda: harness.describe(r))
 
 
+# ---- make bench ---------------------------------------------------------------------------------
+
+GROUPED = ("by-status by-host by-path by-account distinct-ids distinct-wide brc " +
+           " ".join("h2o-q%d" % i for i in (1, 2, 3, 4, 5, 6, 7, 9, 10))).split()
+
+
+def compare(folder, *args):
+    command = [sys.executable, harness.source("bench", "csv", "compare.py"), "--gpustat", harness.program(), "--folder", folder,
+               "--size", "200K", "--repeat", "1", "--threads", "1", *args]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+
+
+def records_of(folder, kind, delimiter=","):
+    with open(os.path.join(folder, kind + ".csv"), encoding="ascii", newline="") as f:
+        return list(csv.DictReader(f, delimiter=delimiter))
+
+
+def check_inputs(folder):
+    """What the two inputs for groups are made of."""
+    rows = records_of(folder, "keys")
+    few, many = {str(i) for i in range(1, 101)}, {str(i) for i in range(1, 41)}
+    harness.ok(len(rows) > 3000 and all(
+        {row["id1"], row["id2"]} <= {"id%03d" % int(i) for i in few} and row["id3"] in {"id%010d" % int(i) for i in many}
+        and {row["id4"], row["id5"]} <= few and row["id6"] in many and 1 <= int(row["v1"]) <= 5 and 1 <= int(row["v2"]) <= 15
+        and re.fullmatch(r"\d\d?\.\d{6}|100\.000000", row["v3"]) for row in rows), "make bench: the records of keys", repr(rows[:3]))
+    harness.is_([len({row[name] for row in rows}) for name in ("id1", "id4", "id3", "id6", "v1", "v2")], [100, 100, 40, 40, 5, 15],
+                "make bench: its different keys")
+    rows = records_of(folder, "stations", ";")
+    harness.ok(len({row["station"] for row in rows}) == 413 and all(
+        re.fullmatch(r"[A-Z][a-z]{1,14}\d{2,3}", row["station"]) and re.fullmatch(r"-?\d\d?\.\d", row["temperature"]) for row in rows),
+               "make bench: the records of stations", repr(rows[:3]))
+
+
+def check_comparison():
+    """Each task runs at a small size, and no answer is wrong. Peers that start slowly are left out."""
+    if not shutil.which(os.environ.get("CC", "cc").split()[0]):
+        harness.skip("make bench", "no C compiler for its generator")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        r = compare(folder, "--only", ",".join(GROUPED), *("--program=python:%s=" % name for name in ("polars", "chdb", "pyarrow")))
+        said = r.stdout.decode("utf-8", "replace")
+        rows = said.partition("how many times as long")[2].split("\n")
+        harness.is_(sorted(line.split()[0] for line in rows[3:] if line), sorted(GROUPED), "make bench: a row for each task")
+        harness.ok(r.returncode == 0 and "WRONG" not in said and " exit " not in said, "make bench: the answers agree",
+                   said + r.stderr.decode("utf-8", "replace"))
+        check_inputs(folder)
+
+
 def main():
+    check_comparison()
     check_counts()
     check_figures_in_print()
     check_formats()
