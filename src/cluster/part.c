@@ -234,8 +234,8 @@ static void put_groups(const struct query *q, const struct group_list *list, str
 	}
 	for (size_t i = 0; i < list->n && to->status == STATUS_OK; i++) {
 		if (i + 8 < list->n)
-			group_prefetch(list->at[i + 8].group);
-		group_write(list->at[i].group, &q->plan, &blank, to);
+			group_prefetch(group_list_at(list, i + 8));
+		group_write(group_list_at(list, i), &q->plan, &blank, to);
 	}
 	partial_free(&blank);
 }
@@ -258,7 +258,7 @@ static void put_all_groups(const struct query *q, struct partial *total, struct 
 	if (status == STATUS_OK)
 		status = group_list_make(q->plan.groups, nthreads, &list);
 	if (status == STATUS_OK && q->plan.emits)
-		group_list_order_keys(&list);
+		status = group_list_order_keys(&list);
 	if (status != STATUS_OK)
 		to->status = status;
 	else

@@ -57,7 +57,7 @@ enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes
 	if (plain_nbytes > 0) {
 		status = set_plain(v, to, plain_nbytes);
 	} else {
-		*v = (struct sort_value){.kind = nbytes == 0 ? VALUE_EMPTY : VALUE_TEXT, .nbytes = nbytes, .place = v->place};
+		*v = (struct sort_value){.kind = nbytes == 0 ? VALUE_EMPTY : VALUE_TEXT, .nbytes = nbytes, .first = v->first, .group = v->group};
 		status = keep_text(v, text);
 	}
 	if (to != room)
@@ -111,7 +111,7 @@ int sort_value_compare(const struct sort_value *a, const struct sort_value *b, b
 					 : compare_numbers(a, b);
 	if (order)
 		return descending ? -order : order;
-	return a->place.first < b->place.first ? -1 : a->place.first > b->place.first;
+	return a->first < b->first ? -1 : a->first > b->first;
 }
 
 static int compare_ascending(const void *a, const void *b)
@@ -131,8 +131,8 @@ static void free_value(const struct group_heap *h, struct sort_value *v)
 	free(v->text);
 	if (!h->owns)
 		return;
-	group_free(v->place.group, h->owns);
-	free(v->place.group);
+	group_free(v->group, h->owns);
+	free(v->group);
 }
 
 static bool comes_before(const struct group_heap *h, const struct sort_value *a, const struct sort_value *b)

@@ -20,10 +20,11 @@ struct sort_value {
 	struct decimal number; /* of VALUE_NUMBER */
 	char *text;            /* of VALUE_WIDE and VALUE_TEXT. Owned. */
 	size_t nbytes;
-	struct group_place place;
+	uint64_t first; /* the group's */
+	struct group *group;
 };
 
-/* Sets the value to that of a text, but for its place. notation: of a text of the input, in which it is a number if it is
+/* Sets the value to that of a text, but for its group. notation: of a text of the input, in which it is a number if it is
  * one; NULL: the text is decimal.h's. Errors: STATUS_NO_MEMORY. */
 enum status sort_value_set(struct sort_value *v, const char *text, size_t nbytes, const struct number_notation *notation);
 
@@ -36,7 +37,7 @@ struct group_heap {
 	struct sort_value *at; /* room for `most`. Owned. */
 	size_t n, most;
 	bool descending;
-	const struct plan *owns; /* the groups of its places are its own, of this plan; NULL: they are not */
+	const struct plan *owns; /* the groups of its values are its own, of this plan; NULL: they are not */
 };
 
 /* Errors: STATUS_NO_MEMORY. */

@@ -2,7 +2,9 @@
  *
  * group_list.c - see group_list.h. Groups are dealt into buckets by their offsets, which lie about evenly
  * in the input, and each bucket is sorted by itself: three passes over the groups, whatever their number.
- * In each pass, threads take parts of the store, or ranges of buckets.
+ * In each pass, threads take parts of the store, or ranges of buckets. Until it is sorted, a word of the list has the
+ * group's address and, in the bits that no address uses, those of its offset that tell it from others of its bucket: sorting
+ * does not look at the groups.
  */
 #include "fold/group_list.h"
 
@@ -14,7 +16,7 @@
 #include "fold/group_values.h"
 #include "fold/key_memory.h"
 
-#define BUCKET_NGROUPS 4 /* in the mean */
+#define BUCKET_NGROUPS 8 /* in the mean */
 #define INSERTION_NGROUPS_MAX 32
 
 /* Groups on their way into buckets. */
@@ -25,10 +27,13 @@ struct dealing {
 	atomic_size_t next;     /* range of buckets that no thread has taken */
 	_Atomic uint64_t last;  /* the greatest offset */
 	int shift;              /* from an offset to a bucket */
-	atomic_size_t *ends;    /* nbuckets: behind the last place so far */
+	int tag_shift;          /* from an offset to a word's tag, the bits that follow */
+	atomic_size_t *ends;    /* nbuckets: behind the last word so far */
 	size_t nbuckets;
-	struct group_place *at;
+	uintptr_t *at;
 };
+
+#define ADDRESS_MASK (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1)
 
 /* ---- passes over the groups ---- */
 
@@ -55,45 +60,90 @@ static enum status find_last(void *context, struct group *group)
 	return STATUS_OK;
 }
 
+static atomic_size_t *end_of(struct dealing *d, uint64_t first)
+{
+	return &d->ends[first >> d->shift];
+}
+
 static enum status count(void *context, struct group *group)
 {
 	struct dealing *d = context;
 
-	atomic_fetch_add_explicit(&d->ends[group->first >> d->shift], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(end_of(d, group->first), 1, memory_order_relaxed);
 	return STATUS_OK;
 }
 
-static enum status deal(void *context, struct group *group)
-{
-	struct dealing *d = context;
-	size_t i = atomic_fetch_add_explicit(&d->ends[group->first >> d->shift], 1, memory_order_relaxed);
+#define AHEAD_NGROUPS 16 /* whose buckets are on their way into the cache, and half as many whose words are */
 
-	d->at[i] = (struct group_place){group->first, group};
+/* The groups of a part that were visited last. Adding to a counter that another thread may add to waits for all stores before
+ * it, so they must not miss the cache. */
+struct dealing_part {
+	struct dealing *d;
+	struct group *ahead[AHEAD_NGROUPS];
+	size_t n; /* visited so far */
+};
+
+static void deal(struct dealing *d, struct group *group)
+{
+	size_t i = atomic_fetch_add_explicit(end_of(d, group->first), 1, memory_order_relaxed);
+
+	d->at[i] = group->first >> d->tag_shift << GROUPS_ADDRESS_BITS | (uintptr_t)group;
+}
+
+static enum status deal_ahead(void *context, struct group *group)
+{
+	struct dealing_part *p = context;
+	struct group **at = &p->ahead[p->n % AHEAD_NGROUPS], *half = p->ahead[(p->n + AHEAD_NGROUPS / 2) % AHEAD_NGROUPS];
+
+	if (p->n++ >= AHEAD_NGROUPS)
+		deal(p->d, *at);
+	*at = group;
+	__builtin_prefetch(end_of(p->d, group->first), 1);
+	if (half)
+		__builtin_prefetch(&p->d->at[atomic_load_explicit(end_of(p->d, half->first), memory_order_relaxed)], 1);
+	return STATUS_OK;
+}
+
+static enum status deal_part(void *context, struct groups *part)
+{
+	struct dealing_part p = {.d = context};
+
+	groups_each(part, deal_ahead, &p);
+	for (size_t i = p.n < AHEAD_NGROUPS ? 0 : p.n - AHEAD_NGROUPS; i < p.n; i++)
+		deal(p.d, p.ahead[i % AHEAD_NGROUPS]);
 	return STATUS_OK;
 }
 
 /* ---- buckets ---- */
 
-static int compare_places(const void *a, const void *b)
+static uint64_t first_of(uintptr_t word)
 {
-	uint64_t x = ((const struct group_place *)a)->first, y = ((const struct group_place *)b)->first;
-
-	return x < y ? -1 : x > y;
+	return ((const struct group *)(word & ADDRESS_MASK))->first;
 }
 
-static void sort_bucket(struct group_place *at, size_t n)
+/* Compares words of one bucket: by their tags, unless these have too few bits. */
+static int compare_words(const void *a, const void *b)
 {
-	if (n > INSERTION_NGROUPS_MAX) {
-		qsort(at, n, sizeof *at, compare_places);
-		return;
-	}
-	for (size_t i = 1; i < n; i++) {
-		struct group_place place = at[i];
+	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+	if ((x ^ y) & ~ADDRESS_MASK)
+		return x < y ? -1 : 1;
+	return first_of(x) < first_of(y) ? -1 : first_of(x) > first_of(y);
+}
+
+static void sort_bucket(uintptr_t *at, size_t n)
+{
+	if (n > INSERTION_NGROUPS_MAX)
+		qsort(at, n, sizeof *at, compare_words);
+	for (size_t i = 1; i < n && n <= INSERTION_NGROUPS_MAX; i++) {
+		uintptr_t word = at[i];
 		size_t j = i;
-		for (; j > 0 && at[j - 1].first > place.first; j--)
+		for (; j > 0 && compare_words(&at[j - 1], &word) > 0; j--)
 			at[j] = at[j - 1];
-		at[j] = place;
+		at[j] = word;
 	}
+	for (size_t i = 0; i < n; i++)
+		at[i] &= ADDRESS_MASK;
 }
 
 #define RANGE_NBUCKETS 4096 /* that a thread takes at once */
@@ -136,6 +186,7 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 {
 	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUP_LIST_FEW ? 1 : nthreads};
 	enum status status = group_store_settle(s, d.nthreads);
+	void *ends;
 
 	*out = (struct group_list){NULL, 0, NULL};
 	if (status == STATUS_OK)
@@ -145,22 +196,28 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 	visit_all(&d, find_last);
 	while (d.last >> d.shift > out->n / BUCKET_NGROUPS)
 		d.shift++;
+	d.tag_shift = d.shift > 64 - GROUPS_ADDRESS_BITS ? d.shift - (64 - GROUPS_ADDRESS_BITS) : 0;
 	d.nbuckets = (d.last >> d.shift) + 1;
-	d.ends = calloc(d.nbuckets, sizeof *d.ends);
-	status = d.ends ? STATUS_OK : STATUS_NO_MEMORY;
-	if (status == STATUS_OK) {
-		d.at = out->at;
-		visit_all(&d, count);
-		place_buckets(&d);
-		visit_all(&d, deal);
-		d.next = 0;
-		team_run(d.nthreads, sort_ranges, &d);
-	}
-	free(d.ends);
-	return status;
+	status = key_memory_new(d.nbuckets * sizeof *d.ends, &ends);
+	if (status != STATUS_OK)
+		return status;
+	d.ends = ends;
+	d.at = out->at;
+	visit_all(&d, count);
+	place_buckets(&d);
+	group_store_visit(s, d.nthreads, deal_part, &d);
+	d.next = 0;
+	team_run(d.nthreads, sort_ranges, &d);
+	key_memory_free(ends, d.nbuckets * sizeof *d.ends);
+	return STATUS_OK;
 }
 
 /* ---- by keys ---- */
+
+struct keyed_group {
+	uint64_t begin; /* of its key */
+	struct group *group;
+};
 
 /* The first bytes of a group's key as a number that is in their order. */
 static uint64_t begin_of_key(const struct group *g)
@@ -176,28 +233,41 @@ static uint64_t begin_of_key(const struct group *g)
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct group_place *x = a, *y = b;
+	const struct keyed_group *x = a, *y = b;
 	size_t nx = key_nbytes(&x->group->key), ny = key_nbytes(&y->group->key);
-	int order = (x->first > y->first) - (x->first < y->first);
+	int order = (x->begin > y->begin) - (x->begin < y->begin);
 
 	if (order == 0)
 		order = memcmp(key_text(&x->group->key), key_text(&y->group->key), nx < ny ? nx : ny);
 	return order ? order : (nx > ny) - (nx < ny);
 }
 
-void group_list_order_keys(struct group_list *l)
+enum status group_list_order_keys(struct group_list *l)
 {
+	struct keyed_group *groups;
+	enum status status;
+	void *memory;
+
+	if (l->n == 0)
+		return STATUS_OK;
+	status = key_memory_new(l->n * sizeof *groups, &memory);
+	if (status != STATUS_OK)
+		return status;
+	groups = memory;
 	for (size_t i = 0; i < l->n; i++)
-		l->at[i].first = begin_of_key(l->at[i].group);
-	if (l->n > 1)
-		qsort(l->at, l->n, sizeof *l->at, compare_keys);
+		groups[i] = (struct keyed_group){begin_of_key(group_list_at(l, i)), group_list_at(l, i)};
+	qsort(groups, l->n, sizeof *groups, compare_keys);
+	for (size_t i = 0; i < l->n; i++)
+		l->at[i] = (uintptr_t)groups[i].group;
+	key_memory_free(memory, l->n * sizeof *groups);
+	return STATUS_OK;
 }
 
 void group_list_free(struct group_list *l)
 {
 	for (size_t i = 0; l->owns && i < l->n; i++) {
-		group_free(l->at[i].group, l->owns);
-		free(l->at[i].group);
+		group_free(group_list_at(l, i), l->owns);
+		free(group_list_at(l, i));
 	}
 	key_memory_free(l->at, l->n * sizeof *l->at);
 }

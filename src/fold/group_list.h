@@ -11,17 +11,17 @@
 #include "base/status.h"
 #include "fold/groups.h"
 
-struct group_place {
-	uint64_t first; /* as in the group; once they are in the order of keys, its key's first bytes */
-	struct group *group;
-};
-
-/* Owns its places, which count towards --memory. */
+/* Owns its words, which count towards --memory. */
 struct group_list {
-	struct group_place *at;
+	uintptr_t *at; /* n addresses of groups */
 	size_t n;
 	const struct plan *owns; /* each group is its own, of this plan; NULL: they are the store's */
 };
+
+static inline struct group *group_list_at(const struct group_list *l, size_t i)
+{
+	return (struct group *)l->at[i];
+}
 
 #define GROUP_LIST_FEW 10000 /* a thread takes longer to start than it saves */
 
@@ -32,8 +32,9 @@ enum status group_list_new(size_t n, struct group_list *out);
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out);
 
-/* Sorts the list by the bytes of the groups' keys: where records are printed, groups do not know when they appeared. */
-void group_list_order_keys(struct group_list *l);
+/* Sorts the list by the bytes of the groups' keys: where records are printed, groups do not know when they appeared. Errors: as
+ * above. */
+enum status group_list_order_keys(struct group_list *l);
 
 void group_list_free(struct group_list *l);
 

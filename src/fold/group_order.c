@@ -196,7 +196,7 @@ static struct group *copy_group(struct group *g, const struct plan *plan)
 static enum status gather_group(void *context, struct group *group)
 {
 	struct gathering *g = context;
-	struct sort_value v = {.place = {group->first, group}};
+	struct sort_value v = {.first = group->first, .group = group};
 	enum status status = read_value(&g->rows, g->sort, group, &v);
 
 	if (status != STATUS_OK)
@@ -206,12 +206,12 @@ static enum status gather_group(void *context, struct group *group)
 		return STATUS_OK;
 	}
 	if (g->heap->owns)
-		v.place.group = copy_group(group, g->heap->owns);
-	if (v.place.group)
+		v.group = copy_group(group, g->heap->owns);
+	if (v.group)
 		group_heap_offer(g->heap, v, g->of);
 	else
 		free(v.text);
-	return v.place.group ? STATUS_OK : STATUS_NO_MEMORY;
+	return v.group ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status sort_part(struct gathering *g, const struct groups *part, size_t nfirst, struct run *run)
@@ -304,7 +304,7 @@ static void settle(struct run **heap, size_t n, size_t i, bool descending)
 	heap[i] = run;
 }
 
-/* Fills the list with the first places of all runs. */
+/* Fills the list with the first groups of all runs. */
 static void merge_runs(struct sorting *s, struct group_list *list)
 {
 	bool descending = s->sort->is_descending;
@@ -317,7 +317,7 @@ static void merge_runs(struct sorting *s, struct group_list *list)
 	for (size_t i = n; i-- > 0;)
 		settle(heap, n, i, descending);
 	for (size_t i = 0; i < list->n; i++) {
-		list->at[i] = next_of(heap[0])->place;
+		list->at[i] = (uintptr_t)next_of(heap[0])->group;
 		if (++heap[0]->next == heap[0]->heap.n)
 			heap[0] = heap[--n];
 		if (n > 0)

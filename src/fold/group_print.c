@@ -181,8 +181,8 @@ static enum status append_listed(struct printing *p, const struct group_list *li
 
 	for (size_t i = begin; i < end && status == STATUS_OK; i++) {
 		if (i + 8 < end)
-			group_prefetch(list->at[i + 8].group);
-		status = append_row(p, list->at[i].group);
+			group_prefetch(group_list_at(list, i + 8));
+		status = append_row(p, group_list_at(list, i));
 	}
 	return status;
 }

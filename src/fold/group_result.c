@@ -330,7 +330,7 @@ static enum status fill_table(struct group_rows *rows, const struct group_list *
 	if (status == STATUS_OK)
 		status = set_title(t);
 	for (size_t i = 0; i < list->n && status == STATUS_OK; i++)
-		status = set_row(rows, list->at[i].group, &t->cells[i * t->ncolumns]);
+		status = set_row(rows, group_list_at(list, i), &t->cells[i * t->ncolumns]);
 	return status;
 }
 

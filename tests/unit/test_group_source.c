@@ -92,7 +92,7 @@ static struct memory_source *make_source(const struct plan *plan)
 	m->words = malloc((list.n * (m->layout.nwords + 4) + group_words_most(&m->layout)) * sizeof *m->words);
 	m->begins = calloc(list.n / GROUP_SOURCE_NGROUPS + 2, sizeof *m->begins);
 	for (size_t i = 0; i < list.n; i++) {
-		size_t nwords = group_words_put(list.at[i].group, plan, &m->layout, m->scales, m->words + n);
+		size_t nwords = group_words_put(group_list_at(&list, i), plan, &m->layout, m->scales, m->words + n);
 		if (nwords == 0)
 			bail("a group does not fit in words");
 		n += nwords;
