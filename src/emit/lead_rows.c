@@ -78,7 +78,7 @@ static enum status find_group(struct lead_rows *r, struct new_fields *fields, st
 		}
 		r->groups[r->ngroups] = (struct lead_rows_group){NULL, 0, 0};
 	}
-	r->groups[*number].home = group ? group->home : NULL;
+	r->groups[*number].home = group ? *group_home(group) : NULL;
 	return STATUS_OK;
 }
 

@@ -154,7 +154,7 @@ static enum status begin_group(struct group_states *states, struct running_state
 	for (size_t i = 0; group_nmatched(group, plan) && i < plan->npredicates; i++)
 		s->nmatched[i] = group_nmatched(group, plan)[i];
 	begin_row_numbers(s, plan, group->nrecords);
-	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, group->home) : NULL;
+	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, *group_home(group)) : NULL;
 	if (is_in_cells(group, plan)) {
 		begin_from_cells(s, plan, group);
 		return STATUS_OK;

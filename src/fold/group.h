@@ -149,18 +149,28 @@ static inline bool group_may_have_cell(const struct plan_column *column)
 struct group {
 	struct key key; /* the bytes of a long one lie behind the cells */
 	union {
-		uint64_t hash;      /* the key's */
-		struct group *home; /* of a group that is bound: the store's with its key */
-	};
-	union {
 		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
 				 * this order */
 		uint64_t state; /* while records are printed: of its new columns (emit/new_fields.h) */
 	};
 	uint64_t nrecords;
 	struct partial *rest; /* what the cells do not hold; NULL: nothing. Owned. */
-	/* The cells follow, then for --offsets a count for each predicate: plan->group_nbytes in all. */
+	/* The cells follow, then for --offsets a count for each predicate: plan->group_nbytes in all. With
+	 * plan->groups_have_homes, a word lies before a group of struct groups: see group_home. */
 };
+
+/* The key's hash. */
+static inline uint64_t group_hash(const struct group *g, struct key_seed seed)
+{
+	return key_is_long(&g->key) ? key_hash_long(g->key.text, key_nbytes(&g->key), seed) : key_hash_inline(&g->key, seed);
+}
+
+/* The group that keeps what g's records become, once it is known: of a group that is bound, the store's with its key. For groups of
+ * struct groups, with plan->groups_have_homes. */
+static inline struct group **group_home(struct group *g)
+{
+	return (struct group **)g - 1;
+}
 
 /* Fetches the first two lines of a group into the cache: its key, and some cells. */
 static inline __attribute__((always_inline)) void group_prefetch(const struct group *g)

@@ -87,14 +87,14 @@ static enum status measure(void *context, struct group *group)
 	struct packing *p = context;
 
 	if (is_whole(group, p->plan) && group->nrecords > 0)
-		p->to[find_destination(p, group->hash)].images_nbytes += p->plan->group_nbytes + long_key_nbytes(&group->key);
+		p->to[find_destination(p, group_hash(group, key_seed_get()))].images_nbytes += p->plan->group_nbytes + long_key_nbytes(&group->key);
 	return STATUS_OK;
 }
 
 static enum status write_line(void *context, struct group *group)
 {
 	struct packing *p = context;
-	struct json_writer *lines = &p->lines[find_destination(p, group->hash)];
+	struct json_writer *lines = &p->lines[find_destination(p, group_hash(group, key_seed_get()))];
 
 	if (!is_whole(group, p->plan))
 		group_write(group, p->plan, &p->blank, lines);
@@ -104,7 +104,7 @@ static enum status write_line(void *context, struct group *group)
 static enum status put_image(void *context, struct group *group)
 {
 	struct packing *p = context;
-	struct group_images *to = &p->to[find_destination(p, group->hash)];
+	struct group_images *to = &p->to[find_destination(p, group_hash(group, key_seed_get()))];
 	char *at = to->data + to->nbytes;
 
 	if (!is_whole(group, p->plan) || group->nrecords == 0)

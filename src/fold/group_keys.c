@@ -232,7 +232,7 @@ enum status group_keys_fold(struct groups *part)
 bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
 		     size_t *nbytes)
 {
-	const struct groups *part = group_store_part(plan->groups, (size_t)(group->hash >> (64 - GROUPS_PART_BITS)));
+	const struct groups *part = group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
 	uint32_t slot = group_keys_of(group, &plan->columns[c])->found[order];
 	struct pair pair;
 

@@ -69,7 +69,7 @@ enum status group_staged_take(struct groups *g, struct groups *later)
 	for (size_t i = 0; i < later->nstaged && status == STATUS_OK; i++) {
 		struct staged_value x = later->staged[i];
 		has_texts |= x.is_text;
-		x.group = x.group->home;
+		x.group = *group_home(x.group);
 		group_stage(g, x);
 	}
 	later->nstaged = 0;

@@ -139,9 +139,9 @@ void group_store_unlock(struct group_store *s, size_t part)
 
 /* ---- adding ---- */
 
-static size_t part_of(uint64_t hash)
+static size_t part_of(const struct group *group)
 {
-	return (size_t)(hash >> (64 - GROUPS_PART_BITS));
+	return (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS));
 }
 
 /* Groups and tuples that are to be added, sorted by part. */
@@ -160,7 +160,7 @@ static enum status count_arrival(void *context, struct group *group)
 {
 	struct arrivals *a = context;
 
-	a->next[part_of(group->hash)]++;
+	a->next[part_of(group)]++;
 	return STATUS_OK;
 }
 
@@ -168,7 +168,7 @@ static enum status place_arrival(void *context, struct group *group)
 {
 	struct arrivals *a = context;
 
-	a->at[a->next[part_of(group->hash)]++] = group;
+	a->at[a->next[part_of(group)]++] = group;
 	return STATUS_OK;
 }
 
@@ -199,12 +199,16 @@ static enum status add_flight(struct groups *to, const struct arrivals *all, siz
 {
 	struct group *const *a = &all->at[first];
 	struct group *groups[FLIGHT_NKEYS];
+	const struct key_seed seed = key_seed_get();
+	uint64_t hashes[FLIGHT_NKEYS];
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < n; i++)
-		groups_prefetch(to, a[i]->hash);
+	for (size_t i = 0; i < n; i++) {
+		hashes[i] = group_hash(a[i], seed);
+		groups_prefetch(to, hashes[i]);
+	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		status = groups_find(to, &a[i]->key, a[i]->hash, &groups[i]);
+		status = groups_find(to, &a[i]->key, hashes[i], &groups[i]);
 		if (status == STATUS_OK)
 			group_prefetch(groups[i]);
 	}
@@ -212,7 +216,7 @@ static enum status add_flight(struct groups *to, const struct arrivals *all, siz
 		if (!all->binds)
 			status = group_combine(groups[i], a[i], to->plan, &to->texts);
 		if (all->binds || all->learns)
-			a[i]->home = groups[i];
+			*group_home(a[i]) = groups[i];
 	}
 	return status;
 }
@@ -300,7 +304,7 @@ static void sort_staged(const struct groups *g, struct staged_value *sorted, siz
 	size_t next[STORE_NPARTS] = {0}, begin = 0;
 
 	for (size_t i = 0; i < g->nstaged; i++)
-		next[part_of(g->staged[i].group->home->hash)]++;
+		next[part_of(*group_home(g->staged[i].group))]++;
 	for (size_t p = 0; p < STORE_NPARTS; p++) {
 		begins[p] = begin;
 		begin += next[p];
@@ -309,8 +313,8 @@ static void sort_staged(const struct groups *g, struct staged_value *sorted, siz
 	begins[STORE_NPARTS] = begin;
 	for (size_t i = 0; i < g->nstaged; i++) {
 		struct staged_value x = g->staged[i];
-		x.group = x.group->home;
-		sorted[next[part_of(x.group->hash)]++] = x;
+		x.group = *group_home(x.group);
+		sorted[next[part_of(x.group)]++] = x;
 	}
 }
 
@@ -391,7 +395,7 @@ static enum status take_group(void *context, struct group *group)
 {
 	struct groups *to = context;
 	struct group *home;
-	enum status status = groups_find(to, &group->key, group->hash, &home);
+	enum status status = groups_find(to, &group->key, group_hash(group, key_seed_get()), &home);
 
 	return status == STATUS_OK ? group_combine(home, group, to->plan, &to->texts) : status;
 }
@@ -433,7 +437,7 @@ struct exchange {
 
 static enum status exchange_one(struct exchange *e, struct group *group)
 {
-	return group_exchange(group->home, group, e->plan, e->spare);
+	return group_exchange(*group_home(group), group, e->plan, e->spare);
 }
 
 static enum status begin_exchange(void *context, struct group *group)
@@ -441,7 +445,7 @@ static enum status begin_exchange(void *context, struct group *group)
 	struct exchange *e = context;
 	struct group **at = &e->ahead[e->n++ % AHEAD_NGROUPS], *earlier = *at;
 
-	group_prefetch(group->home);
+	group_prefetch(*group_home(group));
 	*at = group;
 	return earlier ? exchange_one(e, earlier) : STATUS_OK;
 }

@@ -226,7 +226,7 @@ static enum status add_flight(const struct arriving *a, const uint64_t *const *f
 		if (groups[i])
 			group_prefetch(groups[i]);
 		else
-			status = groups_append(a->to, &keys[i], hashes[i], &groups[i]);
+			status = groups_append(a->to, &keys[i], &groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
 		status = add_group(groups[i], a->plan, a->layout, a->scales, from[i]);

@@ -71,6 +71,9 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 	if (plan->group_nmatched_offset)
 		end += plan->npredicates * sizeof(uint64_t);
 	plan->nlists = nlists;
+	plan->groups_have_homes = plan->emits;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		plan->groups_have_homes |= group_stages(plan, &plan->columns[c]);
 	plan->group_nbytes = end;
 	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
 	group_tuples_plan(plan);
@@ -89,10 +92,16 @@ struct groups *groups_new(const struct plan *plan)
 	return g;
 }
 
-/* The bytes that a group takes with a key. */
+/* The bytes that lie before a group. */
+static size_t home_nbytes(const struct groups *g)
+{
+	return g->plan->groups_have_homes ? sizeof(struct group *) : 0;
+}
+
+/* The bytes that a group takes with a key and what lies before it. */
 static size_t nbytes_with(const struct groups *g, const struct key *key)
 {
-	return g->plan->group_nbytes + (key_is_long(key) ? (key_nbytes(key) + 7) / 8 * 8 : 0);
+	return home_nbytes(g) + g->plan->group_nbytes + (key_is_long(key) ? (key_nbytes(key) + 7) / 8 * 8 : 0);
 }
 
 enum status groups_each(const struct groups *g, groups_visitor visit, void *context)
@@ -101,7 +110,7 @@ enum status groups_each(const struct groups *g, groups_visitor visit, void *cont
 
 	for (struct groups_block *b = g->blocks; b; b = b->next)
 		for (size_t at = 0; at < b->nused && status == STATUS_OK;) {
-			struct group *group = (struct group *)((char *)b->groups + at);
+			struct group *group = (struct group *)((char *)b->groups + at + home_nbytes(g));
 			at += nbytes_with(g, &group->key);
 			status = visit(context, group);
 		}
@@ -216,7 +225,7 @@ static enum status move_group(void *context, struct group *group)
 {
 	struct groups *g = context;
 
-	set_slot(g, group, g->is_bound ? group->home->hash : group->hash);
+	set_slot(g, group, group_hash(group, key_seed_get()));
 	return STATUS_OK;
 }
 
@@ -260,7 +269,7 @@ enum status groups_index_and_find(struct groups *g, const struct key *key, uint6
 	return status == STATUS_OK ? groups_find(g, key, hash, out) : status;
 }
 
-enum status groups_append(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
+enum status groups_append(struct groups *g, const struct key *key, struct group **out)
 {
 	size_t nbytes = nbytes_with(g, key);
 	enum status status = need_room(g, nbytes);
@@ -268,11 +277,10 @@ enum status groups_append(struct groups *g, const struct key *key, uint64_t hash
 
 	if (status != STATUS_OK)
 		return status;
-	group = (struct group *)((char *)g->last->groups + g->last->nused);
+	group = (struct group *)((char *)g->last->groups + g->last->nused + home_nbytes(g));
 	g->last->nused += nbytes;
 	memset(group, 0, g->plan->group_nbytes);
 	group->key = *key;
-	group->hash = hash;
 	if (key_is_long(key))
 		group->key.text = memcpy((char *)group + g->plan->group_nbytes, key->text, key_nbytes(key));
 	g->ngroups++;
@@ -285,7 +293,7 @@ enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash
 	enum status status = g->ngroups >= most_groups(g->nslots) ? resize(g, 2 * g->nslots) : STATUS_OK;
 
 	if (status == STATUS_OK)
-		status = groups_append(g, key, hash, out);
+		status = groups_append(g, key, out);
 	if (status == STATUS_OK)
 		set_slot(g, *out, hash);
 	return status;
@@ -297,11 +305,12 @@ static enum status add_group(void *context, struct group *group)
 {
 	struct groups *g = context;
 	struct group *to = NULL;
-	enum status status = groups_find(g, &group->key, group->hash, &to);
+	enum status status = groups_find(g, &group->key, group_hash(group, key_seed_get()), &to);
 
 	if (status == STATUS_OK)
 		status = group_combine(to, group, g->plan, &g->texts);
-	group->home = to;
+	if (g->plan->groups_have_homes)
+		*group_home(group) = to;
 	return status;
 }
 

@@ -80,7 +80,7 @@ static inline uint64_t groups_tag(uint64_t hash)
 
 /* Like groups_insert, for a key that certainly has no group. It may not be found by groups_seek until
  * groups_find has been called, or groups_index; then groups_drop_index must come before that. */
-enum status groups_append(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
+enum status groups_append(struct groups *g, const struct key *key, struct group **out);
 
 /* Makes the table in which groups are found, unless it is there already. Errors: as above. */
 enum status groups_index(struct groups *g);

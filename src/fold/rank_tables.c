@@ -104,10 +104,11 @@ void rank_tables_free(struct rank_tables *t)
 const struct rank_table *rank_tables_of(const struct rank_tables *t, const struct group *group)
 {
 	const struct group *same;
+	uint64_t hash;
 
 	if (!t->groups || !group)
 		return t->at;
-	same = groups_seek(group_store_part(t->groups, (size_t)(group->hash >> (64 - GROUPS_PART_BITS))), &group->key,
-			   group->hash);
+	hash = group_hash(group, key_seed_get());
+	same = groups_seek(group_store_part(t->groups, (size_t)(hash >> (64 - GROUPS_PART_BITS))), &group->key, hash);
 	return same ? t->at + same->state * t->nranks : NULL;
 }

@@ -219,6 +219,7 @@ struct plan {
 	size_t groups_few;   /* so many are kept by a thread; more by all together */
 	size_t tuple_nbytes; /* of a record on its way to its group; 0: records are no tuples (fold/group_tuples.h) */
 	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0 if there are no predicates */
+	bool groups_have_homes;     /* groups lead to others: group_home */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS or MOMENT_TEXTS */
 	uint32_t nlists;            /* ... or MOMENT_VALUES, or MOMENT_KEYS: so many do */

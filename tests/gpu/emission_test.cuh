@@ -173,7 +173,7 @@ static enum status compare_group(void *context, struct group *group)
 {
 	struct group_comparison *c = (struct group_comparison *)context;
 	const struct plan *plan = c->others->plan;
-	const struct group *other = groups_seek(c->others, &group->key, group->hash);
+	const struct group *other = groups_seek(c->others, &group->key, group_hash(group, key_seed_get()));
 
 	if (!other || other->nrecords != group->nrecords || other->first != group->first ||
 	    (!group->rest && !other->rest && memcmp(group + 1, other + 1, plan->group_nbytes - sizeof *group)))
