@@ -287,6 +287,7 @@ class DuckdbModule(Duckdb):
         # COPY answers with a count, which must not follow the records
         show = "c.execute(%r)" if sql.startswith("COPY") else "print(*c.execute(%r).fetchone())"
         return [self.path, "-c", "import duckdb\nc = duckdb.connect()\n"
+                "c.execute('SET enable_progress_bar = false')\n"  # which is printed among the records
                 "c.execute('SET threads=%d')\n%s" % (threads, show % sql)]
 
 
