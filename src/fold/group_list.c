@@ -30,7 +30,7 @@ struct dealing {
 	int tag_shift;          /* from an offset to a word's tag, the bits that follow */
 	atomic_size_t *ends;    /* nbuckets: behind the last word so far */
 	size_t nbuckets;
-	uintptr_t *at;
+	const struct group_list *list;
 };
 
 #define ADDRESS_MASK (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1)
@@ -87,7 +87,7 @@ static void deal(struct dealing *d, struct group *group)
 {
 	size_t i = atomic_fetch_add_explicit(end_of(d, group->first), 1, memory_order_relaxed);
 
-	d->at[i] = group->first >> d->tag_shift << GROUPS_ADDRESS_BITS | (uintptr_t)group;
+	*group_list_word(d->list, i) = group->first >> d->tag_shift << GROUPS_ADDRESS_BITS | (uintptr_t)group;
 }
 
 static enum status deal_ahead(void *context, struct group *group)
@@ -100,7 +100,7 @@ static enum status deal_ahead(void *context, struct group *group)
 	*at = group;
 	__builtin_prefetch(end_of(p->d, group->first), 1);
 	if (half)
-		__builtin_prefetch(&p->d->at[atomic_load_explicit(end_of(p->d, half->first), memory_order_relaxed)], 1);
+		__builtin_prefetch(group_list_word(p->d->list, atomic_load_explicit(end_of(p->d, half->first), memory_order_relaxed)), 1);
 	return STATUS_OK;
 }
 
@@ -121,29 +121,54 @@ static uint64_t first_of(uintptr_t word)
 	return ((const struct group *)(word & ADDRESS_MASK))->first;
 }
 
-/* Compares words of one bucket: by their tags, unless these have too few bits. */
-static int compare_words(const void *a, const void *b)
+/* Whether one word of a bucket comes before another: by their tags, unless these have too few bits. */
+static bool comes_before(uintptr_t x, uintptr_t y)
 {
-	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-
-	if ((x ^ y) & ~ADDRESS_MASK)
-		return x < y ? -1 : 1;
-	return first_of(x) < first_of(y) ? -1 : first_of(x) > first_of(y);
+	return (x ^ y) & ~ADDRESS_MASK ? x < y : first_of(x) < first_of(y);
 }
 
-static void sort_bucket(uintptr_t *at, size_t n)
+/* Moves the word at `begin` + i down the heap of n words there to where it belongs: the last one is on top. */
+static void settle(const struct group_list *l, size_t begin, size_t n, size_t i)
 {
-	if (n > INSERTION_NGROUPS_MAX)
-		qsort(at, n, sizeof *at, compare_words);
-	for (size_t i = 1; i < n && n <= INSERTION_NGROUPS_MAX; i++) {
-		uintptr_t word = at[i];
-		size_t j = i;
-		for (; j > 0 && compare_words(&at[j - 1], &word) > 0; j--)
-			at[j] = at[j - 1];
-		at[j] = word;
+	uintptr_t word = *group_list_word(l, begin + i);
+	size_t child;
+
+	for (; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && comes_before(*group_list_word(l, begin + child), *group_list_word(l, begin + child + 1)))
+			child++;
+		if (!comes_before(word, *group_list_word(l, begin + child)))
+			break;
+		*group_list_word(l, begin + i) = *group_list_word(l, begin + child);
 	}
-	for (size_t i = 0; i < n; i++)
-		at[i] &= ADDRESS_MASK;
+	*group_list_word(l, begin + i) = word;
+}
+
+/* Sorts a bucket that offsets have filled unevenly. */
+static void sort_long_bucket(const struct group_list *l, size_t begin, size_t n)
+{
+	for (size_t i = n / 2; i-- > 0;)
+		settle(l, begin, n, i);
+	for (; n > 1; n--) {
+		uintptr_t last = *group_list_word(l, begin);
+		*group_list_word(l, begin) = *group_list_word(l, begin + n - 1);
+		*group_list_word(l, begin + n - 1) = last;
+		settle(l, begin, n - 1, 0);
+	}
+}
+
+static void sort_bucket(const struct group_list *l, size_t begin, size_t end)
+{
+	if (end - begin > INSERTION_NGROUPS_MAX)
+		sort_long_bucket(l, begin, end - begin);
+	for (size_t i = begin + 1; i < end && end - begin <= INSERTION_NGROUPS_MAX; i++) {
+		uintptr_t word = *group_list_word(l, i);
+		size_t j = i;
+		for (; j > begin && comes_before(word, *group_list_word(l, j - 1)); j--)
+			*group_list_word(l, j) = *group_list_word(l, j - 1);
+		*group_list_word(l, j) = word;
+	}
+	for (size_t i = begin; i < end; i++)
+		*group_list_word(l, i) &= ADDRESS_MASK;
 }
 
 #define RANGE_NBUCKETS 4096 /* that a thread takes at once */
@@ -154,10 +179,8 @@ static void *sort_ranges(void *context)
 	size_t first;
 
 	while ((first = RANGE_NBUCKETS * atomic_fetch_add(&d->next, 1)) < d->nbuckets)
-		for (size_t i = first; i < first + RANGE_NBUCKETS && i < d->nbuckets; i++) {
-			size_t begin = i > 0 ? d->ends[i - 1] : 0;
-			sort_bucket(d->at + begin, d->ends[i] - begin);
-		}
+		for (size_t i = first; i < first + RANGE_NBUCKETS && i < d->nbuckets; i++)
+			sort_bucket(d->list, i > 0 ? d->ends[i - 1] : 0, d->ends[i]);
 	return NULL;
 }
 
@@ -173,13 +196,39 @@ static void place_buckets(struct dealing *d)
 	}
 }
 
+/* The bytes of a list's piece. */
+static size_t piece_nbytes(const struct group_list *l, size_t piece)
+{
+	size_t nleft = l->n - piece * GROUP_LIST_PIECE_NGROUPS;
+
+	return (nleft < GROUP_LIST_PIECE_NGROUPS ? nleft : GROUP_LIST_PIECE_NGROUPS) * sizeof(uintptr_t);
+}
+
 enum status group_list_new(size_t n, struct group_list *out)
 {
-	void *memory = NULL;
-	enum status status = n > 0 ? key_memory_new(n * sizeof *out->at, &memory) : STATUS_OK;
+	size_t npieces = (n + GROUP_LIST_PIECE_NGROUPS - 1) / GROUP_LIST_PIECE_NGROUPS;
+	enum status status = STATUS_OK;
 
-	*out = (struct group_list){memory, status == STATUS_OK ? n : 0, NULL};
+	*out = (struct group_list){n > 0 ? calloc(npieces, sizeof *out->pieces) : NULL, n, NULL};
+	if (n > 0 && !out->pieces)
+		status = STATUS_NO_MEMORY;
+	for (size_t i = 0; i < npieces && status == STATUS_OK; i++) {
+		void *memory;
+		status = key_memory_new(piece_nbytes(out, i), &memory);
+		if (status == STATUS_OK)
+			out->pieces[i] = memory;
+	}
+	if (status != STATUS_OK)
+		group_list_free(out);
 	return status;
+}
+
+/* Where all groups are listed, none is looked for. */
+static enum status drop_index(void *context, struct groups *part)
+{
+	(void)context;
+	groups_drop_index(part);
+	return STATUS_OK;
 }
 
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out)
@@ -189,6 +238,8 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 	void *ends;
 
 	*out = (struct group_list){NULL, 0, NULL};
+	if (status == STATUS_OK)
+		status = group_store_visit(s, 1, drop_index, NULL);
 	if (status == STATUS_OK)
 		status = group_list_new(group_store_count(s), out);
 	if (status != STATUS_OK || out->n == 0)
@@ -202,7 +253,7 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 	if (status != STATUS_OK)
 		return status;
 	d.ends = ends;
-	d.at = out->at;
+	d.list = out;
 	visit_all(&d, count);
 	place_buckets(&d);
 	group_store_visit(s, d.nthreads, deal_part, &d);
@@ -258,7 +309,7 @@ enum status group_list_order_keys(struct group_list *l)
 		groups[i] = (struct keyed_group){begin_of_key(group_list_at(l, i)), group_list_at(l, i)};
 	qsort(groups, l->n, sizeof *groups, compare_keys);
 	for (size_t i = 0; i < l->n; i++)
-		l->at[i] = (uintptr_t)groups[i].group;
+		*group_list_word(l, i) = (uintptr_t)groups[i].group;
 	key_memory_free(memory, l->n * sizeof *groups);
 	return STATUS_OK;
 }
@@ -269,5 +320,8 @@ void group_list_free(struct group_list *l)
 		group_free(group_list_at(l, i), l->owns);
 		free(group_list_at(l, i));
 	}
-	key_memory_free(l->at, l->n * sizeof *l->at);
+	for (size_t i = 0; l->pieces && i * GROUP_LIST_PIECE_NGROUPS < l->n; i++)
+		key_memory_free(l->pieces[i], piece_nbytes(l, i));
+	free(l->pieces);
+	*l = (struct group_list){NULL, 0, NULL};
 }

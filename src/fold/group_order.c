@@ -317,7 +317,7 @@ static void merge_runs(struct sorting *s, struct group_list *list)
 	for (size_t i = n; i-- > 0;)
 		settle(heap, n, i, descending);
 	for (size_t i = 0; i < list->n; i++) {
-		list->at[i] = (uintptr_t)next_of(heap[0])->group;
+		*group_list_word(list, i) = (uintptr_t)next_of(heap[0])->group;
 		if (++heap[0]->next == heap[0]->heap.n)
 			heap[0] = heap[--n];
 		if (n > 0)

@@ -380,7 +380,7 @@ bool group_printing_reads_once(const struct group_printing *how)
 static enum status print_list(struct group_rows *rows, const struct group_list *list,
 			      const struct group_printing *how, struct fault *fault)
 {
-	struct group_list shown = {list->at, how->top && how->top < list->n ? how->top : list->n, NULL};
+	struct group_list shown = {list->pieces, how->top && how->top < list->n ? how->top : list->n, NULL};
 
 	if (is_text(how))
 		return group_print_text(rows, &shown, SIZE_MAX, how->format, fault);
