@@ -226,10 +226,10 @@ static enum status settle(struct merge *m, enum status status)
 	return earlier.status;
 }
 
-static enum status read_file(struct merge *m, const char *name)
+static enum status read_source(struct merge *m, const struct part_source *from)
 {
 	struct part_file f = {.run = NULL};
-	enum status status = part_text_open(&f.text, name, &m->blocks, m->fault);
+	enum status status = part_text_open(&f.text, from, &m->blocks, m->fault);
 
 	if (status == STATUS_OK)
 		status = read_parts(m, &f);
@@ -261,7 +261,7 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	m->given = *m->options;
 	memset(m->options, 0, sizeof *m->options);
 	for (int i = 0; i < m->given.npaths && status == STATUS_OK; i++)
-		status = read_file(m, m->given.paths[i]);
+		status = read_source(m, &(struct part_source){.name = m->given.paths[i]});
 	status = settle(m, status);
 	if (status == STATUS_OK && !m->given.partial)
 		status = part_order_end(&m->right, fault);
@@ -297,7 +297,7 @@ static enum status state_fault(const char *path, struct fault *fault)
 }
 
 enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
-		       const char *path, struct fault *fault)
+		       const struct part_source *from, struct fault *fault)
 {
 	enum status status;
 
@@ -306,16 +306,51 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	m->lines = part_lines_begin(&query->plan, &total->partial, options->nthreads);
 	if (!m->lines)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	status = settle(m, read_file(m, path));
+	status = settle(m, read_source(m, from));
 	if (status == STATUS_OK)
 		status = end_lines(m);
 	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
 		status = part_order_end(&m->right, fault);
 	if (status == STATUS_OK && merge_lacks_note(m)) {
 		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
-		fault->file = path;
+		fault->file = from->name;
 	}
-	return status != STATUS_OK && options->from_state ? state_fault(path, fault) : status;
+	return status != STATUS_OK && options->from_state ? state_fault(from->name, fault) : status;
+}
+
+enum status merge_behind(struct merge *m, struct options *options, struct query *query, struct total *total,
+			 const struct part_scope *scope, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	*m = (struct merge){.options = options, .query = query, .total = total, .given = {.partial = true}, .has_begun = true,
+			    .offset_bytes = total->end_bytes, .fault = fault, .blocks.nbytes = block_nbytes(options)};
+	m->lines = part_lines_begin(&query->plan, &total->partial, options->nthreads);
+	m->inputs = calloc(scope->ninputs + 1, sizeof *m->inputs);
+	for (size_t i = 0; m->inputs && i < scope->ninputs && (m->inputs[i] = strdup(scope->inputs[i])); i++)
+		m->ninputs++;
+	if (m->ninputs > 0) {
+		m->is_one_file = scope->right->is_same;
+		status = part_seam_copy(&m->left, scope->left);
+		if (status == STATUS_OK)
+			status = part_seam_copy(&m->right, scope->right);
+	}
+	if (m->lines && m->inputs && m->ninputs == scope->ninputs && status == STATUS_OK)
+		return STATUS_OK;
+	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+enum status merge_next(struct merge *m, const struct part_source *from)
+{
+	enum status status = read_source(m, from);
+
+	return status == STATUS_OK ? status : settle(m, status);
+}
+
+enum status merge_end(struct merge *m)
+{
+	m->total->end_bytes = m->offset_bytes;
+	return end_lines(m);
 }
 
 void merge_scope(const struct merge *m, struct part_scope *scope)

@@ -14,6 +14,7 @@
 #include "engine/total_check.h"
 #include "fold/group_keys.h"
 #include "fold/group_list.h"
+#include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
 
@@ -184,16 +185,26 @@ enum status part_note_read(struct total *t, const struct partial_map *map, char 
 
 /* ---- the last line ---- */
 
+static bool put_to_stream(void *stream, const char *text, size_t nbytes)
+{
+	return fwrite(text, 1, nbytes, stream) == nbytes;
+}
+
+struct part_sink part_sink_stream(FILE *to)
+{
+	return (struct part_sink){.write = put_to_stream, .context = to};
+}
+
 /* What has been written. */
-struct sink {
-	FILE *to;
+struct written {
+	struct part_sink to;
 	uint32_t crc;
 	uint64_t nlines;
 };
 
 static enum status write_lines(void *context, const char *text, size_t nbytes)
 {
-	struct sink *sink = context;
+	struct written *sink = context;
 	const char *end = text + nbytes;
 
 	if (nbytes == 0)
@@ -201,7 +212,7 @@ static enum status write_lines(void *context, const char *text, size_t nbytes)
 	sink->crc = crc32_continue(sink->crc, (const unsigned char *)text, nbytes);
 	for (const char *at = text; (at = memchr(at, '\n', (size_t)(end - at))); at++)
 		sink->nlines++;
-	return fwrite(text, 1, nbytes, sink->to) == nbytes ? STATUS_OK : STATUS_WRITE;
+	return sink->to.write(sink->to.context, text, nbytes) ? STATUS_OK : STATUS_WRITE;
 }
 
 void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from)
@@ -224,20 +235,28 @@ void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from)
 
 /* ---- all of it ---- */
 
-static void put_groups(const struct query *q, const struct group_list *list, struct json_writer *to)
-{
+/* Groups that are written. */
+struct put_groups {
+	const struct plan *plan;
 	struct partial blank;
+	struct json_writer *to;
+};
 
-	if (partial_init(&blank, &q->plan) != STATUS_OK) {
-		to->status = STATUS_NO_MEMORY;
-		return;
-	}
-	for (size_t i = 0; i < list->n && to->status == STATUS_OK; i++) {
+static enum status put_group(void *context, struct group *group)
+{
+	struct put_groups *p = context;
+
+	group_write(group, p->plan, &p->blank, p->to);
+	return p->to->status;
+}
+
+static void put_list(struct put_groups *p, const struct group_list *list)
+{
+	for (size_t i = 0; i < list->n && p->to->status == STATUS_OK; i++) {
 		if (i + 8 < list->n)
 			group_prefetch(group_list_at(list, i + 8));
-		group_write(group_list_at(list, i), &q->plan, &blank, to);
+		put_group(p, group_list_at(list, i));
 	}
-	partial_free(&blank);
 }
 
 static enum status fold_keys(void *context, struct groups *part)
@@ -246,13 +265,36 @@ static enum status fold_keys(void *context, struct groups *part)
 	return group_keys_fold(part);
 }
 
-/* Writes the groups in the order in which they appeared or, where records are printed, in that of their keys. */
-static void put_all_groups(const struct query *q, struct partial *total, struct json_writer *to)
+/* Writes the groups of a part of the store, and frees what they hold. */
+static enum status put_store_part(void *context, struct groups *part)
 {
+	enum status status = group_keys_fold(part);
+
+	if (status == STATUS_OK)
+		status = group_lists_settle(part);
+	if (status == STATUS_OK)
+		status = groups_each(part, put_group, context);
+	groups_clear(part);
+	return status;
+}
+
+/* Writes the groups in the order in which they appeared or, where records are printed, in that of their keys; any_order: as
+ * they lie in the store. */
+static void put_all_groups(const struct query *q, struct partial *total, bool any_order, struct json_writer *to)
+{
+	struct put_groups groups = {.plan = &q->plan, .to = to};
 	struct group_list list = {NULL, 0, NULL};
 	size_t nthreads = (size_t)ranks_nthreads(q);
-	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
+	enum status status = partial_init(&groups.blank, &q->plan);
 
+	if (status == STATUS_OK && total->groups)
+		status = groups_store(total->groups);
+	if (status == STATUS_OK && any_order) {
+		status = group_store_visit(q->plan.groups, 1, put_store_part, &groups);
+		to->status = to->status == STATUS_OK ? status : to->status;
+		partial_free(&groups.blank);
+		return;
+	}
 	if (status == STATUS_OK)
 		status = group_store_visit(q->plan.groups, nthreads, fold_keys, NULL);
 	if (status == STATUS_OK)
@@ -262,8 +304,9 @@ static void put_all_groups(const struct query *q, struct partial *total, struct 
 	if (status != STATUS_OK)
 		to->status = status;
 	else
-		put_groups(q, &list, to);
+		put_list(&groups, &list);
 	group_list_free(&list);
+	partial_free(&groups.blank);
 }
 
 /* Writes the pieces of records at the part's ends: a head before all else, and a tail. While no record has ended,
@@ -294,18 +337,20 @@ static void put_tail(const struct total *t, struct json_writer *to)
 }
 
 enum status part_write(const struct options *options, const struct query *q, struct total *t,
-		       const struct part_scope *scope, FILE *stream, struct fault *fault)
+		       const struct part_scope *scope, struct part_sink sink, struct fault *fault)
 {
-	struct sink sink = {stream, 0, 0};
-	struct json_writer to = {.flush = write_lines, .context = &sink};
+	struct written written = {sink, 0, 0};
+	struct json_writer to = {.flush = write_lines, .context = &written};
+	char end[80];
 	enum status status;
+	int n;
 
 	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged + t->partial.nheaders, &to);
 	put_head(t, &to);
 	put_notes(t, (int)scope->nbefore - scope->first, &to);
 	partial_write(&t->partial, &q->plan, &to);
 	if (q->plan.nkeys)
-		put_all_groups(q, &t->partial, &to);
+		put_all_groups(q, &t->partial, sink.takes_any_order, &to);
 	put_tail(t, &to);
 	status = json_flush(&to);
 	text_free(&to.text);
@@ -313,7 +358,7 @@ enum status part_write(const struct options *options, const struct query *q, str
 		return fault_set(fault, status, errno, NULL);
 	if (status != STATUS_OK)
 		return partial_fault(&t->partial, &q->plan, status, fault);
-	fprintf(stream, PART_END_BEGIN "%" PRIu64 ",\"crc32\":\"%08" PRIx32 "\"}\n", sink.nlines,
-		sink.crc);
-	return fflush(stream) || ferror(stream) ? fault_set(fault, STATUS_WRITE, errno, NULL) : STATUS_OK;
+	n = snprintf(end, sizeof end, PART_END_BEGIN "%" PRIu64 ",\"crc32\":\"%08" PRIx32 "\"}\n", written.nlines,
+		     written.crc);
+	return sink.write(sink.context, end, (size_t)n) ? STATUS_OK : fault_set(fault, STATUS_WRITE, errno, NULL);
 }

@@ -31,11 +31,23 @@
 #include "query/options.h"
 #include "query/query.h"
 
-/* Writes the part that total is, of a plan made one by plan_as_part, to a stream. Notes count by
+/* Where a part's text goes. */
+struct part_sink {
+	/* Takes whole lines. Returns whether it could, else errno says why not. */
+	bool (*write)(void *context, const char *text, size_t nbytes);
+	void *context;
+	bool takes_any_order; /* of groups: they come as they lie in the store, which loses them on the way. Another process
+			       * that has the same seed of keys reads them fastest. */
+};
+
+/* A sink that writes to a stream, which the caller flushes. */
+struct part_sink part_sink_stream(FILE *to);
+
+/* Writes the part that total is, of a plan made one by plan_as_part. Notes count by
  * scope->inputs. Errors: STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_WRITE: what has
  * been written is then no part. */
 enum status part_write(const struct options *options, const struct query *q, struct total *total,
-		       const struct part_scope *scope, FILE *to, struct fault *fault);
+		       const struct part_scope *scope, struct part_sink to, struct fault *fault);
 
 /* The plan of a file whose columns are elsewhere than in the first. */
 struct file_plan {
@@ -80,7 +92,16 @@ void merge_free(struct merge *m);
  * m->offset_bytes to the length of all inputs so far. Notes have the file -1 - i, of m->inputs. Errors: those of
  * merge_parts; STATUS_PART_QUERY. */
 enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
-		       const char *path, struct fault *fault);
+		       const struct part_source *from, struct fault *fault);
+
+/* Merge parts behind what the run itself has folded, with a plan made one by plan_as_part. scope: of the total, as
+ * part_write takes it, with all of the run's inputs from the first on and `first` 0; ninputs 0: the total has no records.
+ * merge_behind begins, each merge_next reads the parts of one source, and merge_end ends it: then the total is the fold of all,
+ * and merge_scope says of what. Errors: those of merge_parts; the merge is then over. */
+enum status merge_behind(struct merge *m, struct options *options, struct query *query, struct total *total,
+			 const struct part_scope *scope, struct fault *fault);
+enum status merge_next(struct merge *m, const struct part_source *from);
+enum status merge_end(struct merge *m);
 
 /* The file of a state: out_files_check says before the work whether it can be written. */
 extern const struct out_file_kind state_kind;

@@ -91,11 +91,15 @@ static enum status recognise(struct part_text *t, struct fault *fault)
 	return match == CODEC_BEGINS ? open_packed(t, codec, fault) : STATUS_OK;
 }
 
-enum status part_text_open(struct part_text *t, const char *name, struct part_blocks *blocks, struct fault *fault)
+enum status part_text_open(struct part_text *t, const struct part_source *source, struct part_blocks *blocks,
+			   struct fault *fault)
 {
-	bool is_stdin = !strcmp(name, "-");
+	const char *name = source->name;
+	bool is_stdin = name && !strcmp(name, "-");
 
-	*t = (struct part_text){.name = is_stdin ? STDIN_NAME : name, .blocks = blocks};
+	*t = (struct part_text){.name = is_stdin ? STDIN_NAME : name, .source = *source, .blocks = blocks, .fd = -1};
+	if (!name)
+		return STATUS_OK;
 	t->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (t->fd < 0 ? fault_set(fault, STATUS_OPEN, errno, NULL) : recognise(t, fault))
 		fault->file = t->name;
@@ -187,7 +191,12 @@ static void take_begin(struct part_text *t, struct part_block *b)
 	memmove(t->begin, t->begin + n, t->nbegin);
 }
 
-/* Fills the block, unless the file ends. Errors: STATUS_READ, a codec's. */
+static ssize_t read_some(struct part_text *t, char *to, size_t nbytes)
+{
+	return t->name ? fd_read(t->fd, to, nbytes) : t->source.read(t->source.context, to, nbytes);
+}
+
+/* Fills the block, unless the text ends. Errors: STATUS_READ, a codec's. */
 static enum status read_block(struct part_text *t, struct part_block *b, struct fault *fault)
 {
 	enum status status = STATUS_OK;
@@ -197,7 +206,7 @@ static enum status read_block(struct part_text *t, struct part_block *b, struct 
 	if (t->packed)
 		status = unpack_block(t->packed, b, fault);
 	while (!t->packed && b->nbytes < b->capacity &&
-	       (n = fd_read(t->fd, b->data + b->nbytes, b->capacity - b->nbytes)) > 0)
+	       (n = read_some(t, b->data + b->nbytes, b->capacity - b->nbytes)) > 0)
 		b->nbytes += (size_t)n;
 	t->is_at_end = b->nbytes < b->capacity;
 	return n < 0 ? fault_set(fault, STATUS_READ, errno, NULL) : status;

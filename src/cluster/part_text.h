@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * part_text.h - a file of parts, line by line, in blocks that outlive the reading.
+ * part_text.h - a text of parts, line by line, in blocks that outlive the reading.
  *
  * The thread that reads a file finds its lines, and others parse them later (part_lines.h). So a block is
  * freed by whoever uses it last.
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 
@@ -44,11 +45,20 @@ void part_blocks_free(struct part_blocks *blocks);
 
 #define PART_MAGIC_NBYTES 32 /* of a file, which tell whether it is compressed */
 
+/* Where a text of parts comes from: a file, which may be compressed, or a function. Nothing is owned. */
+struct part_source {
+	const char *name; /* of the file, "-" for standard input; NULL: read is called */
+	/* Reads up to nbytes. Returns how many; 0 at the end; -1 after an error, with errno set. */
+	ssize_t (*read)(void *context, char *to, size_t nbytes);
+	void *context;
+};
+
 struct packed_part; /* part_text.c */
 
-/* A file that is open. Zeroed: none. */
+/* A text that is open. Zeroed: none. */
 struct part_text {
-	const char *name;         /* for messages */
+	const char *name;         /* for messages; NULL: it has no name */
+	struct part_source source;
 	struct part_blocks *blocks; /* not owned */
 	int fd;
 	char begin[PART_MAGIC_NBYTES]; /* what has been read of it to tell; nbegin bytes are not in a block yet */
@@ -62,9 +72,10 @@ struct part_text {
 	uint64_t nlines;          /* so far, with this */
 };
 
-/* Opens a file, or standard input by "-", to be read by way of blocks; if it is compressed, its text. Errors, in fault,
- * with the file's name: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY. Free with part_text_close in any case. */
-enum status part_text_open(struct part_text *t, const char *name, struct part_blocks *blocks, struct fault *fault);
+/* Opens a text, to be read by way of blocks. Errors, in fault, with the file's name: STATUS_OPEN, STATUS_READ,
+ * STATUS_NO_MEMORY. Free with part_text_close in any case. */
+enum status part_text_open(struct part_text *t, const struct part_source *source, struct part_blocks *blocks,
+			   struct fault *fault);
 void part_text_close(struct part_text *t);
 
 /* Goes to the next line of the block. Returns false at the block's end: then part_text_fill is to be

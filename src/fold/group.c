@@ -364,16 +364,6 @@ static struct group_end *two_ends(struct group *g, const struct plan_column *col
 static_assert(offsetof(struct group_ends, last) == sizeof(struct group_end) &&
 	      offsetof(struct group_texts, greatest) == sizeof(struct group_end), "two ends lie one behind the other");
 
-bool group_has_long_ends(struct group *g, const struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		const struct group_end *e = two_ends(g, &plan->columns[c]);
-		if (e && (e[0].nbytes == GROUP_END_LONG || e[1].nbytes == GROUP_END_LONG))
-			return true;
-	}
-	return false;
-}
-
 /* Adds a column's ends to a cell's. Errors: as above. */
 static enum status add_ends_of_column(struct group_ends *to, const struct column_partial *column, struct text_arena *texts)
 {
@@ -666,18 +656,6 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 			status = group_add_products(g, plan, i, (unsigned)pair->scale, group_pair_products(pair));
 	}
 	return status;
-}
-
-void group_move(struct group *g, const struct plan *plan, uint64_t offset_bytes)
-{
-	g->first += offset_bytes;
-	for (size_t c = 0; plan->groups_keep_ends && c < plan->ncolumns; c++) {
-		struct group_ends *e = group_ends(g, &plan->columns[c]);
-		if (!plan_column_has_cell_of(&plan->columns[c], MOMENT_ENDS))
-			continue;
-		e->first.place += e->first.place ? offset_bytes << 1 : 0;
-		e->last.place += e->last.place ? offset_bytes << 1 : 0;
-	}
 }
 
 /* Gives `to` a copy of all that g holds. A partial that `to` has is empty; it stays if g has no partial. */

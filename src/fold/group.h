@@ -405,9 +405,6 @@ enum status group_need_rest(struct group *g, const struct plan *plan);
  * over. Its key stays. texts: where g's long values lie. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct text_arena *texts);
 
-/* Whether values of the group lie elsewhere than in its cells and its partial. */
-bool group_has_long_ends(struct group *g, const struct plan *plan);
-
 /* Does what group_combine does, and makes later what g was, with state 0. spare: a group, zeroed before the first call and to
  * be freed after the last: its partial is used again. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare);
@@ -415,9 +412,6 @@ enum status group_exchange(struct group *g, struct group *later, const struct pl
 /* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own
  * partial. Returns it; NULL: no memory. */
 struct partial *group_partial(struct group *g, const struct plan *plan, struct partial *p);
-
-/* Adds offset_bytes to all of its places in the input. */
-void group_move(struct group *g, const struct plan *plan, uint64_t offset_bytes);
 
 /* Frees what g owns, but not g. */
 void group_free(struct group *g, const struct plan *plan);

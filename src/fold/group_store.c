@@ -370,51 +370,6 @@ enum status groups_store(struct groups *g)
 	return status;
 }
 
-enum status group_store_add(const struct plan *plan, struct group *const *at, size_t n)
-{
-	struct arrivals a = {.binds = false};
-	enum status status;
-	void *memory;
-
-	status = key_memory_new(n * sizeof *at, &memory);
-	if (status != STATUS_OK)
-		return status;
-	a.at = memory;
-	for (size_t i = 0; i < n; i++)
-		count_arrival(&a, at[i]);
-	begin_parts(&a);
-	for (size_t i = 0; i < n; i++)
-		place_arrival(&a, at[i]);
-	status = add_parts(plan->groups, &a);
-	key_memory_free(memory, n * sizeof *at);
-	return status;
-}
-
-/* Adds a group to the one of the same key. */
-static enum status take_group(void *context, struct group *group)
-{
-	struct groups *to = context;
-	struct group *home;
-	enum status status = groups_find(to, &group->key, group_hash(group, key_seed_get()), &home);
-
-	return status == STATUS_OK ? group_combine(home, group, to->plan, &to->texts) : status;
-}
-
-enum status group_store_take(struct plan *to, struct plan *from)
-{
-	struct group_store *store = from->groups, *few = to->groups;
-	enum status status = STATUS_OK;
-
-	to->groups = store;
-	from->groups = NULL;
-	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
-		store->parts[i].groups->plan = to;
-		status = groups_each(few->parts[i].groups, take_group, store->parts[i].groups);
-	}
-	group_store_free(few);
-	return status;
-}
-
 /* ---- exchanging ---- */
 
 enum status groups_bind(struct groups *g)

@@ -289,15 +289,6 @@ enum status group_store_settle(struct group_store *store, size_t nthreads)
 
 /* ---- what cells hold ---- */
 
-bool group_has_values(struct group *g, const struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_VALUES) &&
-		    group_values_count(group_values(g, &plan->columns[c])))
-			return true;
-	return false;
-}
-
 enum status group_values_add_to(const struct group_values *v, struct column_partial *column)
 {
 	struct values *to = group_values_count(v) ? moments_need(&column->moments, CELL_VALUES) : NULL;

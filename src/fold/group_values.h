@@ -29,9 +29,6 @@ enum status group_values_limit(struct groups *g);
 enum status group_lists_settle(struct groups *g);
 enum status group_store_settle(struct group_store *s, size_t nthreads);
 
-/* Whether cells of the group hold any. */
-bool group_has_values(struct group *g, const struct plan *plan);
-
 /* Frees the lists, and what cells hold. */
 void group_values_free(struct groups *g);
 

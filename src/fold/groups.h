@@ -191,19 +191,11 @@ uint64_t group_store_count(const struct group_store *s);
 /* Whether groups or tuples have been added, which are too many for a thread then. Any thread. */
 bool group_store_is_used(const struct group_store *s);
 
-/* Moves all groups of one plan to another of the same groups: `to` takes over the store, and adds those that it has.
- * Groups with a partial are to be none of from's. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_store_take(struct plan *to, struct plan *from);
-
 /* Gives the store a source, which it owns from now on: of all groups of the run. Those that lie in the store itself are
  * among them, and are ignored from now on. The source: NULL if no device keeps groups. */
 struct group_source; /* group_source.h */
 void group_store_set_source(struct group_store *s, struct group_source *source);
 const struct group_source *group_store_source(const struct group_store *s);
-
-/* Adds n > 0 groups, which have no partial and keep their keys, to the plan's store. Any thread. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
-enum status group_store_add(const struct plan *plan, struct group *const *at, size_t n);
 
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);

@@ -3,7 +3,7 @@
  * main.c - gpustat-mpi: gpustat on all ranks of an MPI job.
  *
  * Each rank opens the input and makes the same plan, then folds its slice of the input (rank.h), which makes a part
- * (cluster/part.h). Parts are merged in the order of ranks by a tree (text.h), and rank 0 prints what gpustat
+ * (cluster/part.h). Parts are merged in the order of ranks by a tree, and rank 0 prints what gpustat
  * would print. Where a rank fails, all learn it, the first one in the input's order speaks, and all end.
  */
 #include <fcntl.h>
@@ -14,11 +14,9 @@
 
 #include "base/fd.h"
 #include "engine/engine.h"
-#include "fold/group_images.h"
+#include "fold/key.h"
 #include "io/message.h"
 #include "io/output.h"
-#include "mpi/exchange.h"
-#include "mpi/text.h"
 #include "mpi/rank.h"
 #include "mpi/records.h"
 #include "mpi/world.h"
@@ -152,110 +150,40 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 
 /* ---- results ---- */
 
-/* On rank 0: what the ranks' parts become. */
-struct merging {
-	struct run run;
-	char names[TEXTS_MAX][TEXT_NAME_NBYTES];
-	const char *paths[TEXTS_MAX];
-};
-
-/* Merges the texts. */
-static enum status merge_texts(struct merging *m, const struct rank *r, const struct command *c, int *texts, int ntexts,
-			       struct fault *fault)
+/* On rank 0, whose run is one of all records: prints the result. Returns the exit status. */
+static int print_merged(struct rank *r)
 {
+	struct run *run = r->run;
+	struct fault fault = {.status = STATUS_OK};
 	enum status status;
 
-	memset(m, 0, sizeof *m);
-	m->run.all_ended = true;
-	m->run.stdin_offset = -1;
-	status = parse(c, &m->run.options, fault);
-	for (int i = 0; i < ntexts; i++) {
-		text_name(texts[i], m->names[i]);
-		m->paths[i] = m->names[i];
-	}
-	m->run.options.merge = true;
-	m->run.options.paths = m->paths;
-	m->run.options.npaths = ntexts;
-	m->run.padded = r->padded;
-	m->run.npadded = (size_t)r->options->npaths;
-	return status == STATUS_OK ? run_merge_parts(&m->run, fault) : status;
-}
-
-/* Prints what has been merged. Returns the exit status. */
-static int print_merged(struct merging *m, const struct rank *r, enum status status, struct fault *fault)
-{
+	plan_as_whole(&run->query.plan, run->options.invalid);
+	run->padded = r->padded;
+	run->npadded = (size_t)r->options->npaths;
+	status = merge_check(&run->merge, &fault);
 	if (status == STATUS_OK)
-		status = run_finish(&m->run, fault);
-	if (status == STATUS_OK) {
-		run_report_guesses(r->run);
+		status = run_finish(run, &fault);
+	if (status == STATUS_OK)
 		return 0;
-	}
-	text_forget_name(fault);
-	run_explain_fault(&m->run, fault);
-	return run_message_fault(&m->run, fault);
-}
-
-/* Exchanges groups, of which the parts had none, and prints. */
-static int print_exchanged(struct rank *r, const struct command *c, struct merging *m)
-{
-	struct fault fault = {.status = STATUS_OK};
-	int first, exit_status = 0;
-
-	exchange_groups(r, &m->run.query.plan, &first, &fault);
-	if (first < r->world->nranks)
-		return fail(r, c, first, &fault);
-	if (r->world->rank == 0)
-		exit_status = print_merged(m, r, STATUS_OK, &fault);
-	world_share(&exit_status, sizeof exit_status, 0);
-	return exit_status;
-}
-
-/* Brings the parts to rank 0, which merges and prints them. exchanges: parts are without groups; *fits: false: nothing
- * is printed, as groups cannot be exchanged. Returns the exit status. */
-static int print_parts(struct rank *r, const struct command *c, bool exchanges, bool *fits)
-{
-	static struct merging m;
-	struct fault fault = {.status = STATUS_OK};
-	int texts[TEXTS_MAX], ntexts = 0, text, first, exit_status = 0;
-	enum status status = exchanges ? rank_write_rest(r, &text, &fault) : rank_write_part(r, &text, &fault);
-
-	*fits = !exchanges;
-	if (!exchanges)
-		rank_forget_total(r);
-	first = world_first_fault(r->world, status);
-	if (first < r->world->nranks)
-		return fail(r, c, first, &fault);
-	status = text_gather(r->world, r->options, text, texts, &ntexts, &fault);
-	first = world_first_fault(r->world, status);
-	if (first < r->world->nranks)
-		return fail(r, c, first, &fault);
-	if (r->world->rank == 0) {
-		status = merge_texts(&m, r, c, texts, ntexts, &fault);
-		*fits = !exchanges || (status == STATUS_OK && group_images_fit(&m.run.query.plan, &r->run->query.plan));
-		if (!exchanges || status != STATUS_OK)
-			exit_status = print_merged(&m, r, status, &fault);
-	}
-	world_share(&exit_status, sizeof exit_status, 0);
-	world_share(fits, sizeof *fits, 0);
-	*fits = *fits || exit_status != 0;
-	return exchanges && *fits && exit_status == 0 ? print_exchanged(r, c, &m) : exit_status;
+	run_explain_fault(run, &fault);
+	return run_message_fault(run, &fault);
 }
 
 static int print_result(struct rank *r, const struct command *c)
 {
 	struct fault fault = {.status = STATUS_OK};
-	bool exchanges = false, fits;
 	int first, exit_status;
 
 	rank_fold(r, &first, &fault);
 	if (first == r->world->nranks)
 		rank_find_padded(r, &first, &fault);
 	if (first == r->world->nranks)
-		exchange_begin(r, &exchanges, &first, &fault);
+		rank_merge(r, &first, &fault);
 	if (first < r->world->nranks)
 		return fail(r, c, first, &fault);
-	exit_status = print_parts(r, c, exchanges, &fits);
-	return fits ? exit_status : print_parts(r, c, false, &fits);
+	exit_status = r->world->rank == 0 ? print_merged(r) : 0;
+	world_share(&exit_status, sizeof exit_status, 0);
+	return exit_status;
 }
 
 /* ---- records ---- */
@@ -291,6 +219,17 @@ static int print_records(struct rank *r, const struct command *c)
 
 /* ---- the job ---- */
 
+/* All ranks divide keys alike, so a part of one store comes to a part of another's (struct part_sink). */
+static void share_seed(const struct world *w)
+{
+	struct key_seed seed = {{0, 0}};
+
+	if (w->rank == 0)
+		seed = key_seed_get();
+	world_share(&seed, sizeof seed, 0);
+	key_seed_set(seed);
+}
+
 static int run_ranks(const struct world *w, struct command *c)
 {
 	struct rank rank = {.world = w, .options = &c->options, .prints_records = c->options.emits};
@@ -301,7 +240,7 @@ static int run_ranks(const struct world *w, struct command *c)
 	if (first < w->nranks)
 		return fail(&rank, c, first, &fault);
 	world_share_host(w, &c->options);
-	exchange_share_seed(w);
+	share_seed(w);
 	rank_open(&rank, &first, &fault);
 	if (first < w->nranks)
 		return fail(&rank, c, first, &fault);

@@ -4,14 +4,12 @@
  */
 #include "mpi/rank.h"
 
-#include <errno.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "fold/groups.h"
 #include "mpi/entry.h"
-#include "mpi/text.h"
+#include "mpi/passage.h"
 
 /* ---- opening ---- */
 
@@ -22,7 +20,6 @@ enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 	if (!run)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	run->options = *r->options;
-	run->options.partial = pass != PASS_PRINT && !r->prints_records;
 	if (r->lost_device)
 		run->options.device = DEVICE_CPU;
 	run->stdin_offset = -1;
@@ -31,7 +28,10 @@ enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 	r->run = run;
 	if (run_open_input(run, fault) != STATUS_OK)
 		return fault->status;
-	if (pass != PASS_PRINT && r->prints_records) {
+	if (!r->prints_records) {
+		plan_as_part(&run->query.plan);
+		query_seek_header(&run->query, true);
+	} else if (pass != PASS_PRINT) {
 		run->query.plan.emits = false;
 		run->query.plan.counts_records = true;
 		run->query.plan.guesses_texts = false;
@@ -63,14 +63,25 @@ enum status rank_open(struct rank *r, int *first, struct fault *fault)
 
 /* ---- folding ---- */
 
+/* Makes the total of no records. */
+static enum status begin_total(struct rank *r, struct fault *fault)
+{
+	struct run *run = r->run;
+
+	if (groups_plan(&run->query.plan, run->options.chunk_nbytes) == STATUS_OK &&
+	    total_init(&run->total, &run->query.plan) == STATUS_OK)
+		return STATUS_OK;
+	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
 /* Folds the slice, which may turn out to be wrong in what it guesses. The input has been opened. */
 static enum status fold_slice(struct rank *r, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	enum status status;
 
 	r->has_slice = cut_slice(&r->cut, r->world->rank, &r->slice);
 	if (!r->has_slice)
-		return status;
+		return begin_total(r, fault);
 	input_use_slice(r->run->input, &r->slice);
 	status = run_fold_input(r->run, fault);
 	/* A wrong guess is made once, and then a GPU lost once. */
@@ -123,6 +134,18 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault)
 
 /* ---- what was folded ---- */
 
+/* Frees what was folded, once it is written; not while a thread may still open a GPU. */
+static void forget_total(struct rank *r)
+{
+	struct run *run = r->run;
+
+	if (!run->all_ended)
+		return;
+	total_free(&run->total);
+	group_store_free(run->query.plan.groups);
+	run->query.plan.groups = NULL;
+}
+
 /* Completes the seam at the slice's end. */
 static void place_end(const struct rank *r, struct part_seam *right)
 {
@@ -136,55 +159,153 @@ static void place_end(const struct rank *r, struct part_seam *right)
 		right->offset_bytes = right->is_same || t->end_bytes < end ? 0 : t->end_bytes - end;
 }
 
-void rank_find_seams(const struct rank *r, struct part_seam *left, struct part_seam *right)
+/* Begins to merge, has_own: behind what the rank has folded, else behind no records. */
+static enum status begin_merge(struct rank *r, bool has_own, struct fault *fault)
 {
-	cut_seams(&r->cut, r->world, r->options->paths, left, right);
-	place_end(r, right);
+	struct run *run = r->run;
+	struct part_seam left = {.of = 0}, right = {.of = 0};
+	struct part_scope scope = {.inputs = r->options->paths, .left = &left, .right = &right};
+
+	if (has_own) {
+		scope.ninputs = (size_t)r->slice.last + 1;
+		cut_seams(&r->cut, r->world, r->options->paths, &left, &right);
+		place_end(r, &right);
+	}
+	return merge_behind(&run->merge, &run->options, &run->query, &run->total, &scope, fault);
 }
 
-static enum status write_part(const struct rank *r, FILE *to, struct fault *fault)
+/* Writes what has been merged, of the run's inputs from the first one on. */
+static enum status write_merged(struct rank *r, int first, struct part_sink to, struct fault *fault)
 {
-	const char *const *paths = r->options->paths;
-	const struct input_slice *s = &r->slice;
-	struct part_seam left, right;
-	const struct part_scope scope = {.inputs = paths + s->first, .ninputs = (size_t)(s->last - s->first + 1),
-					 .left = &left, .right = &right, .first = s->first};
+	struct run *run = r->run;
+	struct part_scope scope;
 
-	rank_find_seams(r, &left, &right);
-	return part_write(&r->run->options, &r->run->query, &r->run->total, &scope, to, fault);
+	merge_scope(&run->merge, &scope);
+	scope.inputs += first;
+	scope.ninputs -= (size_t)first;
+	scope.first = first;
+	return part_write(&run->options, &run->query, &run->total, &scope, to, fault);
 }
 
-enum status rank_write_part(struct rank *r, int *text, struct fault *fault)
-{
-	enum status status;
-	FILE *stream;
+static struct passage passage; /* of the one text that is on its way */
 
-	*text = NO_TEXT;
-	if (!r->has_slice)
-		return STATUS_OK;
-	*text = text_new();
-	stream = *text == NO_TEXT ? NULL : text_stream(*text);
-	if (!stream)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	status = write_part(r, stream, fault);
-	if (fclose(stream) != 0 && status == STATUS_OK)
-		status = fault_set(fault, STATUS_WRITE, errno, NULL);
+/* Adds the part that a rank sends, unless *status is an error. Returns whether the part was whole: else that rank has a
+ * fault, which is not this one's. */
+static bool take_part(struct rank *r, int from, enum status *status)
+{
+	const struct part_source source = {.read = passage_read, .context = &passage};
+	enum status merged = *status;
+	bool is_whole;
+
+	if (passage_receive(&passage, from) && merged == STATUS_OK)
+		merged = merge_next(&r->run->merge, &source);
+	is_whole = passage_drain(&passage);
+	*status = is_whole ? merged : *status;
+	return is_whole;
+}
+
+/* After a merge: says to all whether it has failed. No message names a place in a text that has no name. */
+static enum status end_merge(const struct rank *r, enum status status, int *first, struct fault *fault)
+{
+	if (!fault->file)
+		fault->line = 0;
+	*first = world_first_fault(r->world, status);
 	return status;
 }
 
-enum status rank_write_rest(struct rank *r, int *text, struct fault *fault)
+enum status rank_merge(struct rank *r, int *first, struct fault *fault)
 {
-	struct plan *plan = &r->run->query.plan;
-	struct group_store *groups = plan->groups;
-	enum status status;
+	const struct world *w = r->world;
+	enum status status = begin_merge(r, r->has_slice, fault);
+	bool is_whole = true;
+	int step = 1;
 
-	*text = NO_TEXT;
-	plan->groups = group_store_new(plan);
-	status = plan->groups ? rank_write_part(r, text, fault) : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	group_store_free(plan->groups);
-	plan->groups = groups;
+	for (; w->rank % (2 * step) == 0 && step < w->nranks; step *= 2)
+		if (w->rank + step < w->nranks)
+			is_whole = take_part(r, w->rank + step, &status) && is_whole;
+	if (status == STATUS_OK && is_whole)
+		status = merge_end(&r->run->merge);
+	if (w->rank > 0) {
+		passage_send(&passage, w->rank - step, r->options->chunk_nbytes);
+		if (status == STATUS_OK && is_whole && r->run->merge.ninputs > 0)
+			status = write_merged(r, r->has_slice ? r->slice.first : 0, (struct part_sink){passage_write, &passage, true},
+					      fault);
+		passage_end(&passage, status == STATUS_OK && is_whole);
+	}
+	return end_merge(r, status, first, fault);
+}
+
+/* ---- states ---- */
+
+/* Writes the state of the slice's records, and forgets it. */
+static enum status write_state(struct rank *r, struct text_buffer *to, struct fault *fault)
+{
+	enum status status = begin_merge(r, true, fault);
+
+	if (status == STATUS_OK)
+		status = merge_end(&r->run->merge);
+	if (status == STATUS_OK)
+		status = write_merged(r, r->slice.first, (struct part_sink){text_write, to, true}, fault);
+	merge_free(&r->run->merge);
+	forget_total(r);
+	return status == STATUS_WRITE ? fault_set(fault, STATUS_NO_MEMORY, 0, NULL) : status;
+}
+
+/* Receives a text. Returns whether it was whole. */
+static bool receive_text(int from, struct text_buffer *text, enum status *status, struct fault *fault)
+{
+	char block[65536];
+	ssize_t n;
+
+	passage_receive(&passage, from);
+	while ((n = passage_read(&passage, block, sizeof block)) > 0)
+		if (*status == STATUS_OK && !text_write(text, block, (size_t)n))
+			*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return passage_drain(&passage);
+}
+
+/* Sends the state of all records before the slice and of the slice's. */
+static enum status send_state(struct rank *r, const struct text_buffer *before, const struct text_buffer *mine,
+			      struct fault *fault)
+{
+	struct merge *m = &r->run->merge;
+	struct text_reading readings[2] = {{before, 0}, {mine, 0}};
+	enum status status = begin_total(r, fault);
+
+	if (status == STATUS_OK)
+		status = begin_merge(r, false, fault);
+	for (int i = 0; i < 2 && status == STATUS_OK; i++)
+		if (readings[i].text->nbytes)
+			status = merge_next(m, &(struct part_source){.read = text_read, .context = &readings[i]});
+	if (status == STATUS_OK)
+		status = merge_end(m);
+	if (status == STATUS_OK && m->ninputs > 0)
+		status = write_merged(r, 0, (struct part_sink){passage_write, &passage, true}, fault);
+	merge_free(m);
+	forget_total(r);
 	return status;
 }
+
+enum status rank_pass_states(struct rank *r, struct text_buffer *before, int *first, struct fault *fault)
+{
+	const struct world *w = r->world;
+	bool is_last = w->rank == w->nranks - 1, is_whole = true;
+	struct text_buffer mine = {.nbytes = 0};
+	enum status status = is_last || !r->has_slice ? STATUS_OK : write_state(r, &mine, fault);
+
+	if (w->rank > 0)
+		is_whole = receive_text(w->rank - 1, before, &status, fault);
+	if (!is_last) {
+		passage_send(&passage, w->rank + 1, r->options->chunk_nbytes);
+		if (status == STATUS_OK && is_whole)
+			status = send_state(r, before, &mine, fault);
+		passage_end(&passage, status == STATUS_OK && is_whole);
+	}
+	text_free(&mine);
+	return end_merge(r, status, first, fault);
+}
+
+/* ---- the end ---- */
 
 enum status rank_find_padded(struct rank *r, int *first, struct fault *fault)
 {
@@ -200,17 +321,6 @@ enum status rank_find_padded(struct rank *r, int *first, struct fault *fault)
 		r->padded[i] = input_is_padded(r->run->input, i);
 	MPI_Allreduce(MPI_IN_PLACE, r->padded, nfiles, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
 	return status;
-}
-
-void rank_forget_total(struct rank *r)
-{
-	struct run *run = r->run;
-
-	if (!r->has_slice || !run->all_ended)
-		return;
-	total_free(&run->total);
-	group_store_free(run->query.plan.groups);
-	run->query.plan.groups = NULL;
 }
 
 /* How many lines of its last file this rank has read. */

@@ -35,22 +35,18 @@ enum status rank_open(struct rank *r, int *first, struct fault *fault);
  * Errors: likewise; those of run_fold_input. */
 enum status rank_fold(struct rank *r, int *first, struct fault *fault);
 
-/* Writes what was folded as a part: to *text, NO_TEXT where there is no slice. Errors: those of part_write. Not
- * collective. */
-enum status rank_write_part(struct rank *r, int *text, struct fault *fault);
+/* Merges what all ranks have folded, in their order, by a binomial tree: each rank adds what the ranks next to it have behind
+ * what it has itself, and sends all of it on as a part. Then rank 0's run is one of all records.
+ * Errors, of this rank or of *first: those of merge_behind and part_write. */
+enum status rank_merge(struct rank *r, int *first, struct fault *fault);
 
-/* Like rank_write_part, but without the groups in the plan's store. */
-enum status rank_write_rest(struct rank *r, int *text, struct fault *fault);
-
-/* The ends of the part. The rank has a slice, which has been folded. */
-void rank_find_seams(const struct rank *r, struct part_seam *left, struct part_seam *right);
+/* Passes states on in the order of ranks. What was folded is the state of the slice's own records, and is forgotten. *before:
+ * that of all ranks before, a part's text; empty: they have no records. It is the caller's. Errors: likewise. */
+enum status rank_pass_states(struct rank *r, struct text_buffer *before, int *first, struct fault *fault);
 
 /* Finds out which files have zero bytes behind their compressed data: r->padded, one for each file. Collective. Errors:
  * STATUS_NO_MEMORY. */
 enum status rank_find_padded(struct rank *r, int *first, struct fault *fault);
-
-/* Frees what was folded, once it is written. Not collective. */
-void rank_forget_total(struct rank *r);
 
 /* Makes the line of the first rank's fault, where it is one in the slice, that of its file. */
 void rank_place_fault(const struct rank *r, int first, struct fault *fault);

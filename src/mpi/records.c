@@ -18,14 +18,12 @@
 #include "fold/groups.h"
 #include "fold/result.h"
 #include "io/output.h"
-#include "mpi/text.h"
-#include "mpi/states.h"
+#include "mpi/passage.h"
 #include "query/option_table.h"
 #include "query/options_ahead.h"
 #include "query/options_choice.h"
 #include "run/left_out.h"
 
-#define COPY_NBYTES (1 << 20)
 #define NAME_NBYTES 4096
 
 bool records_can_be_shared(const struct options *o, const struct query *q)
@@ -121,9 +119,10 @@ static void sink_restore(struct sink *s)
 /* ---- the second pass ---- */
 
 /* Prints the rank's records; the first rank prints the header. *owes_newline: what is printed ends inside a line. */
-static enum status print_slice(struct rank *r, int before, bool *owes_newline, struct fault *fault)
+static enum status print_slice(struct rank *r, const struct text_buffer *before, bool *owes_newline, struct fault *fault)
 {
-	static char state[TEXT_NAME_NBYTES];
+	static struct text_reading reading;
+	static const struct part_source state = {.read = text_read, .context = &reading};
 	enum status status = rank_open_pass(r, PASS_PRINT, fault);
 	struct run *run = r->run;
 
@@ -135,13 +134,14 @@ static enum status print_slice(struct rank *r, int before, bool *owes_newline, s
 	*owes_newline = run->query.plan.inside_line;
 	if (!r->has_slice)
 		return run->lacks_heading ? STATUS_OK : result_heading(&run->query, fault);
-	if (before != NO_TEXT) {
-		text_name(before, state);
-		run->slice_state = state;
+	if (before->nbytes) {
+		reading = (struct text_reading){before, 0};
+		run->slice_state = &state;
 	}
 	input_use_slice(run->input, &r->slice);
 	status = run_fold_input(run, fault);
-	text_forget_name(fault);
+	if (!fault->file) /* no message names a place in a text without a name */
+		fault->line = 0;
 	*owes_newline = run->total.owes_newline;
 	return status;
 }
@@ -172,53 +172,50 @@ static int last_rank(const struct rank *r)
 
 /* ---- to standard output ---- */
 
-/* Sends what the rank has printed to rank 0. */
-static enum status send_records(const struct sink *s, struct fault *fault)
+static char block[PASSAGE_NBYTES];
+static struct passage passage;
+
+static bool write_out(void *context, const char *text, size_t nbytes)
 {
-	char *block = malloc(COPY_NBYTES);
-	ssize_t n = -1;
-
-	for (off_t at = 0; block && (n = pread(s->to, block, COPY_NBYTES, at)) > 0; at += n)
-		MPI_Send(block, (int)n, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-	MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-	free(block);
-	return n == 0 ? STATUS_OK : sink_fail(s, STATUS_READ, fault);
-}
-
-/* Copies what a rank has printed to standard output: all of it is taken, also where it cannot be written. */
-static enum status copy_records(int from, char *block, enum status status, struct fault *fault)
-{
-	MPI_Status got;
-	int n;
-
-	do {
-		MPI_Recv(block, COPY_NBYTES, MPI_BYTE, from, 0, MPI_COMM_WORLD, &got);
-		MPI_Get_count(&got, MPI_BYTE, &n);
-		if (status == STATUS_OK && n > 0 && !fd_write(STDOUT_FILENO, block, (size_t)n))
-			status = fault_set(fault, STATUS_WRITE, errno, NULL);
-	} while (n > 0);
-	return status;
+	(void)context;
+	return fd_write(STDOUT_FILENO, text, nbytes);
 }
 
 /* Copies what the rank itself has printed. */
-static enum status copy_own(const struct sink *s, char *block, struct fault *fault)
+static enum status copy_own(const struct sink *s, struct part_sink to, struct fault *fault)
 {
 	ssize_t n;
 
-	for (off_t at = 0; (n = pread(s->to, block, COPY_NBYTES, at)) > 0; at += n)
-		if (!fd_write(STDOUT_FILENO, block, (size_t)n))
+	for (off_t at = 0; (n = pread(s->to, block, sizeof block, at)) > 0; at += n)
+		if (!to.write(to.context, block, (size_t)n))
 			return fault_set(fault, STATUS_WRITE, errno, NULL);
 	return n < 0 ? sink_fail(s, STATUS_READ, fault) : STATUS_OK;
 }
 
-/* On rank 0: copies what all have printed. */
+/* Sends what the rank has printed to rank 0. */
+static enum status send_records(const struct sink *s, struct fault *fault)
+{
+	enum status status;
+
+	passage_send(&passage, 0, 0);
+	status = copy_own(s, (struct part_sink){.write = passage_write, .context = &passage}, fault);
+	passage_end(&passage, status == STATUS_OK);
+	return status;
+}
+
+/* On rank 0: copies what all have printed to standard output. */
 static enum status copy_all(const struct world *w, const struct sink *s, struct fault *fault)
 {
-	static char block[COPY_NBYTES];
-	enum status status = copy_own(s, block, fault);
+	enum status status = copy_own(s, (struct part_sink){.write = write_out}, fault);
+	ssize_t n;
 
-	for (int rank = 1; rank < w->nranks; rank++)
-		status = copy_records(rank, block, status, fault);
+	for (int rank = 1; rank < w->nranks; rank++) {
+		passage_receive(&passage, rank);
+		while (status == STATUS_OK && (n = passage_read(&passage, block, sizeof block)) > 0)
+			if (!fd_write(STDOUT_FILENO, block, (size_t)n))
+				status = fault_set(fault, STATUS_WRITE, errno, NULL);
+		passage_drain(&passage);
+	}
 	return status == STATUS_OK ? output_close(fault) : status;
 }
 
@@ -232,11 +229,10 @@ enum status records_hold(const struct world *w, struct fault *fault)
 
 enum status records_release(int exit_status, struct fault *fault)
 {
-	static char block[COPY_NBYTES];
 	enum status status;
 
 	sink_restore(&held);
-	status = exit_status == 0 ? copy_own(&held, block, fault) : STATUS_OK;
+	status = exit_status == 0 ? copy_own(&held, (struct part_sink){.write = write_out}, fault) : STATUS_OK;
 	if (status == STATUS_OK && close(STDOUT_FILENO) != 0)
 		status = fault_set(fault, STATUS_WRITE, errno, NULL);
 	return status;
@@ -301,40 +297,22 @@ static enum status finish(struct rank *r, struct sink *s, int *first, struct fau
 	return status;
 }
 
-/* The first pass: *before = the state of all records before the slice. */
-static enum status find_state(struct rank *r, int *before, int *first, struct fault *fault)
-{
-	enum status status = rank_fold(r, first, fault);
-	int mine;
-
-	*before = NO_TEXT;
-	if (*first < r->world->nranks)
-		return status;
-	status = rank_write_part(r, &mine, fault);
-	*first = world_first_fault(r->world, status);
-	if (*first < r->world->nranks)
-		return status;
-	rank_forget_total(r);
-	status = states_pass(r, mine, before, fault);
-	text_close(&mine);
-	*first = world_first_fault(r->world, status);
-	return status;
-}
-
 enum status records_print(struct rank *r, const char *folder, int *first, struct fault *fault)
 {
 	static struct sink sink;
+	static struct text_buffer before; /* the state of all records before the slice */
 	bool owes_newline;
-	int before;
-	enum status status = find_state(r, &before, first, fault);
+	enum status status = rank_fold(r, first, fault);
 
+	if (*first == r->world->nranks)
+		status = rank_pass_states(r, &before, first, fault);
 	if (*first < r->world->nranks)
 		return status;
 	sink = (struct sink){.folder = folder, .to = -1, .stdout_copy = -1};
 	status = sink_open(&sink, r->world, fault);
 	*first = world_first_fault(r->world, status);
 	if (*first == r->world->nranks) {
-		status = print_slice(r, before, &owes_newline, fault);
+		status = print_slice(r, &before, &owes_newline, fault);
 		*first = world_first_fault(r->world, status);
 	}
 	if (*first == r->world->nranks) {

@@ -327,6 +327,15 @@ static inline void plan_as_part(struct plan *plan)
 			plan->columns[c].invalid = INVALID_SKIP;
 }
 
+/* Undoes that, once all records have been merged. invalid: what the options say of values that are no numbers. */
+static inline void plan_as_whole(struct plan *plan, enum invalid_policy invalid)
+{
+	plan->is_part = plan->is_saved = false;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].if_numeric && plan->columns[c].invalid == INVALID_SKIP)
+			plan->columns[c].invalid = invalid;
+}
+
 /* Whether the order in which partials are combined shows in the result. First and last values know their places. */
 static inline bool plan_is_ordered(const struct plan *plan)
 {

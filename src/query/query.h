@@ -90,4 +90,8 @@ enum status query_make_again(struct query *q, const struct options *options, str
 			     struct fault *fault);
 void query_free(struct query *q);
 
+/* Has the plan, which is complete, look for the header among the records, unless some column shows by its values that
+ * a record is the header. is_part: see plan_as_part. query_make does it for what the options say. */
+void query_seek_header(struct query *q, bool is_part);
+
 #endif

@@ -69,8 +69,4 @@ void query_begin_plan(struct query *q, const struct options *options);
  * m->fault: STATUS_NO_MEMORY, STATUS_USAGE. */
 enum status query_make_plan(struct making *m);
 
-/* Has the plan, which is complete, look for the header among the records, unless some column shows by its values that
- * a record is the header. is_part: see plan_as_part. */
-void query_seek_header(struct query *q, bool is_part);
-
 #endif

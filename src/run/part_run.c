@@ -60,7 +60,7 @@ enum status part_run_write(const struct part_run *r, struct fault *fault)
 	else
 		merge_scope(r->merge, &scope);
 	status = r->options->partial
-			 ? part_write(r->options, r->query, r->total, &scope, output_stream(), fault)
+			 ? part_write(r->options, r->query, r->total, &scope, part_sink_stream(output_stream()), fault)
 			 : state_save(r->options, r->query, r->total, &scope, fault);
 	free(names);
 	return status;
@@ -77,14 +77,15 @@ enum status part_run_begin_state(struct merge *merge, struct options *options, s
 		return option_fault(fault, "--%s: name the columns: '*' may mean others in the next input",
 				    options->from_state ? "from-state" : "save-state");
 	if (options->from_state)
-		status = state_read(merge, options, query, total, options->from_state, fault);
+		status = state_read(merge, options, query, total, &(struct part_source){.name = options->from_state}, fault);
 	if (status == STATUS_OK && !query->plan.emits)
 		input_begin_at(input, merge->offset_bytes);
 	return status;
 }
 
 enum status part_run_begin_slice(struct merge *merge, struct options *options, struct query *query,
-				 struct total *total, struct input *input, const char *state, struct fault *fault)
+				 struct total *total, struct input *input, const struct part_source *state,
+				 struct fault *fault)
 {
 	enum status status;
 

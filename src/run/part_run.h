@@ -32,7 +32,8 @@ enum status part_run_begin_state(struct merge *merge, struct options *options, s
 /* Before a slice is printed: adds the state of the records before it, which a rank has saved. merge: zeroed. Errors:
  * state_read's. */
 enum status part_run_begin_slice(struct merge *merge, struct options *options, struct query *query,
-				 struct total *total, struct input *input, const char *state, struct fault *fault);
+				 struct total *total, struct input *input, const struct part_source *state,
+				 struct fault *fault);
 
 /* Has only the range of the file that --part says be read. Errors: input_cut_range's. */
 enum status part_run_cut_input(struct input *input, const struct options *options, const struct csv_dialect *dialect,

@@ -213,8 +213,8 @@ static void prepare_values(struct run *r)
 	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
 		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
-						       r->query.plan.nkeys == 0 && !r->options.partial &&
-						       !r->options.from_state && !r->options.save_state &&
+						       r->query.plan.nkeys == 0 && !r->query.plan.is_saved &&
+						       !r->options.from_state &&
 						       r->query.plan.nranks == 0);
 	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
 		if (c != r->searched)

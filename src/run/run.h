@@ -34,8 +34,8 @@ struct run {
 	struct total total;
 	struct merge merge;
 	struct input_range range; /* of --part */
-	const char *slice_state;  /* of a slice whose records are printed: a file with the state of those before it;
-				   * NULL if no slice is before it; not owned */
+	const struct part_source *slice_state; /* of a slice whose records are printed: the state of those before
+						* it; NULL if no slice is before it; not owned */
 	bool lacks_heading;       /* the header is not printed: another slice has it */
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
