@@ -105,7 +105,7 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 
 	if (r->kind == NEW_COUNT)
 		return decimal_writer_u64(d, to, r->count);
-	if (total->is_long || total->scale > DECIMAL_POWER_MAX || value != total->value ||
+	if (r->kind == NEW_MEAN || total->is_long || total->scale > DECIMAL_POWER_MAX || value != total->value ||
 	    value == INT64_MIN || (r->count == 0 && r->kind != NEW_SUM))
 		return running_write(r, to);
 	if (total->scale != d->scale)
@@ -141,7 +141,7 @@ static struct short_total short_total_of(const struct running *r)
 	const struct exact *total = &r->total;
 	struct short_total s = {false, r->kind, (int64_t)total->value, total->scale, r->count};
 
-	s.fits = (r->kind == NEW_SUM || (r->kind != NEW_COUNT && r->count > 0)) &&
+	s.fits = (r->kind == NEW_SUM || (r->kind < NEW_COUNT && r->count > 0)) &&
 		 !total->is_long && s.scale <= DECIMAL_POWER_MAX && s.value == total->value && s.value != INT64_MIN;
 	return s;
 }
@@ -219,7 +219,7 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 	return to;
 }
 
-/* ---- means, variances and standard deviations ---- */
+/* ---- variances and standard deviations ---- */
 
 /* Reads the row's value for new column i. x: the numbers of its column. */
 static enum status read_row(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row,
@@ -240,8 +240,6 @@ static enum status ratio_add_row(const struct writing *w, size_t i, struct runni
 	struct value v;
 	enum status status = read_row(w, i, x, row, &v);
 
-	if (status == STATUS_OK && v.kind == DECIMAL_NUMBER)
-		return running_ratio_add_number(r, v.number);
 	return status == STATUS_OK ? running_ratio_add_value(r, &v) : status;
 }
 

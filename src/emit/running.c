@@ -41,7 +41,7 @@ static enum status add_wide(struct running *r, const struct wide *x, int scale)
 {
 	struct exact *total = &r->total;
 
-	if (r->kind == NEW_SUM)
+	if (r->kind != NEW_MIN && r->kind != NEW_MAX)
 		return exact_add_wide(total, x, scale);
 	if (exact_widen(total) != STATUS_OK || exact_raise(total, scale) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -59,7 +59,7 @@ enum status running_add_number(struct running *r, struct decimal number)
 	r->count++;
 	if (r->kind == NEW_COUNT)
 		return STATUS_OK;
-	if (r->kind == NEW_SUM)
+	if (r->kind == NEW_SUM || r->kind == NEW_MEAN)
 		return exact_add(total, number);
 	if (exact_raise(total, number.scale) != STATUS_OK)
 		return STATUS_NO_MEMORY;

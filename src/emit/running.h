@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * running.h - a running total: the value of one new column, record after record.
+ * running.h - a running total, or mean: the value of one new column, record after record.
  */
 #ifndef GPUSTAT_RUNNING_H
 #define GPUSTAT_RUNNING_H
@@ -17,11 +17,16 @@
 
 /* The state of one running column. Zeroed: owns nothing. */
 struct running {
-	enum new_column_kind kind;   /* NEW_SUM ... NEW_COUNT */
+	enum new_column_kind kind;   /* NEW_SUM ... NEW_MEAN */
 	bool counts_text; /* the column does not parse: any value counts */
 	uint64_t count;   /* numbers so far */
 	struct exact total; /* owned */
 };
+
+static inline bool running_is(enum new_column_kind kind)
+{
+	return kind <= NEW_MEAN;
+}
 
 /* Frees what r owns. r may be zeroed. */
 void running_free(struct running *r);
@@ -52,14 +57,16 @@ static inline enum status running_add_decimal(struct running *r, struct decimal 
 	return exact_add(&r->total, number);
 }
 
-/* Writes the total in plain decimal at its scale; nothing for the minimum or maximum of no numbers.
- * No terminator. Returns the text's end. */
+/* Writes the total in plain decimal at its scale, or the mean as exact_write_mean does; nothing for the minimum, maximum or
+ * mean of no numbers. No terminator. Returns the text's end. */
 static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
 {
 	if (r->kind == NEW_COUNT)
 		return decimal_write_u64(text, r->count);
 	if (r->kind != NEW_SUM && r->count == 0)
 		return text;
+	if (r->kind == NEW_MEAN)
+		return exact_write_mean(&r->total, r->total.scale, r->count, text);
 	return r->kind == NEW_SUM ? exact_write_sum(&r->total, r->total.scale, r->count, text)
 				  : exact_write(&r->total, text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * running_ratio.h - a running mean, variance or standard deviation: the value of one new column,
+ * running_ratio.h - a running variance or standard deviation: the value of one new column,
  * record after record. Each is the result of the records so far, exact and rounded once.
  */
 #ifndef GPUSTAT_RUNNING_RATIO_H
@@ -21,19 +21,13 @@
 
 /* Zeroed: owns nothing. */
 struct running_ratio {
-	enum new_column_kind kind; /* NEW_MEAN, NEW_VAR, NEW_STDDEV */
-	unsigned needs;            /* the moments of that kind */
+	enum new_column_kind kind; /* NEW_VAR, NEW_STDDEV */
 	struct partial so_far;     /* one column: all numbers so far. Owned. */
-	/* The same while they fit: */
-	bool fits;
-	int scale;       /* the largest so far */
-	int128 sum;      /* x 10^scale */
-	uint128 squares; /* their sum x 10^(2 scale); 0 for NEW_MEAN */
 };
 
 static inline bool running_ratio_is(enum new_column_kind kind)
 {
-	return kind == NEW_MEAN || kind == NEW_VAR || kind == NEW_STDDEV;
+	return kind == NEW_VAR || kind == NEW_STDDEV;
 }
 
 void running_ratio_free(struct running_ratio *r);
@@ -45,9 +39,6 @@ enum status running_ratio_begin(struct running_ratio *r, enum new_column_kind ki
 
 /* Adds the next value; missing values and text change nothing. Errors: STATUS_NO_MEMORY. */
 enum status running_ratio_add_value(struct running_ratio *r, const struct value *v);
-
-/* Like running_ratio_add_value, for a number of the fast path. */
-enum status running_ratio_add_number(struct running_ratio *r, struct decimal number);
 
 /* Writes the value, of no more than RUNNING_RATIO_NBYTES; nothing if the ratio has no value. No terminator.
  * Returns the text's end. */

@@ -39,12 +39,6 @@ void running_state_free(struct running_state *s, const struct plan *plan)
 	memset(s, 0, sizeof *s);
 }
 
-/* Whether it is a total, of running.h. */
-static bool is_total(const struct new_column *column)
-{
-	return column->kind <= NEW_COUNT;
-}
-
 /* Sets the row numbers to those behind n records. */
 static void begin_row_numbers(struct running_state *s, const struct plan *plan, uint64_t n)
 {
@@ -60,12 +54,11 @@ static enum status begin_columns(struct running_state *s, const struct plan *pla
 	for (size_t i = 0; status == STATUS_OK && i < plan->nnew_columns; i++) {
 		const struct new_column *column = &plan->new_columns[i];
 		if (running_ratio_is(column->kind))
-			status = running_ratio_begin(&s->ratios[i], column->kind,
-						     &before->columns[column->column]);
+			status = running_ratio_begin(&s->ratios[i], column->kind, &before->columns[column->column]);
 		else if (running_change_is(column->kind))
 			status = running_change_begin(&s->changes[i], column->kind,
 						      &before->columns[column->column]);
-		else if (is_total(column))
+		else if (running_is(column->kind))
 			status = running_begin(&s->runnings[i], column->kind,
 					       &plan->columns[column->column],
 					       &before->columns[column->column]);
@@ -134,7 +127,7 @@ static void begin_from_cells(struct running_state *s, const struct plan *plan, s
 		const struct new_column *column = &plan->new_columns[i];
 		const struct plan_column *of = &plan->columns[column->column];
 		const struct group_cell *cell = group_cell(group, of);
-		if (!is_total(column))
+		if (!running_is(column->kind))
 			continue;
 		s->runnings[i] = (struct running){
 			.kind = column->kind, .counts_text = !of->parses, .count = group_cell_count(cell),

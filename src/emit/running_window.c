@@ -9,7 +9,6 @@
 
 #include "emit/running_ratio.h"
 #include "number/decimal_text.h"
-#include "number/natural.h"
 
 void running_window_free(struct running_window *r)
 {
@@ -211,27 +210,12 @@ static int window_scale(struct running_window *r)
 	return wide_scale_is_rounded(r->sum.scale) ? WIDE_SCALE_MAX + 1 : r->sum.scale;
 }
 
-static char *write_sum(struct running_window *r, char *to)
+static char *write_sum_or_mean(struct running_window *r, char *to)
 {
-	return exact_write_sum(&r->sum, r->sum.is_long ? window_scale(r) : 0, r->count, to);
-}
+	int scale = r->sum.is_long ? window_scale(r) : 0;
 
-static char *write_mean(struct running_window *r, char *to)
-{
-	struct natural sum, count;
-	bool negative;
-
-	if (r->count == 0)
-		return to;
-	if (!r->sum.is_long)
-		return to + ratio_format_short(r->sum.value < 0,
-					       (uint128)(r->sum.value < 0 ? -r->sum.value : r->sum.value),
-					       r->count, r->sum.scale, to);
-	if (wide_scale_is_rounded(r->sum.scale))
-		return to + wide_format_mean(r->sum.limbs, window_scale(r), r->count, to);
-	negative = natural_set_limbs(&sum, r->sum.limbs->limb, WIDE_NLIMBS);
-	natural_set(&count, r->count);
-	return to + ratio_format(negative, &sum, &count, WIDE_POINT * WIDE_LIMB_DIGITS, to);
+	return r->plan->kind == NEW_ROLLING_MEAN ? exact_write_mean(&r->sum, scale, r->count, to)
+						 : exact_write_sum(&r->sum, scale, r->count, to);
 }
 
 char *running_window_write(struct running_window *r, const struct recent_value *v, char *to)
@@ -244,7 +228,7 @@ char *running_window_write(struct running_window *r, const struct recent_value *
 		return NULL;
 	if (is_extreme(r))
 		return write_extreme(r, to);
-	return r->plan->kind == NEW_ROLLING_MEAN ? write_mean(r, to) : write_sum(r, to);
+	return write_sum_or_mean(r, to);
 }
 
 /* ---- fields ---- */

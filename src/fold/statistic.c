@@ -15,6 +15,7 @@
 
 #include "fold/moment.h"
 #include "fold/quantile.h"
+#include "number/exact.h"
 #include "number/logarithm.h"
 
 static void statistic_sum(const struct column_moments *m, char *text)
@@ -66,19 +67,8 @@ int statistic_ndigits(int places, const struct natural *numerator, const struct 
 
 static void statistic_mean(const struct column_moments *m, char *text)
 {
-	int scale = statistic_limb_scale(m);
-	struct natural sum, count;
-	bool negative;
-
-	if (m->numbers.count == 0)
-		return;
-	if (wide_scale_is_rounded(m->numbers.scale)) {
+	if (m->numbers.count > 0)
 		wide_format_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
-		return;
-	}
-	negative = statistic_scaled_sum(m, scale, &sum);
-	natural_set(&count, m->numbers.count);
-	ratio_format(negative, &sum, &count, scale, text);
 }
 
 static void format_end(const struct column_moments *m, bool at_end, char *text)
@@ -205,13 +195,11 @@ static char *write_spread(const struct short_moments *m, enum operation operatio
 
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to)
 {
-	bool negative = m->sum < 0;
+	const struct exact sum = {.scale = m->scale, .value = m->sum};
 
 	switch (operation) {
 	case OPERATION_MEAN:
-		if (m->count == 0)
-			return to;
-		return to + ratio_format_short(negative, negative ? -(uint128)m->sum : (uint128)m->sum, m->count, m->scale, to);
+		return exact_write_mean(&sum, m->scale, m->count, to);
 	case OPERATION_RMS:
 		return m->count == 0 ? to : to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
 	case OPERATION_SKEWNESS:

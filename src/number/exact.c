@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number/natural.h"
+
 void exact_free(struct exact *x)
 {
 	free(x->limbs);
@@ -87,4 +89,15 @@ enum status exact_add_scaled(struct exact *x, int128 significand, int scale)
 		return STATUS_NO_MEMORY;
 	wide_add_decimal(x->limbs, significand, scale);
 	return STATUS_OK;
+}
+
+char *exact_write_mean(const struct exact *x, int scale, uint64_t count, char *to)
+{
+	bool negative = x->value < 0;
+
+	if (count == 0)
+		return to;
+	if (x->is_long)
+		return to + wide_format_mean(x->limbs, scale, count, to);
+	return to + ratio_format_short(negative, negative ? -(uint128)x->value : (uint128)x->value, count, x->scale, to);
 }

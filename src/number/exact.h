@@ -75,4 +75,8 @@ static inline char *exact_write_sum(const struct exact *x, int scale, uint64_t c
 			  : decimal_write(to, x->value, x->scale);
 }
 
+/* Writes the mean of count numbers, of which x is the sum, in no more than RATIO_TEXT_NBYTES, as ratio_format does; nothing of
+ * none. scale: as above. Returns the text's end. */
+char *exact_write_mean(const struct exact *x, int scale, uint64_t count, char *to);
+
 #endif

@@ -345,7 +345,14 @@ size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char t
 size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
 {
 	struct wide mean = *sum;
+	struct natural numerator, denominator;
+	bool negative;
 
+	if (!wide_scale_is_rounded(scale)) {
+		negative = natural_set_limbs(&numerator, sum->limb, WIDE_NLIMBS);
+		natural_set(&denominator, count);
+		return ratio_format(negative, &numerator, &denominator, WIDE_POINT * WIDE_LIMB_DIGITS, text);
+	}
 	divide(&mean, count);
 	return wide_format_sum(&mean, scale, count, text);
 }

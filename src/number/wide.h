@@ -91,7 +91,8 @@ static inline int wide_sum_places(int scale, uint64_t count)
  * of the numbers was rounded. scale: the largest of theirs. */
 size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
 
-/* Writes the mean of count > 0 numbers, one of which was rounded, in the digits that are right, as wide_format does. */
+/* Writes the mean of count > 0 numbers as ratio_format does; if one of them was rounded, in the digits that are right. scale: the
+ * largest of theirs. Returns the text's length. */
 size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
 
 /* Rounds x, a number of that scale, half-even to digits that are right, RATIO_NDIGITS at most, if it was rounded: numbers that

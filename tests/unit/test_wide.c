@@ -157,14 +157,16 @@ static void test_magnitudes(void)
 static void is_mean(const char *sum, uint64_t count, const char *wanted)
 {
 	char text[RATIO_TEXT_NBYTES];
-	int ignored;
-	struct wide x = parsed(sum, &ignored);
-	struct natural numerator, denominator;
-	bool negative = natural_set_limbs(&numerator, x.limb, WIDE_NLIMBS);
+	int scale;
+	struct wide x = parsed(sum, &scale);
+	struct exact total = {.is_long = false};
 
-	natural_set(&denominator, count);
-	ratio_format(negative, &numerator, &denominator, WIDE_POINT * WIDE_LIMB_DIGITS, text);
+	wide_format_mean(&x, scale, count, text);
 	is_string(wanted, text, "%s / %ju", sum, (uintmax_t)count);
+	exact_set(&total, &x, scale);
+	*exact_write_mean(&total, scale, count, text) = '\0';
+	is_string(wanted, text, "%s / %ju as a short or a long number", sum, (uintmax_t)count);
+	exact_free(&total);
 }
 
 static void test_means(void)
