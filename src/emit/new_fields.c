@@ -113,77 +113,16 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 	return decimal_writer_i64(d, to, value);
 }
 
-/* Adds a row's value of any kind to the total r of new column i, and writes the total. NULL: no memory. */
-static __attribute__((noinline)) char *write_any(const struct writing *w, size_t i, struct running *r,
-						 const struct simd_numbers *x, unsigned row,
-						 char *to)
+/* Adds a row's value of any kind to the total r of new column i, and writes the total: before it is added, if exclusive. NULL: no
+ * memory. Inline, so that the loop over a column's rows keeps all of this in registers. */
+static inline __attribute__((always_inline)) char *write_any(const struct writing *w, size_t i, bool exclusive,
+							     struct decimal_writer *d, struct running *r,
+							     const struct simd_numbers *x, unsigned row, char *to)
 {
-	bool exclusive = w->f->plan->exclusive;
-
 	if (!exclusive && add_row(w, i, r, x, row) != STATUS_OK)
 		return NULL;
-	to = write_total(&w->f->writers[i], r, to);
+	to = write_total(d, r, to);
 	return exclusive && add_row(w, i, r, x, row) != STATUS_OK ? NULL : to;
-}
-
-/* A sum, minimum or maximum while it fits in 64 bits, so that it need not be stored after each
- * row. */
-struct short_total {
-	bool fits; /* the others are set */
-	enum new_column_kind kind;
-	int64_t value;
-	int scale;
-	uint64_t count;
-};
-
-static struct short_total short_total_of(const struct running *r)
-{
-	const struct exact *total = &r->total;
-	struct short_total s = {false, r->kind, (int64_t)total->value, total->scale, r->count};
-
-	s.fits = (r->kind == NEW_SUM || (r->kind < NEW_COUNT && r->count > 0)) &&
-		 !total->is_long && s.scale <= DECIMAL_POWER_MAX && s.value == total->value && s.value != INT64_MIN;
-	return s;
-}
-
-/* Adds a number of the total's scale. Returns false where the sum would not fit. */
-static inline bool short_total_add(struct short_total *s, int64_t term)
-{
-	int64_t next = s->value;
-
-	if (s->kind == NEW_MIN)
-		next = term < next ? term : next;
-	else if (s->kind == NEW_MAX)
-		next = term > next ? term : next;
-	else if (__builtin_add_overflow(s->value, term, &next))
-		return false;
-	if (next == INT64_MIN)
-		return false;
-	s->value = next;
-	s->count++;
-	return true;
-}
-
-/* Adds the row's number. Returns false, and changes nothing, if the field is no plain number or the
- * total would not fit. */
-static inline bool short_total_add_row(struct short_total *s, const struct simd_numbers *x,
-				       unsigned row)
-{
-	unsigned nplaces = (unsigned)(s->scale - x->scale[row]);
-	int64_t term;
-
-	return s->fits && (x->numbers >> row & 1) && nplaces <= DECIMAL_NDIGITS &&
-	       !__builtin_mul_overflow(x->significand[row], (int64_t)decimal_powers[nplaces],
-				       &term) &&
-	       short_total_add(s, term);
-}
-
-static void short_total_store(const struct short_total *s, struct running *r)
-{
-	if (!s->fits)
-		return;
-	r->total.value = s->value;
-	r->count = s->count;
 }
 
 /* Writes the running totals of new column i. x: its column's numbers. Returns the last one's end,
@@ -192,30 +131,16 @@ static char *write_totals(const struct writing *w, size_t i, const struct simd_n
 			  unsigned leads, size_t *begins, char *data, char *to)
 {
 	struct running *total = &w->f->state.runnings[i];
-	struct short_total now = short_total_of(total);
 	struct decimal_writer d = w->f->writers[i];
 	bool exclusive = w->f->plan->exclusive;
 	char delimiter = w->f->plan->dialect.delimiter;
 
 	for (unsigned k = 0, n = w->f->nrows; k < n && to; k++) {
-		unsigned row = w->f->rows[k];
-		int64_t before = now.value;
 		begins[k] = (size_t)(to - data);
 		*to = delimiter;
-		to += leads;
-		if (short_total_add_row(&now, x, row)) {
-			if (now.scale != d.scale)
-				decimal_writer_set(&d, now.scale);
-			to = decimal_writer_i64(&d, to, exclusive ? before : now.value);
-			continue;
-		}
-		short_total_store(&now, total);
-		to = write_any(w, i, total, x, row, to);
-		now = short_total_of(total);
+		to = write_any(w, i, exclusive, &d, total, x, w->f->rows[k], to + leads);
 	}
-	short_total_store(&now, total);
-	if (now.fits)
-		w->f->writers[i] = d;
+	w->f->writers[i] = d;
 	return to;
 }
 
@@ -350,7 +275,7 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 		return write_ratio(w, i, &state->ratios[i], x, row, to);
 	if (new_column_has_window(column))
 		return write_window(w, &state->windows[column->window], x, row, to);
-	return write_any(w, i, &state->runnings[i], x, row, to);
+	return write_any(w, i, w->f->plan->exclusive, &w->f->writers[i], &state->runnings[i], x, row, to);
 }
 
 /* Writes the fields of new column i one by one. Returns the last one's end, or NULL where memory ran out. */

@@ -48,13 +48,22 @@ enum status running_add_value(struct running *r, const struct value *v);
 /* Like running_add_value, for a number of the fast path. */
 enum status running_add_number(struct running *r, struct decimal number);
 
-/* Like running_add_number, with the common case of a sum inline. */
+/* Like running_add_number, with the common cases inline: a sum, and extremes of numbers of one scale. */
 static inline enum status running_add_decimal(struct running *r, struct decimal number)
 {
-	if (r->kind != NEW_SUM)
+	struct exact *total = &r->total;
+	int128 x = number.significand;
+
+	if (r->kind == NEW_SUM) {
+		r->count++;
+		return exact_add(total, number);
+	}
+	if (r->kind > NEW_MAX || r->count == 0 || total->is_long || number.scale != total->scale)
 		return running_add_number(r, number);
 	r->count++;
-	return exact_add(&r->total, number);
+	if (r->kind == NEW_MIN ? x < total->value : x > total->value)
+		total->value = x;
+	return STATUS_OK;
 }
 
 /* Writes the total in plain decimal at its scale, or the mean as exact_write_mean does; nothing for the minimum, maximum or
