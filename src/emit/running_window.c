@@ -37,9 +37,8 @@ static void note_scale(struct running_window *r, int scale, bool leaves)
 static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
 {
 	struct wide x;
-	int scale = 0;
+	int scale = recent_value_wide(v, &x);
 
-	wide_parse(v->text, v->nbytes, &x, &scale); /* it is a number */
 	note_scale(r, scale, negative);
 	for (int i = 0; negative && i < WIDE_NLIMBS; i++)
 		x.limb[i] = -x.limb[i];
@@ -62,13 +61,10 @@ static inline enum status add(struct running_window *r, const struct recent_valu
 static int scale_of(const struct recent_value *v)
 {
 	struct wide ignored;
-	int scale = 0;
 
-	if (v->kind == RECENT_NUMBER)
-		return v->number.scale;
 	if (v->kind == RECENT_TEXT)
-		wide_parse(v->text, v->nbytes, &ignored, &scale);
-	return scale;
+		return recent_value_wide(v, &ignored);
+	return v->kind == RECENT_NUMBER ? v->number.scale : 0;
 }
 
 /* ---- all numbers ---- */
@@ -167,21 +163,16 @@ static enum status slide(struct running_window *r, const struct recent_value *v)
 
 static char *write_extreme(const struct running_window *r, char *to)
 {
-	const struct extreme *x = window_extremes_get(&r->extremes);
+	const struct recent_value *x = window_extremes_get(&r->extremes);
 	int128 value;
 	struct wide wide;
-	int scale;
 
 	if (!x)
 		return to;
 	value = x->number.significand;
-	if (!x->text && !wide_scale_is_rounded(r->sum.scale) && decimal_rescale(&value, r->sum.scale - x->number.scale))
+	if (x->kind == RECENT_NUMBER && !wide_scale_is_rounded(r->sum.scale) && decimal_rescale(&value, r->sum.scale - x->number.scale))
 		return decimal_write(to, value, r->sum.scale);
-	wide_clear(&wide);
-	if (x->text)
-		wide_parse(x->text, x->nbytes, &wide, &scale); /* it is a number */
-	else
-		wide_add_decimal(&wide, x->number.significand, x->number.scale);
+	recent_value_wide(x, &wide);
 	return to + wide_format(&wide, r->sum.scale, to);
 }
 

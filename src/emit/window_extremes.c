@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/wide.h"
-
 static struct extreme *at(const struct window_extremes *e, size_t i)
 {
 	return &e->queue[(e->first + i) & (e->capacity - 1)];
@@ -16,7 +14,7 @@ static struct extreme *at(const struct window_extremes *e, size_t i)
 
 static void drop_last(struct window_extremes *e)
 {
-	free(at(e, --e->n)->text);
+	free((char *)at(e, --e->n)->value.text);
 }
 
 void window_extremes_clear(struct window_extremes *e)
@@ -52,54 +50,43 @@ static enum status grow(struct window_extremes *e)
 
 /* ---- order ---- */
 
-static void to_wide(const struct extreme *x, struct wide *out)
-{
-	int scale;
-
-	if (x->text) {
-		wide_parse(x->text, x->nbytes, out, &scale); /* it is a number */
-		return;
-	}
-	wide_clear(out);
-	wide_add_decimal(out, x->number.significand, x->number.scale);
-}
-
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
-static __attribute__((noinline)) int compare_any(const struct extreme *x, const struct extreme *y)
+static __attribute__((noinline)) int compare_any(const struct recent_value *x, const struct recent_value *y)
 {
 	int128 a = x->number.significand, b = y->number.significand;
 	int more = y->number.scale - x->number.scale;
 	struct wide p, q;
 
-	if (!x->text && !y->text && decimal_rescale(&a, more) && decimal_rescale(&b, -more))
+	if (x->kind == RECENT_NUMBER && y->kind == RECENT_NUMBER && decimal_rescale(&a, more) && decimal_rescale(&b, -more))
 		return a < b ? -1 : a > b;
-	to_wide(x, &p);
-	to_wide(y, &q);
+	recent_value_wide(x, &p);
+	recent_value_wide(y, &q);
 	return wide_compare(&p, &q);
 }
 
-static inline int compare(const struct extreme *x, const struct extreme *y)
+static inline int compare(const struct recent_value *x, const struct recent_value *y)
 {
 	int64_t a = x->number.significand, b = y->number.significand;
 
-	if (x->text || y->text || x->number.scale != y->number.scale)
+	if (x->kind != RECENT_NUMBER || y->kind != RECENT_NUMBER || x->number.scale != y->number.scale)
 		return compare_any(x, y);
 	return a < b ? -1 : a > b;
 }
 
 /* ---- values ---- */
 
-static enum status set(struct extreme *x, const struct recent_value *value)
+/* Copies a value, and its text. */
+static enum status set(struct recent_value *x, const struct recent_value *value)
 {
-	x->number = value->number;
-	x->text = NULL;
-	if (value->kind != RECENT_TEXT)
-		return STATUS_OK;
-	x->nbytes = value->nbytes;
-	x->text = malloc(value->nbytes + 1);
-	if (!x->text)
-		return STATUS_NO_MEMORY;
-	memcpy(x->text, value->text, value->nbytes);
+	char *text = NULL;
+
+	if (value->kind == RECENT_TEXT) {
+		if (!(text = malloc(value->nbytes + 1)))
+			return STATUS_NO_MEMORY;
+		memcpy(text, value->text, value->nbytes);
+	}
+	*x = *value;
+	x->text = text;
 	return STATUS_OK;
 }
 
@@ -109,16 +96,16 @@ enum status window_extremes_add(struct window_extremes *e, bool wants_max, const
 
 	if (value->kind == RECENT_NONE)
 		return STATUS_OK;
-	if (set(&x, value) != STATUS_OK)
+	if (set(&x.value, value) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	while (e->n > 0) {
-		int order = compare(at(e, e->n - 1), &x);
+		int order = compare(&at(e, e->n - 1)->value, &x.value);
 		if (wants_max ? order > 0 : order < 0)
 			break;
 		drop_last(e);
 	}
 	if (e->n == e->capacity && grow(e) != STATUS_OK) {
-		free(x.text);
+		free((char *)x.value.text);
 		return STATUS_NO_MEMORY;
 	}
 	*at(e, e->n++) = x;
@@ -135,9 +122,9 @@ struct beginning {
 };
 
 /* Whether a number that came before the first of the queue is an extreme, too: it is beyond that one. */
-static bool is_beyond(const struct beginning *b, const struct extreme *x)
+static bool is_beyond(const struct beginning *b, const struct recent_value *x)
 {
-	int order = b->e->n ? compare(x, at(b->e, 0)) : 0;
+	int order = b->e->n ? compare(x, &at(b->e, 0)->value) : 0;
 
 	return b->e->n == 0 || (b->wants_max ? order > 0 : order < 0);
 }
@@ -145,7 +132,7 @@ static bool is_beyond(const struct beginning *b, const struct extreme *x)
 static bool skip_piece(void *context, const struct recent_sum *some)
 {
 	struct beginning *b = context;
-	struct extreme x = {.number = {b->wants_max ? some->greatest : some->least, some->scale}};
+	struct recent_value x = {RECENT_NUMBER, .number = {b->wants_max ? some->greatest : some->least, some->scale}};
 
 	if (some->count > 0 && is_beyond(b, &x))
 		return false;
@@ -157,16 +144,14 @@ static enum status add_before(void *context, const struct recent_value *value)
 {
 	struct beginning *b = context;
 	struct window_extremes *e = b->e;
-	struct extreme x = {.number = value->number, .text = (char *)value->text, .nbytes = value->nbytes};
+	struct extreme x = {.at = --b->nleft};
 
-	b->nleft--;
-	if (value->kind == RECENT_NONE || !is_beyond(b, &x))
+	if (value->kind == RECENT_NONE || !is_beyond(b, value))
 		return STATUS_OK;
 	if (e->n == e->capacity && grow(e) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (set(&x, value) != STATUS_OK)
+	if (set(&x.value, value) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	x.at = b->nleft;
 	e->first = (e->first - 1) & (e->capacity - 1);
 	e->n++;
 	*at(e, 0) = x;
@@ -185,13 +170,13 @@ enum status window_extremes_begin(struct window_extremes *e, bool wants_max, con
 void window_extremes_keep(struct window_extremes *e, uint64_t n)
 {
 	while (e->n > 0 && e->nvalues - at(e, 0)->at > n) {
-		free(at(e, 0)->text);
+		free((char *)at(e, 0)->value.text);
 		e->first = (e->first + 1) & (e->capacity - 1);
 		e->n--;
 	}
 }
 
-const struct extreme *window_extremes_get(const struct window_extremes *e)
+const struct recent_value *window_extremes_get(const struct window_extremes *e)
 {
-	return e->n ? at(e, 0) : NULL;
+	return e->n ? &at(e, 0)->value : NULL;
 }

@@ -19,9 +19,7 @@
 
 struct extreme {
 	uint64_t at; /* which of all values added, counted from 0 */
-	struct decimal number;
-	char *text; /* if not NULL: the number, nbytes in decimal.h's syntax. Owned. */
-	size_t nbytes;
+	struct recent_value value; /* a number; its text is owned, NULL without one */
 };
 
 /* Zeroed: no value. */
@@ -48,6 +46,6 @@ enum status window_extremes_add(struct window_extremes *e, bool wants_max, const
 void window_extremes_keep(struct window_extremes *e, uint64_t n);
 
 /* The extreme; NULL: there is no number. */
-const struct extreme *window_extremes_get(const struct window_extremes *e);
+const struct recent_value *window_extremes_get(const struct window_extremes *e);
 
 #endif

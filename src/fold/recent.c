@@ -33,6 +33,18 @@ struct recent_block {
 	uint8_t first_scales[BLOCK_NVALUES_MIN];
 };
 
+int recent_value_wide(const struct recent_value *v, struct wide *x)
+{
+	int scale = v->kind == RECENT_NUMBER ? v->number.scale : 0;
+
+	wide_clear(x);
+	if (v->kind == RECENT_NUMBER)
+		wide_add_decimal(x, v->number.significand, scale);
+	else if (v->kind == RECENT_TEXT)
+		wide_parse(v->text, v->nbytes, x, &scale); /* it is a number */
+	return scale;
+}
+
 /* ---- blocks ---- */
 
 static bool is_shared(const struct recent_block *b)

@@ -20,6 +20,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/wide.h"
 
 enum recent_kind {
 	RECENT_NONE,   /* no value */
@@ -33,6 +34,9 @@ struct recent_value {
 	const char *text; /* not owned; of a queue's value: until the queue changes */
 	size_t nbytes;
 };
+
+/* Sets *x to a value's number, of no value 0, and returns its scale. */
+int recent_value_wide(const struct recent_value *v, struct wide *x);
 
 struct recent_block;
 
