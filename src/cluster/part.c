@@ -274,7 +274,8 @@ static enum status put_store_part(void *context, struct groups *part)
 		status = group_lists_settle(part);
 	if (status == STATUS_OK)
 		status = groups_each(part, put_group, context);
-	groups_clear(part);
+	if (status == STATUS_OK)
+		groups_clear(part);
 	return status;
 }
 
@@ -289,15 +290,11 @@ static void put_all_groups(const struct query *q, struct partial *total, bool an
 
 	if (status == STATUS_OK && total->groups)
 		status = groups_store(total->groups);
-	if (status == STATUS_OK && any_order) {
+	if (status == STATUS_OK)
+		status = group_store_visit(q->plan.groups, nthreads, any_order ? NULL : fold_keys, NULL);
+	if (status == STATUS_OK && any_order)
 		status = group_store_visit(q->plan.groups, 1, put_store_part, &groups);
-		to->status = to->status == STATUS_OK ? status : to->status;
-		partial_free(&groups.blank);
-		return;
-	}
-	if (status == STATUS_OK)
-		status = group_store_visit(q->plan.groups, nthreads, fold_keys, NULL);
-	if (status == STATUS_OK)
+	else if (status == STATUS_OK)
 		status = group_list_make(q->plan.groups, nthreads, &list);
 	if (status == STATUS_OK && q->plan.emits)
 		status = group_list_order_keys(&list);

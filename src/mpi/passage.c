@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <mpi.h>
 #include <string.h>
+#include <time.h>
 
 enum { TAG_BLOCK, TAG_WHOLE, TAG_BROKEN };
 
@@ -17,9 +18,25 @@ void passage_send(struct passage *p, int to, size_t chunk_nbytes)
 	p->block_nbytes = chunk_nbytes && chunk_nbytes < PASSAGE_NBYTES ? chunk_nbytes : PASSAGE_NBYTES;
 }
 
+/* Waits for the other side, which may have much to do before it comes to this: without taking its core. */
+static void wait_for(MPI_Request *request, MPI_Status *status)
+{
+	const struct timespec pause = {.tv_nsec = 50000};
+	int is_done = 0;
+
+	for (unsigned ntests = 0; !is_done; ntests++) {
+		if (ntests > 200)
+			nanosleep(&pause, NULL);
+		MPI_Test(request, &is_done, status);
+	}
+}
+
 static void send_block(struct passage *p, int tag)
 {
-	MPI_Send(p->data, (int)p->nbytes, MPI_BYTE, p->rank, tag, MPI_COMM_WORLD);
+	MPI_Request request;
+
+	MPI_Isend(p->data, (int)p->nbytes, MPI_BYTE, p->rank, tag, MPI_COMM_WORLD, &request);
+	wait_for(&request, MPI_STATUS_IGNORE);
 	p->nbytes = 0;
 }
 
@@ -46,10 +63,12 @@ void passage_end(struct passage *p, bool is_whole)
 
 static void receive_block(struct passage *p)
 {
+	MPI_Request request;
 	MPI_Status got;
 	int n;
 
-	MPI_Recv(p->data, PASSAGE_NBYTES, MPI_BYTE, p->rank, MPI_ANY_TAG, MPI_COMM_WORLD, &got);
+	MPI_Irecv(p->data, PASSAGE_NBYTES, MPI_BYTE, p->rank, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+	wait_for(&request, &got);
 	MPI_Get_count(&got, MPI_BYTE, &n);
 	p->nbytes = (size_t)n;
 	p->at = 0;

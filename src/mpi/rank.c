@@ -134,13 +134,15 @@ enum status rank_fold(struct rank *r, int *first, struct fault *fault)
 
 /* ---- what was folded ---- */
 
-/* Frees what was folded, once it is written; not while a thread may still open a GPU. */
-static void forget_total(struct rank *r)
+/* Frees what was merged, once it is written; not while a thread may still open a GPU, nor after an error, whose message names
+ * what is in it. */
+static void forget_merged(struct rank *r, enum status status)
 {
 	struct run *run = r->run;
 
-	if (!run->all_ended)
+	if (!run->all_ended || status != STATUS_OK)
 		return;
+	merge_free(&run->merge);
 	total_free(&run->total);
 	group_store_free(run->query.plan.groups);
 	run->query.plan.groups = NULL;
@@ -246,8 +248,7 @@ static enum status write_state(struct rank *r, struct text_buffer *to, struct fa
 		status = merge_end(&r->run->merge);
 	if (status == STATUS_OK)
 		status = write_merged(r, r->slice.first, (struct part_sink){text_write, to, true}, fault);
-	merge_free(&r->run->merge);
-	forget_total(r);
+	forget_merged(r, status);
 	return status == STATUS_WRITE ? fault_set(fault, STATUS_NO_MEMORY, 0, NULL) : status;
 }
 
@@ -270,19 +271,22 @@ static enum status send_state(struct rank *r, const struct text_buffer *before, 
 {
 	struct merge *m = &r->run->merge;
 	struct text_reading readings[2] = {{before, 0}, {mine, 0}};
-	enum status status = begin_total(r, fault);
+	enum status status;
 
+	if (before->nbytes == 0 || mine->nbytes == 0) {
+		passage_write(&passage, mine->nbytes ? mine->data : before->data, mine->nbytes + before->nbytes);
+		return STATUS_OK;
+	}
+	status = begin_total(r, fault);
 	if (status == STATUS_OK)
 		status = begin_merge(r, false, fault);
 	for (int i = 0; i < 2 && status == STATUS_OK; i++)
-		if (readings[i].text->nbytes)
-			status = merge_next(m, &(struct part_source){.read = text_read, .context = &readings[i]});
+		status = merge_next(m, &(struct part_source){.read = text_read, .context = &readings[i]});
 	if (status == STATUS_OK)
 		status = merge_end(m);
-	if (status == STATUS_OK && m->ninputs > 0)
+	if (status == STATUS_OK)
 		status = write_merged(r, 0, (struct part_sink){passage_write, &passage, true}, fault);
-	merge_free(m);
-	forget_total(r);
+	forget_merged(r, status);
 	return status;
 }
 
