@@ -68,8 +68,7 @@ enum status running_add_number(struct running *r, struct decimal number)
 			total->value = x;
 		return STATUS_OK;
 	}
-	wide_clear(&wide);
-	wide_add_decimal(&wide, number.significand, number.scale);
+	wide_set_decimal(&wide, number.significand, number.scale);
 	return add_wide(r, &wide, number.scale);
 }
 

@@ -40,8 +40,8 @@ static enum status add_long(struct running_window *r, const struct recent_value 
 	int scale = recent_value_wide(v, &x);
 
 	note_scale(r, scale, negative);
-	for (int i = 0; negative && i < WIDE_NLIMBS; i++)
-		x.limb[i] = -x.limb[i];
+	if (negative)
+		wide_negate(&x);
 	return exact_add_wide(&r->sum, &x, scale);
 }
 

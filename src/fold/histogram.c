@@ -99,8 +99,7 @@ static void bins_set(struct bins *b, const struct wide_fold *numbers, struct dec
 	struct wide wide;
 	int scale = numbers->scale > width.scale ? numbers->scale : width.scale;
 
-	wide_clear(&wide);
-	wide_add_decimal(&wide, width.significand, width.scale);
+	wide_set_decimal(&wide, width.significand, width.scale);
 	b->limb_scale = integer_limb_scale(scale);
 	b->width_scale = width.scale;
 	integer_set_product(&b->width, &wide, 1, b->limb_scale);

@@ -202,8 +202,7 @@ static enum status read_wide(const struct pair_fold *m, size_t c, unsigned row, 
 
 	if (!(values->wide >> row & 1)) {
 		*scale = values->scale[row];
-		wide_clear(x);
-		wide_add_decimal(x, values->value[row], *scale);
+		wide_set_decimal(x, values->value[row], *scale);
 		return STATUS_OK;
 	}
 	if (read_field(m, c, row, &v) != STATUS_OK)

@@ -45,10 +45,9 @@ typedef void pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_NB
 /* *x -= y */
 static void subtract(struct wide *x, const struct wide *y)
 {
-	struct wide negated;
+	struct wide negated = *y;
 
-	for (int i = 0; i < WIDE_NLIMBS; i++)
-		negated.limb[i] = -y->limb[i];
+	wide_negate(&negated);
 	wide_add(x, &negated);
 }
 

@@ -372,8 +372,7 @@ static bool widen(const struct value *number, struct wide *x)
 		wide_settle(x, scale);
 		return true;
 	}
-	wide_clear(x);
-	wide_add_decimal(x, number->number.significand, number->number.scale);
+	wide_set_decimal(x, number->number.significand, number->number.scale);
 	return true;
 }
 

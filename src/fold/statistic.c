@@ -95,8 +95,7 @@ static void statistic_range(const struct column_moments *m, char *text)
 
 	if (m->numbers.count == 0)
 		return;
-	for (int i = 0; i < WIDE_NLIMBS; i++)
-		range.limb[i] = -range.limb[i];
+	wide_negate(&range);
 	wide_add(&range, &m->numbers.max);
 	wide_format_sum(&range, m->numbers.scale, 2, text);
 }

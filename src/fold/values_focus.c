@@ -51,8 +51,7 @@ int128 values_focus_key(const struct values_focus *f, int64_t significand, int s
 
 	if (f->keys.kind != KEY_OF_WIDE)
 		return values_lift(significand, scale, f->keys.scale);
-	wide_clear(&x);
-	wide_add_decimal(&x, significand, scale);
+	wide_set_decimal(&x, significand, scale);
 	return key_of_wide(&x);
 }
 

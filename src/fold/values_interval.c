@@ -37,8 +37,7 @@ void values_keys_choose(struct values_keys *keys, const struct values_extent *ex
 
 void ranked_set(struct ranked *r, int128 x, int scale)
 {
-	wide_clear(&r->value);
-	wide_add_decimal(&r->value, x, scale);
+	wide_set_decimal(&r->value, x, scale);
 }
 
 void interval_set_shift(struct interval *v)

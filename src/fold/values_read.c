@@ -165,8 +165,7 @@ size_t values_next_wide(struct values_cursor *at, struct wide *out)
 	if (b->form == VALUES_INT32 || b->form == VALUES_INT64) {
 		n = values_next64(at, b->scale, x);
 		for (size_t i = 0; i < n; i++) {
-			wide_clear(&out[i]);
-			wide_add_decimal(&out[i], x[i], b->scale);
+			wide_set_decimal(&out[i], x[i], b->scale);
 		}
 		return n;
 	}
@@ -179,8 +178,7 @@ size_t values_next_wide(struct values_cursor *at, struct wide *out)
 		}
 		memcpy(x, from, sizeof *x);
 		at->offset_bytes += VALUES_DECIMAL_NBYTES;
-		wide_clear(&out[i]);
-		wide_add_decimal(&out[i], x[0], from[sizeof *x]);
+		wide_set_decimal(&out[i], x[0], from[sizeof *x]);
 	}
 	return n;
 }

@@ -46,8 +46,7 @@ enum status exact_widen(struct exact *x)
 		return STATUS_OK;
 	if (need_limbs(x) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	wide_clear(x->limbs);
-	wide_add_decimal(x->limbs, x->value, x->scale);
+	wide_set_decimal(x->limbs, x->value, x->scale);
 	x->is_long = true;
 	return STATUS_OK;
 }

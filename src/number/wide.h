@@ -58,6 +58,20 @@ enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *sca
 /* x += significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX; any scale of 0. */
 void wide_add_decimal(struct wide *x, int128 significand, int scale);
 
+/* x = that. */
+static inline void wide_set_decimal(struct wide *x, int128 significand, int scale)
+{
+	wide_clear(x);
+	wide_add_decimal(x, significand, scale);
+}
+
+/* x = -x */
+static inline void wide_negate(struct wide *x)
+{
+	for (int i = 0; i < WIDE_NLIMBS; i++)
+		x->limb[i] = -x->limb[i];
+}
+
 /* x += y */
 void wide_add(struct wide *x, const struct wide *y);
 
