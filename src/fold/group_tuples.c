@@ -19,6 +19,7 @@
 #define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
 static_assert(FLIGHT_NTUPLES <= GROUP_KEYS_FLIGHT, "a flight of tuples is one of keys");
 #define NTUPLES_MIN 16
+#define NWAITING_FEW 512 /* in a part with few groups */
 #define WAITING_NBYTES_MAX ((size_t)128 << 10) /* of a part; in all 32 MiB, but not more than a fourth of --memory */
 
 /* ---- the plan ---- */
@@ -123,12 +124,15 @@ static enum status widen(struct group_tuples *t, const struct plan *plan, size_t
 	return STATUS_OK;
 }
 
-/* Makes room for one more at least: more room, or none that wait. */
+/* Makes room for one more at least: more room, or none that wait. A part's tuples bring its table into the cache once a fold,
+ * which pays for about as many tuples as it has groups; more of them only touch more memory. */
 static enum status need_room(struct groups *part, size_t number, size_t most)
 {
+	const size_t enough = part->ngroups > NWAITING_FEW ? part->ngroups : NWAITING_FEW;
 	struct group_tuples *t = &part->tuples;
 	enum status status = STATUS_OK;
 
+	most = enough < most ? enough : most;
 	if (t->n < t->room)
 		return status;
 	if (t->room < most)
