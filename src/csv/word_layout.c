@@ -452,6 +452,21 @@ bool word_layout_is_shifted(const struct word_layout *l, struct word_line line)
 	return meets_any;
 }
 
+bool word_layout_suffices(const struct word_layout *l, const struct word_line *records, size_t nrecords)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < nrecords && all; i++) {
+		struct word_walk walk = {.line = records[i]};
+		struct word w;
+		size_t nwords = 0;
+		while (nwords <= l->nnames && next_word(&walk, &w))
+			nwords++;
+		all = nwords == l->nnames && !word_layout_is_shifted(l, records[i]);
+	}
+	return all;
+}
+
 bool word_layout_is_same(const struct word_layout *a, const struct word_layout *b)
 {
 	if (!a || !b || a->nnames != b->nnames)

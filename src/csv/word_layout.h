@@ -53,6 +53,9 @@ bool word_layout_of_words(struct word_line header, struct word_layout **out);
  * Returns false where memory ran out. */
 bool word_layout_agrees(const struct word_layout *l, const struct word_line *records, size_t nrecords, bool *agrees);
 
+/* Whether each of the records has as many words as l has names, and none is shifted: words are its fields. */
+bool word_layout_suffices(const struct word_layout *l, const struct word_line *records, size_t nrecords);
+
 /* Whether a record, cut by words, may be pushed to the right by values wider than their columns: each word stands below its
  * name, or ends right of it, and begins right of the name before and no further right than what is before it sticks out. It
  * has as many words as names, or more. */

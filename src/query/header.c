@@ -605,10 +605,10 @@ static enum status find_layout(struct header *h, struct look *look, struct word_
 		if (status == STATUS_OK && (!word_layout_find(t->lines, t->n, &l) ||
 					    (l && !word_layout_agrees(l, t->lines + 1, t->n - 1, &l->by_words))))
 			status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		if (l) { /* else the first record that does not stand below the header is the error */
+		if (l || word_layout_suffices(words, t->lines + 1, t->n - 1)) {
 			free(h->layout);
 			h->layout = l;
-		}
+		} /* else the first record that does not stand below the header is the error */
 		if (h->layout || status != STATUS_OK) {
 			free(words);
 			return status;

@@ -177,6 +177,15 @@ def check_new_columns():
     says("new columns alone", ["--cumsum=used", "--lag=shared", "--only"], FREE, 0, "running_sum(used) lag(shared)\n4501200 _\n4501200 410244\n")
     printed = harness.run(["-W", "--lag=a", "--cumsum=b"], b"a b\n1 2\n3 4\n").out
     answers("and are read again", ["-W", "--missing=_", "--sum=running_sum(b),lag(a)"], printed, "sum(running_sum(b)),sum(lag(a))\n8,1\n")
+    pushed = harness.run(["-W", "--running-min=y"], b"""\
+y        host     x        bytes
+0.097    85956    it's     null
+-82541266.1246 -11442   it       -00000000000000000000.0
+3        464633702660237926 foo      -00000000.000
+""").out
+    for chunk, threads in WAYS:
+        answers("where the first value stands below two names, but the others do not", ["-W", "-H", "--threads=%d" % threads, "--sum=y,running_min(y)"],
+                pushed, "sum(y),sum(running_min(y))\n-82541263.0276,-165082532.1522\n", chunk=chunk)
 
 
 def check_files():

@@ -196,8 +196,10 @@ def line_up(header, records):
         found = find([header] + records[:LOOK])
         if found:
             found.by_words = agrees(found, records[:LOOK])
-        if found or first:                          # then the record that does not stand below is the error
-            return found or first
+        if found:
+            return found
+        if first and any(count_words(r) != n or plain.shifted(r) for r in records[:LOOK]):      # then the record that does not stand below is the error
+            return first
     if n == 1:
         return None
     if m == n:
