@@ -125,14 +125,15 @@ static enum status widen(struct group_tuples *t, const struct plan *plan, size_t
 }
 
 /* Makes room for one more at least: more room, or none that wait. A part's tuples bring its table into the cache once a fold,
- * which pays for about as many tuples as it has groups; more of them only touch more memory. */
+ * which pays for about as many tuples as it has groups; more of them only touch more memory. Values and keys of the groups lie in
+ * larger tables, which take as many as may wait. */
 static enum status need_room(struct groups *part, size_t number, size_t most)
 {
 	const size_t enough = part->ngroups > NWAITING_FEW ? part->ngroups : NWAITING_FEW;
 	struct group_tuples *t = &part->tuples;
 	enum status status = STATUS_OK;
 
-	most = enough < most ? enough : most;
+	most = enough < most && part->plan->nlists == 0 ? enough : most;
 	if (t->n < t->room)
 		return status;
 	if (t->room < most)
