@@ -26,8 +26,8 @@ void gpu_groups_free(struct gpu_groups *g);
  * STATUS_MANY_GROUPS. */
 enum status gpu_groups_bring_down(const struct gpu_groups *g, int nthreads, struct fault *fault);
 
-/* Sets *ngroups and *nwords to what the plan's store has, as words; no tuples wait there any more. Returns false where the table, whose control is given,
- * does not take all of them: it has no words for them, or some have what words cannot hold. */
+/* Sets *ngroups and *nwords to what the plan's store has, as words; no tuples wait there any more. Returns false where the
+ * table, whose control is given, does not take all of them: it has no words for them, or some have what words cannot hold. */
 bool gpu_groups_survey(const struct gpu_groups *g, const struct group_control *control, int nthreads, uint64_t *ngroups,
 		       uint64_t *nwords);
 

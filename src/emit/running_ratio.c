@@ -36,7 +36,8 @@ enum status running_ratio_add_value(struct running_ratio *r, const struct value 
 		return column_add_number(column, MOMENT_COUNT | MOMENT_SUM | MOMENT_SQUARES, v); /* which makes them */
 	if (by_scale_add(&column->fast, v->number) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	return squares_add_sum(squares, v->number.scale, (struct sum192){(uint128)((int128)v->number.significand * v->number.significand), 0});
+	return squares_add_sum(squares, v->number.scale,
+			       (struct sum192){(uint128)((int128)v->number.significand * v->number.significand), 0});
 }
 
 /* ---- the text ---- */

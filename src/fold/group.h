@@ -38,7 +38,6 @@ struct group_cell {
 	uint64_t fourths[2]; /* with MOMENT_FOURTHS */
 };
 #define GROUP_COUNT_BITS 56
-#define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
 #define GROUP_CELL_MOMENTS /* of numbers */ \
 	((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS | MOMENT_LOGS))
 
@@ -255,8 +254,9 @@ static inline size_t group_quotients_nbytes(unsigned needs)
 /* A copy of them; of none, if the column keeps none. */
 static inline struct quotient_fold group_quotients(const struct group *g, const struct plan_column *column)
 {
-	struct quotient_fold f = {0};
+	struct quotient_fold f;
 
+	memset(&f, 0, sizeof f); /* C++ reads this, too, and warns of an initialiser that leaves members out */
 	if (column->keeps_quotients)
 		memcpy(&f, (const char *)g + column->cell_offset + group_cell_nbytes(column->needs), group_quotients_nbytes(column->needs));
 	return f;

@@ -3,8 +3,8 @@
  * group_keys.h - the different values of groups, where groups are many.
  *
  * A part of the store (groups.h) has one table for each column of which they are asked: its keys are a group's address, without
- * the bits that no address uses, and a text behind it, so that no group has a table of its own. A cell has their number and, when all have come, where the most and
- * the least frequent one are. A group with a partial has its keys there.
+ * the bits that no address uses, and a text behind it, so that no group has a table of its own. A cell has their number and,
+ * when all have come, where the most and the least frequent one are. A group with a partial has its keys there.
  */
 #ifndef GPUSTAT_GROUP_KEYS_H
 #define GPUSTAT_GROUP_KEYS_H
@@ -30,7 +30,8 @@ struct group_key {
  * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_keys_add(struct groups *part, size_t c, const struct group_key *x, size_t n);
 
-/* To be called when nothing more is added, before groups are read: the cells get what is above, and the logarithms. Once. Errors: as above. */
+/* To be called once, when nothing more is added, before groups are read: the cells get what is above, and the logarithms.
+ * Errors: as above. */
 enum status group_keys_settle(struct groups *part);
 
 /* Moves all keys to partials of the groups, which can be written. Errors: as above. */

@@ -11,8 +11,8 @@
  * A tuple has plan->tuple_nbytes: a struct group_tuple with a code for each column that has a cell, then, at the column's
  * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end; or its text, with
  * MOMENT_KEYS as a struct tuple_text, with MOMENT_TEXTS as a struct group_end. A column that keeps_quotients has a struct
- * tuple_quotient in the place of a significand. Tuples come in any order: a group's first record, and its first and last values, are known
- * by their places.
+ * tuple_quotient in the place of a significand. Tuples come in any order: a group's first record, and its first and last
+ * values, are known by their places.
  */
 #ifndef GPUSTAT_GROUP_TUPLES_H
 #define GPUSTAT_GROUP_TUPLES_H

@@ -72,7 +72,7 @@ void text_run_raise(struct text_run *run, const struct text_at *x);
 /* Adds all of a later run. */
 void text_run_combine(struct text_run *run, const struct text_run *later);
 
-/* Adds a value, and notes whether it is a date, unless another value is none. */
+/* Adds a value, and notes whether it is a date, unless some value is not. */
 void text_run_take(struct text_run *run, const struct text_at *x);
 
 /* Adds to t a value of 0 < nbytes < 2^32 without a NUL. Errors: STATUS_NO_MEMORY. */

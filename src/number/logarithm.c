@@ -13,9 +13,9 @@
  * cut off: 45 units. Four entries, the products that are cut off, e^4/4, and the last six bits: the
  * logarithm of a number is wrong by less than 2^-116. So is the mean of any number of them. The
  * exponential of it, below 10.1, is one of a table, a Taylor series of 60 terms that are cut off at 2^-120,
- * times that of less than 1/64, a series of 16: it is wrong by less than 10.1 x 2^-114 < 10^-33. It is rounded to 33 digits, which makes it exact where the
- * geometric mean has no more digits (2 and 8 have 4, ties included), and then to 17. That is the
- * correct rounding unless the true value lies within 10^-32 of the middle between two results, which
+ * times that of less than 1/64, a series of 16: it is wrong by less than 10.1 x 2^-114 < 10^-33. It is rounded
+ * to 33 digits, which makes it exact where the geometric mean has no more digits (2 and 8 have 4, ties included),
+ * and then to 17. That is the correct rounding unless the true value lies within 10^-32 of the middle between two results, which
  * are 10^-16 apart: once in 10^16.
  */
 #include "number/logarithm.h"

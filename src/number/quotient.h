@@ -81,9 +81,9 @@ struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t s
 /* f becomes the fold of its numbers and later's. Returns false, and changes nothing, where that does not fit. */
 bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later);
 
-/* Writes number / divisor x 10^-scale as wide_format_sum does: rounded half-even to so many places after the point, which are fewer
- * than there are, and then to RATIO_NDIGITS digits; QUOTIENT_SCALE_NONE: to these alone. number: words as above. Returns the text's
- * end. No terminator. */
+/* Writes number / divisor x 10^-scale as wide_format_sum does: rounded half-even to `places` digits after the point, fewer than
+ * the number has, and then to RATIO_NDIGITS digits in all; places QUOTIENT_SCALE_NONE: to these alone. number: words as above.
+ * Returns the text's end. No terminator. */
 char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to);
 
 #endif

@@ -41,7 +41,8 @@ enum moment {
 	MOMENT_KEY_LOGS = 2048,  /* with MOMENT_KEY_COUNTS: the sum of the counts' logarithms, in groups' cells */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
-#define MOMENTS_OF_TEXT (MOMENT_COUNT | MOMENT_TEXTS | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS) /* need no numbers */
+#define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
+#define MOMENTS_OF_TEXT (MOMENTS_OF_KEYS | MOMENT_TEXTS) /* need no numbers */
 
 /* What a new column shows. */
 enum new_column_kind {
