@@ -28,6 +28,21 @@ static bool is_same_value(const struct csv_dialect *dialect, const char *const t
 	return !value[0] || !value[1] || (nbytes[0] == nbytes[1] && !memcmp(value[0], value[1], nbytes[0]));
 }
 
+/* Cuts text[0 .. nbytes), a record without its line end, into fields. It gets one: a CR at its end is the last field's. */
+static enum status split_line(const char *text, size_t nbytes, const struct csv_dialect *dialect, struct record *out)
+{
+	char *line = malloc(nbytes + 2);
+	enum status status = STATUS_NO_MEMORY;
+
+	if (line) {
+		memcpy(line, text, nbytes);
+		memcpy(line + nbytes, "\r\n", 2);
+		status = record_split(line, nbytes + 2, dialect, true, out);
+	}
+	free(line);
+	return status;
+}
+
 bool header_is_repeated(const struct sought_header *h, const struct csv_dialect *dialect, const char *text, size_t nbytes)
 {
 	size_t mark_nbytes = byte_order_mark_nbytes(text, nbytes);
@@ -38,8 +53,8 @@ bool header_is_repeated(const struct sought_header *h, const struct csv_dialect 
 
 	if (!header_may_be_repeated(h, text, nbytes))
 		return false;
-	if (record_split(texts[0], h->nbytes, dialect, true, &r[0]) == STATUS_OK &&
-	    record_split(texts[1], nbytes - mark_nbytes, dialect, true, &r[1]) == STATUS_OK) {
+	if (split_line(texts[0], h->nbytes, dialect, &r[0]) == STATUS_OK &&
+	    split_line(texts[1], nbytes - mark_nbytes, dialect, &r[1]) == STATUS_OK) {
 		size_t nmost = r[0].nfields > r[1].nfields ? r[0].nfields : r[1].nfields;
 		is = nmost <= r[0].nfields + 1 && nmost <= r[1].nfields + 1;
 		for (size_t i = 0; is && i < nmost; i++)

@@ -61,9 +61,11 @@ static inline unsigned char first_byte(const char *text, const uint32_t *ends)
 /* Whether a row is the header again. */
 static bool is_header(const struct plan *plan, const char *text, const uint32_t *ends, size_t stride)
 {
-	const char *record = text + (uint32_t)(ends[-1] + 1);
+	const char *record = text + (uint32_t)(ends[-1] + 1), *end = text + ends[stride - 1];
 
-	return header_is_repeated(&plan->sought, &plan->dialect, record, (size_t)(text + ends[stride - 1] - record));
+	if (end > record && end[-1] == '\r')
+		end--; /* the line end's */
+	return header_is_repeated(&plan->sought, &plan->dialect, record, (size_t)(end - record));
 }
 
 /* Returns the first byte of a header by which spellings of it do not differ, or 0. */

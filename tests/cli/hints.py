@@ -155,7 +155,7 @@ def check_header_spellings():
             ([], b'"k","v w"', b"k,v w"), ([], b"k,v w", b'"k","v w"'), ([], b'"k",v w', b'k,"v w"'), ([], b"k,v", b'\xef\xbb\xbf"k",v'),
             ([], b"k,v,", b"k,v"), ([], b"k,v", b"k,v,"), ([], b"k,v,", b'"k",v,'), ([], b",v", b'"",v'), ([], b'"k""",v', b'"k""","v"'),
             (["--trim"], b"k,v", b" k , v "), (["--trim"], b"k,v", b'"k" , "v"'), (["-W"], b"k v", b"k    v"),
-            (["--quote='"], b"k,v", b"'k','v'"), (["--escape=\\"], b'"k,l",v', b"k\\,l,v")):
+            (["--quote='"], b"k,v", b"'k','v'"), ([], b"k,v\r\r", b"k,v\r\r"), (["--escape=\\"], b'"k,l",v', b"k\\,l,v")):
         text = b"\n".join((header, *((b"x 1", record, b"y 2") if "-W" in options else (b"x,1", record, b"y,2"))))
         for end in (b"", b"\n", b"\r\n"):
             given = text.replace(b"\n", b"\r\n") + end if end != b"\n" else text + end
@@ -163,11 +163,12 @@ def check_header_spellings():
                 says("%s again as %s, %s%s" % (header, record, args, options), options + args, given, 1, "", again)
         says("%s as %s, left out" % (header, record), options + ["--count-records", "--invalid=skip"], text, 0, b"2\n",
              again.replace("<stdin>", "warning: 1 record left out: <stdin>").replace(", or --invalid skip", ""))
+        name = "v w" if b"v w" in header else "v\\r" if b"\r" in header else "v"
         says("%s as %s, summed" % (header, record), options + ["--sum=2"], text, 1, "",
-             "gpustat: <stdin>:3: column '%s': not a number: '%s'%s\n" % (("v w",) * 2 + (AGAIN,) if b"v w" in header else ("v", "v", AGAIN)))
+             "gpustat: <stdin>:3: column '%s': not a number: '%s'%s\n" % ((name,) * 2 + (AGAIN,)))
     for options, header, record in (([], b"k,v w", b"k,vw"), ([], b"k,v", b" k,v"), ([], b"k,v", b"k,'v'"), ([], b"k,v,w", b"k,v,"), ([], b'"k""",v', b'"k",v'),
-                                    ([], b'k,"v,"', b"k,v")):
-        fields = b"," * (3 if header == b"k,v,w" else 2)
+                                    ([], b'k,"v,"', b"k,v"), ([], b"k,v\r\r", b"k,v"), ([], b"k,v", b"k,v\r\r"), ([], b"\r\r", b'""')):
+        fields = b"," * (header.count(b",") + 1)
         says("%s is not %s" % (record, header), options + ["-H", "--count-records"],
              header + b"\nx" + fields[1:] + b"\n" + record + b"\n", 0, b"2\n")
 
