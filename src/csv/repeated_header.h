@@ -72,8 +72,8 @@ HD bool header_may_be_repeated(const struct sought_header *h, const char *text, 
  * copied. */
 struct sought_header sought_header_of(const char *text, size_t nbytes, const struct csv_dialect *dialect);
 
-/* Whether the record text[0 .. nbytes) is the header: it has the names for values, and besides them at most an empty
- * last field, as the header may. Also where memory runs out and it may be. */
+/* Whether the record text[0 .. nbytes), without its line end, is the header: it has the names for values, and besides
+ * them at most an empty last field, as the header may. Also where memory runs out and it may be. */
 bool header_is_repeated(const struct sought_header *h, const struct csv_dialect *dialect, const char *text, size_t nbytes);
 
 #endif

@@ -61,11 +61,10 @@ static inline unsigned char first_byte(const char *text, const uint32_t *ends)
 /* Whether a row is the header again. */
 static bool is_header(const struct plan *plan, const char *text, const uint32_t *ends, size_t stride)
 {
-	const char *record = text + (uint32_t)(ends[-1] + 1), *end = text + ends[stride - 1];
+	uint32_t begin = ends[-1] + 1, end = ends[stride - 1];
 
-	if (end > record && end[-1] == '\r')
-		end--; /* the line end's */
-	return header_is_repeated(&plan->sought, &plan->dialect, record, (size_t)(end - record));
+	end -= (uint32_t)field_cr_nbytes(text, begin, end, plan->dialect.escape);
+	return header_is_repeated(&plan->sought, &plan->dialect, text + begin, end - begin);
 }
 
 /* Returns the first byte of a header by which spellings of it do not differ, or 0. */
