@@ -9,7 +9,7 @@
 #include "fold/row_windows.h"
 #include "number/decimal.h"
 
-/* With whitespace, a blank in a word that others may follow becomes "_". */
+/* With whitespace, a blank in a field becomes "_": fields end at blanks. */
 static void join_words(char *field, size_t nbytes)
 {
 	for (size_t i = 0; i < nbytes; i++)
@@ -66,7 +66,7 @@ char *copied_fields_write(struct new_fields *f, struct row_block *b, struct grou
 {
 	const struct plan *plan = f->plan;
 	struct text_buffer *text = &f->text;
-	bool joins = plan->dialect.whitespace && i + 1 < plan->nnew_columns;
+	bool joins = plan->dialect.whitespace;
 	unsigned lag = lag_within(f, groups, i);
 
 	for (unsigned k = 0; k < f->nrows; k++) {

@@ -117,6 +117,13 @@ static enum status check_data(const struct file_header *file, const struct input
 	return has_text ? fail(input, file, STATUS_HEADER_LATER, fault) : STATUS_OK;
 }
 
+/* Whether that is wrong with a record's text. */
+static bool is_no_csv(enum status status)
+{
+	return status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE || status == STATUS_STRAY_QUOTE ||
+	       status == STATUS_BLANK_QUOTE;
+}
+
 /* The input's find: see struct input_headers. */
 static enum status find(void *context, struct input *input, int index, size_t *nbytes,
 			struct fault *fault)
@@ -133,7 +140,10 @@ static enum status find(void *context, struct input *input, int index, size_t *n
 		plan.dialect.nfields = 0;
 	status = header_read_file(h, input, index, &plan, fault);
 	if (!f->first->present) {
-		status = status == STATUS_OK ? check_data(file, input, fault) : status;
+		if (status == STATUS_OK)
+			status = check_data(file, input, fault);
+		else if (is_no_csv(status))
+			status = STATUS_OK; /* found again where records are read: behind blank lines, which may be some */
 		header_free(h);
 		return status;
 	}

@@ -141,6 +141,11 @@ def check_data():
     gives("text in a later file, -N", ["-N", "--mode=2"], [b"1,2\n", b"a,b\n"], "2\n")
     gives("text and a number in a later file", ["--mode=2"], [b"1,2\n", b"a,5\n", b"7,5\n"], "5\n")
     gives("the first file has no header either", ["--header=no", "--sum=1"], [b"1,2\n", b"3,4\n"], "4\n")
+    for name, args, wrong, words in (("an open quote", [], b'"', "quoted field is never closed (try --quote none, if quotes are data)"),
+                                     ("text behind a quote", [], b'"a"b\n', "text behind a closing quote: try --quote none"),
+                                     ("an escape byte", ["--escape=\\"], b"\\", "nothing follows the escape byte that ends the file (try no --escape, if the byte is data)")):
+        fails("blank lines of a later file are records, before what is no CSV: %s" % name, args + ["--cumsum=:1"], [b"7\n", b"\n\n" + wrong],
+              "3: " + words, out=b"7,7\n,7\n,7\n")
     fails("text only", ["--sum=a"], [FIRST, b"x,y,z\n10,20,30\n"], "1: " + UNCLEAR)
     fails("text only, standard input", ["--count=a"], [FIRST, "-"], "1: " + UNCLEAR, stdin=b"x,y,z\n")
     fails("text only, no column is needed", ["--only", "--byte-offset"], [FIRST, b"x,y,z\n10,20,30\n"], "1: " + UNCLEAR,

@@ -7,6 +7,7 @@ from oracle_text import BadData, strip
 
 UNCLEAR = object()                  # where a record would be, but the contract does not say which
 LOOK = 100                          # so many records below are looked at
+LOOK_NBYTES = 1 << 20               # that end within so many bytes behind the first
 
 WORDS = re.compile(rb"(?:na|nan|nat|null|none|nil)\Z", re.I)       # where there is no value, or names
 MARKS = re.compile(rb"(?:n/a|n\.a\.?|[+-]nan|\\n|<na>|<null>|\(null\)|#(?:na|n/a|ref!|num!|null!|name\?|value!|div/0!))\Z", re.I)

@@ -8,7 +8,7 @@ import collections
 import re
 
 from oracle_dialect import COMMA, cut, preamble, with_rest
-from oracle_header import LOOK, UNCLEAR, has_header, is_place, is_value, names_of
+from oracle_header import LOOK, LOOK_NBYTES, UNCLEAR, has_header, is_place, is_value, names_of
 from oracle_request import is_position, resolve
 from oracle_words import MISALIGNED, line_up
 from oracle_text import BOM, BadData, Unclear, Usage
@@ -150,7 +150,7 @@ class Table:
         """The fields of the records below the first one in its file, up to the first that is wrong."""
         below = []
         for row in flat[flat.index(flat[0]) + 1:]:
-            if row.file != first.file or row.stray:
+            if row.file != first.file or row.stray or end_of(row) > end_of(first) + LOOK_NBYTES:
                 break
             fields = self._words(row, self.layout, len(first.fields)) if self.q.dialect.whitespace else row.fields
             if fields is None:
@@ -362,7 +362,13 @@ class Table:
             shape = "again"
         if count != n and row.parts:    # where it is printed, it has as many fields as the first
             raw = self.delimiter.join(row.parts[:n] + (b"",) * (n - count))
+        elif count > n and self.q.dialect.whitespace and self.layout is None:
+            raw = row.raw[:[word.start() for word in re.finditer(rb"[^ \t]+", row.raw)][n] - 1]
         return Record(row.file, row.line, fields, lines, raw, row.end, row.offset, shape)
+
+
+def end_of(row):
+    return row.offset + len(row.raw) + len(row.end)
 
 
 def is_alike(a, b):
