@@ -534,11 +534,13 @@ def describe(r):
     return harness.describe(r._replace(chunk=None)) + files + (env or "")
 
 
-def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20, step=1):
-    """Runs every step-th seed from `seed` on -> (how many, how many unclear, what is wrong)."""
+def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20, step=1, at=None):
+    """Runs every step-th seed from `seed` on -> (how many, how many unclear, what is wrong). at(seed) is called before each."""
     end = seconds and time.monotonic() + seconds
     done, unclear, wrong = 0, 0, []
     while (cases is None or done < cases) and (not end or time.monotonic() < end) and len(wrong) < limit:
+        if at:
+            at(seed + done * step)
         try:
             said = fuzzer.run_seed(seed + done * step)
         except Exception:       # a fault of the models', or the server has ended: the statistic is told all the same
@@ -552,8 +554,9 @@ def run(fuzzer, seed, cases=None, seconds=None, tell=None, limit=20, step=1):
     return done, unclear, wrong
 
 
-GRACE_S = 60        # for a job to end after --seconds
+GRACE_S = 200       # for a job to end after --seconds: it may be cutting a case down
 GOES = None         # what the first process has found by trial, for all jobs
+SEEDS = None        # which seed each job is at
 
 
 def job(options, k):
@@ -561,7 +564,8 @@ def job(options, k):
     fuzzer = Fuzzer(options.serve, options.ways, options.device, GOES)
     cases = options.cases and options.cases // options.jobs + (k < options.cases % options.jobs)
     done, unclear, wrong = run(fuzzer, options.seed + k, cases, options.seconds,
-                               lambda said: print(said, flush=True), options.limit, options.jobs)
+                               lambda said: print(said, flush=True), options.limit, options.jobs,
+                               lambda seed: SEEDS.__setitem__(k, seed))
     fuzzer.close()
     return done, fuzzer.server.nruns, unclear, len(wrong), fuzzer.seen, fuzzer.went, fuzzer.refused
 
@@ -589,12 +593,12 @@ def run_jobs(options):
             try:
                 yield wait.get(end and max(1, end - time.monotonic()))
             except multiprocessing.TimeoutError:
-                print("job %d has not ended: a run of it hangs, or a case is long" % k)
+                print("seed %d has not ended: a run of it hangs, or it is long" % SEEDS[k])
                 yield 0, 0, 0, 1, *(collections.Counter() for _ in range(3))
 
 
 def main():
-    global GOES
+    global GOES, SEEDS
     sys.stdout.reconfigure(errors="backslashreplace")  # command lines have bytes that are no UTF-8
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--serve", required=True)
@@ -611,7 +615,7 @@ def main():
     start = time.monotonic()
     first = Fuzzer(options.serve, options.ways)
     first.close()
-    GOES = first.goes
+    GOES, SEEDS = first.goes, multiprocessing.get_context("fork").Array("q", options.jobs)
     print("seeds from %d; which options go together was tried in %.0f s" % (options.seed, time.monotonic() - start), flush=True)
     found = list(run_jobs(options))
     done, runs, unclear, wrong = (sum(f[i] for f in found) for i in range(4))
