@@ -152,7 +152,9 @@ class Table:
         for row in flat[flat.index(flat[0]) + 1:]:
             if row.file != first.file or row.stray or end_of(row) > end_of(first) + LOOK_NBYTES:
                 break
-            fields = self._words(row, self.layout, len(first.fields)) if self.q.dialect.whitespace else row.fields
+            fields = row.fields
+            if self.q.dialect.whitespace:       # the last takes the rest here, whether or not new columns come behind it
+                fields = with_rest(row, len(first.fields)).fields if self.layout in (None, MISALIGNED) else self.layout.cut(row.raw)
             if fields is None:
                 break
             below.append(fields)
