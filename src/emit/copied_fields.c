@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "csv/field.h"
+#include "emit/copy_text.h"
 #include "fold/row_windows.h"
 #include "number/decimal.h"
 
@@ -61,29 +63,65 @@ static enum status keep_last(struct new_fields *f, struct row_block *b, size_t i
 	return status;
 }
 
+/* Appends the fields of the rows rows[0 .. n), of a column that is not computed, as copied_fields_write does. */
+static enum status write_from_input(struct new_fields *f, const struct row_block *b, size_t c, const unsigned *rows, unsigned n,
+				    unsigned leads, size_t *begins)
+{
+	const struct csv_dialect *dialect = &f->plan->dialect;
+	bool trims = csv_dialect_trims(dialect);
+	char delimiter = dialect->delimiter, *to, *data;
+	struct field_span spans[ROW_BLOCK_NROWS];
+	size_t nbytes = n * leads;
+
+	row_block_fields(b, c, rows, n, spans);
+	for (unsigned k = 0; k < n; k++)
+		nbytes += spans[k].end - spans[k].begin;
+	if (text_reserve(&f->text, nbytes + EMIT_SLACK) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	data = f->text.data;
+	to = data + f->text.nbytes;
+	for (unsigned k = 0; k < n; k++) {
+		const char *from = b->text + spans[k].begin;
+		char *field = to + leads;
+		nbytes = spans[k].end - spans[k].begin;
+		if (trims)
+			from = field_trim(dialect, from, &nbytes);
+		begins[k] = (size_t)(to - data);
+		*to = delimiter;
+		to = copy_text(field, from, nbytes);
+		if (dialect->whitespace)
+			join_words(field, nbytes);
+	}
+	f->text.nbytes = (size_t)(to - data);
+	return STATUS_OK;
+}
+
 char *copied_fields_write(struct new_fields *f, struct row_block *b, struct group *const *groups, size_t i,
 			  unsigned leads, size_t *begins)
 {
 	const struct plan *plan = f->plan;
+	const struct new_column *column = &plan->new_columns[i];
 	struct text_buffer *text = &f->text;
-	bool joins = plan->dialect.whitespace;
-	unsigned lag = lag_within(f, groups, i);
+	unsigned lag = lag_within(f, groups, i), k = 0;
+	bool is_there = (lag || !new_column_has_window(column)) && !plan->columns[column->column].let;
+	unsigned nasked = is_there ? lag : f->nrows; /* of the others, the rows in the block are known */
 
-	for (unsigned k = 0; k < f->nrows; k++) {
+	for (; k < nasked; k++) {
 		struct recent_value v;
 		enum status status = lag && k >= lag /* a row of the block */
-					     ? row_text_value(b, plan->new_columns[i].column, f->rows[k - lag],
-							      false, &f->scratch, &v)
+					     ? row_text_value(b, column->column, f->rows[k - lag], false, &f->scratch, &v)
 					     : field_of(f, b, groups, i, f->rows[k], &v);
 		if (status != STATUS_OK || text_reserve(text, v.nbytes + EMIT_SLACK) != STATUS_OK)
 			return NULL;
 		begins[k] = text->nbytes;
 		text->data[text->nbytes] = plan->dialect.delimiter;
 		memcpy(text->data + text->nbytes + leads, v.text, v.nbytes);
-		if (joins)
+		if (plan->dialect.whitespace)
 			join_words(text->data + text->nbytes + leads, v.nbytes);
 		text->nbytes += leads + v.nbytes;
 	}
+	if (is_there && write_from_input(f, b, column->column, f->rows, f->nrows - lag, leads, begins + lag) != STATUS_OK)
+		return NULL;
 	if (lag && keep_last(f, b, i, lag) != STATUS_OK)
 		return NULL;
 	return text->data + text->nbytes;

@@ -71,6 +71,19 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
 }
 
+void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct field_span *spans)
+{
+	const uint32_t *ends = b->ends + (has_field(b, c) ? b->plan->columns[c].field : b->stride - 1);
+	const char *text = b->text;
+	size_t stride = b->stride;
+	bool has = has_field(b, c), is_last = drops_cr(b, c);
+
+	for (unsigned k = 0; k < n; k++) {
+		const uint32_t *end = ends + rows[k] * stride;
+		spans[k] = has ? row_field(text, end, is_last) : (struct field_span){*end, *end};
+	}
+}
+
 size_t row_block_offset(const struct row_block *b, size_t c, unsigned row)
 {
 	size_t offset = row_block_field(b, c, row).begin;

@@ -108,6 +108,9 @@ size_t row_block_offset(const struct row_block *b, size_t c, unsigned row);
 /* The raw field of the plan's column c in a row; if it is not there, no byte at the record's end. */
 struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row);
 
+/* The same of rows[0 .. n), for a column that is not computed: spans[k] is the field in row rows[k]. */
+void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct field_span *spans);
+
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
 
