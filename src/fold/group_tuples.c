@@ -12,6 +12,7 @@
 #include "fold/group_keys.h"
 #include "fold/group_values.h"
 #include "fold/groups.h"
+#include "fold/key_memory.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
 #include "simd/simd.h"
@@ -88,9 +89,10 @@ enum status group_tuples_reserve(struct group_tuples *t, const struct plan *plan
 
 void group_tuples_free(struct group_tuples *t, const struct plan *plan)
 {
-	if (!t->parts)
-		memory_give(t->room * plan->tuple_nbytes);
-	free(t->data);
+	if (t->parts)
+		free(t->data);
+	else
+		key_memory_free(t->data, t->room * plan->tuple_nbytes);
 	free(t->parts);
 	text_arena_free(&t->key_texts);
 	memset(t, 0, sizeof *t);
@@ -108,20 +110,16 @@ static size_t nwaiting_max(const struct plan *plan)
 /* Doubles the room of those that wait. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 static enum status widen(struct group_tuples *t, const struct plan *plan, size_t most)
 {
-	size_t room = t->room ? 2 * t->room : NTUPLES_MIN;
-	char *data;
+	size_t nbytes = t->room * plan->tuple_nbytes, to = nbytes ? 2 * nbytes : NTUPLES_MIN * plan->tuple_nbytes;
+	size_t room = key_memory_nbytes(to) / plan->tuple_nbytes;
+	void *data = t->data;
+	enum status status;
 
 	room = room < most ? room : most;
-	if (!memory_take((room - t->room) * plan->tuple_nbytes))
-		return STATUS_MANY_KEYS;
-	data = realloc(t->data, room * plan->tuple_nbytes);
-	if (!data) {
-		memory_give((room - t->room) * plan->tuple_nbytes);
-		return STATUS_NO_MEMORY;
-	}
+	status = key_memory_widen(&data, nbytes, room * plan->tuple_nbytes);
 	t->data = data;
-	t->room = room;
-	return STATUS_OK;
+	t->room = status == STATUS_OK ? room : t->room;
+	return status;
 }
 
 /* Makes room for one more at least: more room, or none that wait. A part's tuples bring its table into the cache once a fold,

@@ -142,7 +142,7 @@ static void put_joined(void *memory, int order)
 
 /* ---- blocks of any size ---- */
 
-static size_t rounded(size_t nbytes)
+size_t key_memory_nbytes(size_t nbytes)
 {
 	return nbytes <= 16 ? 16 : (size_t)1 << (64 - __builtin_clzll(nbytes - 1));
 }
@@ -152,36 +152,56 @@ static int order_of(size_t size)
 	return __builtin_ctzll(size / UNIT_NBYTES);
 }
 
-static void *new_block(size_t size)
+/* clears: its bytes are zeros; else they are any. */
+static void *new_block(size_t size, bool clears)
 {
 	void *block;
 
 	if (size < UNIT_NBYTES)
-		return calloc(1, size);
+		return clears ? calloc(1, size) : malloc(size);
 	if (size >= LARGE_NBYTES)
 		return map(size);
 	pthread_mutex_lock(&lock);
 	block = take_order(order_of(size));
 	pthread_mutex_unlock(&lock);
-	return block ? memset(block, 0, size) : NULL;
+	return block && clears ? memset(block, 0, size) : block;
+}
+
+static enum status take_block(size_t size, bool clears, void **memory)
+{
+	void *block;
+
+	if (!memory_take(size))
+		return STATUS_MANY_KEYS;
+	block = new_block(size, clears);
+	if (!block) {
+		memory_give(size);
+		return STATUS_NO_MEMORY;
+	}
+	*memory = block;
+	return STATUS_OK;
 }
 
 enum status key_memory_new(size_t nbytes, void **memory)
 {
-	size_t size = rounded(nbytes);
+	return take_block(key_memory_nbytes(nbytes), true, memory);
+}
 
-	if (!memory_take(size))
-		return STATUS_MANY_KEYS;
-	*memory = new_block(size);
-	if (*memory)
-		return STATUS_OK;
-	memory_give(size);
-	return STATUS_NO_MEMORY;
+enum status key_memory_widen(void **memory, size_t nbytes, size_t to)
+{
+	void *old = *memory;
+	enum status status = take_block(key_memory_nbytes(to), false, memory);
+
+	if (status != STATUS_OK || !old)
+		return status;
+	memcpy(*memory, old, nbytes);
+	key_memory_free(old, nbytes);
+	return STATUS_OK;
 }
 
 void key_memory_free(void *memory, size_t nbytes)
 {
-	size_t size = rounded(nbytes);
+	size_t size = key_memory_nbytes(nbytes);
 
 	if (!memory)
 		return;

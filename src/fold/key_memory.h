@@ -18,6 +18,13 @@
  * Any thread may call it. Errors: STATUS_NO_MEMORY; STATUS_MANY_KEYS: --memory is used up. */
 enum status key_memory_new(size_t nbytes, void **memory);
 
+/* How many bytes are taken for nbytes > 0: as many can be used. */
+size_t key_memory_nbytes(size_t nbytes);
+
+/* Makes *memory, nbytes of key_memory_new or NULL, larger: `to` bytes of which the first nbytes are as before, and the others
+ * are any. Errors: as above; then *memory is as before. */
+enum status key_memory_widen(void **memory, size_t nbytes, size_t to);
+
 /* memory: of key_memory_new, or NULL. */
 void key_memory_free(void *memory, size_t nbytes);
 
