@@ -24,16 +24,18 @@ static enum status field_of(struct new_fields *f, struct row_block *b, struct gr
 			    unsigned row, struct recent_value *out)
 {
 	const struct new_column *column = &f->plan->new_columns[i];
-	struct running_state *state = &f->state;
+	struct running_window *window = &f->state.windows[column->window];
 	struct recent_value value;
 	enum status status = row_text_value(b, column->column, row, column->kind == NEW_FILL_DOWN, &f->scratch, &value);
 
 	*out = value;
 	if (status != STATUS_OK || !new_column_has_window(column))
 		return status;
+	if (groups && group_shows_window(groups[row], f->plan, column->window, &value))
+		return group_running_field(groups[row], f->plan, column->window, &value, f->shown, out);
 	if (groups)
-		state = group_states_of(&f->states, f->plan, groups[row]);
-	return state ? running_window_field(&state->windows[column->window], &value, out) : STATUS_NO_MEMORY;
+		window = group_states_window(&f->states, f->plan, groups[row], column->window);
+	return window ? running_window_field(window, &value, out) : STATUS_NO_MEMORY;
 }
 
 /* How many rows of the block a lag without groups looks back; 0 if it goes beyond the block, or is no lag. */

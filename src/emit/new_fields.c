@@ -194,14 +194,20 @@ static char *write_change(const struct writing *w, size_t i, struct running_chan
 
 /* ---- windows ---- */
 
-/* Takes the row's number into the window r, and writes what it shows. x: as above. NULL: no memory. */
-static char *write_window(const struct writing *w, struct running_window *r, const struct simd_numbers *x,
-			  unsigned row, char *to)
+/* Takes the row's number into window i of the plan, and writes what it shows. x: as above. NULL: no memory. */
+static char *write_window(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row, char *to)
 {
+	const struct plan *plan = w->f->plan;
+	struct running_window *r = &w->f->state.windows[i];
 	struct recent_value v;
-	enum status status = row_number_value(w->b, r->plan->column, x, row, &w->f->scratch, &v);
 
-	return status == STATUS_OK ? running_window_write(r, &v, to) : NULL;
+	if (row_number_value(w->b, plan->windows[i].column, x, row, &w->f->scratch, &v) != STATUS_OK)
+		return NULL;
+	if (w->groups && group_shows_window(w->groups[row], plan, i, &v))
+		return group_running_write(w->groups[row], plan, i, &v, to);
+	if (w->groups)
+		r = group_states_window(&w->f->states, plan, w->groups[row], i);
+	return r ? running_window_write(r, &v, to) : NULL;
 }
 
 /* ---- positions ---- */
@@ -262,8 +268,11 @@ static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
 static char *write_field(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row, char *to)
 {
 	const struct new_column *column = &w->f->plan->new_columns[i];
-	struct running_state *state = state_at(w, row);
+	struct running_state *state;
 
+	if (new_column_has_window(column))
+		return write_window(w, column->window, x, row, to);
+	state = state_at(w, row);
 	if (!state)
 		return NULL;
 	if (column->kind == NEW_ROW_NUMBER)
@@ -273,8 +282,6 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 		return write_change(w, i, &state->changes[i], x, row, to);
 	if (running_ratio_is(column->kind))
 		return write_ratio(w, i, &state->ratios[i], x, row, to);
-	if (new_column_has_window(column))
-		return write_window(w, &state->windows[column->window], x, row, to);
 	return write_any(w, i, w->f->plan->exclusive, &w->f->writers[i], &state->runnings[i], x, row, to);
 }
 

@@ -24,6 +24,7 @@ struct new_fields {
 	struct running_state state; /* of all records so far */
 	struct group_states states; /* if the plan has keys, of each group's */
 	struct scratch scratch;
+	char shown[GROUP_WINDOW_TEXT_NBYTES]; /* a field of a group's window */
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
 	 * field of rows[k] begins, k < nrows, and at index nrows where the last field ends. */

@@ -62,9 +62,9 @@ static enum status begin_columns(struct running_state *s, const struct plan *pla
 			status = running_begin(&s->runnings[i], column->kind,
 					       &plan->columns[column->column],
 					       &before->columns[column->column]);
-		else if (new_column_has_window(column))
+		else if (new_column_has_window(column) && !plan->windows[column->window].cell_offset)
 			status = running_window_begin(&s->windows[column->window], &before->windows[column->window],
-						      &before->columns[column->column]);
+						      running_window_scale(&before->columns[column->column]));
 	}
 	return status;
 }
@@ -116,7 +116,7 @@ static bool is_in_cells(const struct group *group, const struct plan *plan)
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (running_ratio_is(plan->new_columns[i].kind) ||
 		    running_change_is(plan->new_columns[i].kind) ||
-		    new_column_has_window(&plan->new_columns[i]))
+		    (new_column_has_window(&plan->new_columns[i]) && !plan->windows[plan->new_columns[i].window].cell_offset))
 			return false;
 	return !group->rest;
 }
@@ -148,6 +148,8 @@ static enum status begin_group(struct group_states *states, struct running_state
 		s->nmatched[i] = group_nmatched(group, plan)[i];
 	begin_row_numbers(s, plan, group->nrecords);
 	s->ranks = plan->ranks ? rank_tables_of(plan->ranks, *group_home(group)) : NULL;
+	for (size_t i = 0; i < plan->nwindows; i++)
+		s->windows[i].plan = NULL; /* it has not begun */
 	if (is_in_cells(group, plan)) {
 		begin_from_cells(s, plan, group);
 		return STATUS_OK;
@@ -168,4 +170,16 @@ struct running_state *group_states_of(struct group_states *s, const struct plan 
 		group->state = ++s->n;
 	}
 	return &s->at[group->state - 1];
+}
+
+struct running_window *group_states_window(struct group_states *s, const struct plan *plan, struct group *group, size_t i)
+{
+	struct running_state *state = group_states_of(s, plan, group);
+	struct running_window *window = state ? &state->windows[i] : NULL;
+
+	if (!window || window->plan || !plan->windows[i].cell_offset)
+		return window;
+	if (group_window(group, &plan->windows[i])->n != GROUP_WINDOW_ELSEWHERE && group_window_move(group, plan, i) != STATUS_OK)
+		return NULL;
+	return running_window_begin(window, &group->rest->windows[i], group_running_scale(group, plan, i)) == STATUS_OK ? window : NULL;
 }

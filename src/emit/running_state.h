@@ -50,4 +50,16 @@ void group_states_free(struct group_states *s, const struct plan *plan);
  * states are as many as s->n says. NULL: no memory. */
 struct running_state *group_states_of(struct group_states *s, const struct plan *plan, struct group *group);
 
+/* Returns window i of a group that has it in its partial, or has it moved there. NULL: no memory. */
+struct running_window *group_states_window(struct group_states *s, const struct plan *plan, struct group *group, size_t i);
+
+/* Whether the group itself shows what window i does with a value, and takes it: running_window.h, "in line". */
+static inline bool group_shows_window(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value)
+{
+	const struct plan_window *window = &plan->windows[i];
+
+	return window->cell_offset && group_window(group, window)->n != GROUP_WINDOW_ELSEWHERE &&
+	       group_window_fits(group_window(group, window), window, value);
+}
+
 #endif

@@ -102,8 +102,7 @@ static bool take_in_piece(void *context, const struct recent_sum *some)
 	return true;
 }
 
-/* The largest scale of a column's numbers. */
-static int largest_scale(const struct column_partial *numbers)
+int running_window_scale(const struct column_partial *numbers)
 {
 	uint32_t scales = numbers->fast.scales;
 	int scale = scales ? 31 - __builtin_clz(scales) : 0;
@@ -111,8 +110,7 @@ static int largest_scale(const struct column_partial *numbers)
 	return column_has_wide(numbers) && numbers->wide->scale > scale ? numbers->wide->scale : scale;
 }
 
-enum status running_window_begin(struct running_window *r, const struct window_fold *before,
-				 const struct column_partial *numbers)
+enum status running_window_begin(struct running_window *r, const struct window_fold *before, int scale)
 {
 	enum status status;
 
@@ -121,7 +119,7 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	r->coarsest = 0;
 	r->ncoarsest = 0;
 	exact_clear(&r->sum);
-	if (exact_raise(&r->sum, largest_scale(numbers)) != STATUS_OK)
+	if (exact_raise(&r->sum, scale) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	r->mean = before->mean;
 	recent_clear(&r->recent);
@@ -161,19 +159,19 @@ static enum status slide(struct running_window *r, const struct recent_value *v)
 
 /* ---- the text ---- */
 
-static char *write_extreme(const struct running_window *r, char *to)
+/* Writes a number with a scale that is not below its own; nothing if x is NULL. */
+static char *write_extreme(const struct recent_value *x, int scale, char *to)
 {
-	const struct recent_value *x = window_extremes_get(&r->extremes);
 	int128 value;
 	struct wide wide;
 
 	if (!x)
 		return to;
 	value = x->number.significand;
-	if (x->kind == RECENT_NUMBER && !wide_scale_is_rounded(r->sum.scale) && decimal_rescale(&value, r->sum.scale - x->number.scale))
-		return decimal_write(to, value, r->sum.scale);
+	if (x->kind == RECENT_NUMBER && !wide_scale_is_rounded(scale) && decimal_rescale(&value, scale - x->number.scale))
+		return decimal_write(to, value, scale);
 	recent_value_wide(x, &wide);
-	return to + wide_format(&wide, r->sum.scale, to);
+	return to + wide_format(&wide, scale, to);
 }
 
 static bool skip_piece(void *context, const struct recent_sum *some)
@@ -218,7 +216,7 @@ char *running_window_write(struct running_window *r, const struct recent_value *
 	if (slide(r, v) != STATUS_OK)
 		return NULL;
 	if (is_extreme(r))
-		return write_extreme(r, to);
+		return write_extreme(window_extremes_get(&r->extremes), r->sum.scale, to);
 	return write_sum_or_mean(r, to);
 }
 
@@ -243,4 +241,96 @@ enum status running_window_field(struct running_window *r, const struct recent_v
 	}
 	*out = r->recent.nvalues ? recent_oldest(&r->recent) : none;
 	return STATUS_OK;
+}
+
+/* ---- in a group ---- */
+
+int group_running_scale(struct group *group, const struct plan *plan, size_t i)
+{
+	const struct plan_column *column = &plan->columns[plan->windows[i].column];
+	int scale = group_window(group, &plan->windows[i])->scale;
+	int in_cell = plan_column_has_cell(column) ? (int)group_cell_scale(group_cell(group, column)) : 0;
+	int in_rest = group->rest ? running_window_scale(&group->rest->columns[plan->windows[i].column]) : 0;
+
+	scale = in_cell > scale ? in_cell : scale;
+	return in_rest > scale ? in_rest : scale;
+}
+
+/* Writes the least or the greatest of the window's numbers and the next one. */
+static char *write_group_extreme(const struct group_window *w, bool is_max, const struct recent_value *value, int scale, char *to)
+{
+	struct recent_value found = *value;
+
+	for (unsigned k = 0; k < w->n; k++) {
+		const struct recent_value v = {.kind = RECENT_NUMBER, .number = {group_window_numbers(w)[k], w->kinds[k]}};
+		int order;
+		if (w->kinds[k] == GROUP_WINDOW_NONE)
+			continue;
+		order = found.kind == RECENT_NONE ? 1 : is_max ? recent_compare(&v, &found) : recent_compare(&found, &v);
+		if (order > 0)
+			found = v;
+	}
+	return write_extreme(found.kind == RECENT_NONE ? NULL : &found, scale, to);
+}
+
+/* Writes the sum or the mean of the window's numbers and the next one. */
+static char *write_group_sum(const struct group_window *w, bool is_mean, const struct recent_value *value, int scale, char *to)
+{
+	struct exact sum = {.scale = scale};
+	uint64_t count = value->kind == RECENT_NUMBER;
+	enum status status = count ? exact_add(&sum, value->number) : STATUS_OK;
+	int128 at_scale = 0; /* most numbers have it; so few of them are far below its limits */
+
+	for (unsigned k = 0; k < w->n && status == STATUS_OK; k++) {
+		count += w->kinds[k] != GROUP_WINDOW_NONE;
+		if (w->kinds[k] == scale)
+			at_scale += group_window_numbers(w)[k];
+		else if (w->kinds[k] != GROUP_WINDOW_NONE)
+			status = exact_add(&sum, (struct decimal){group_window_numbers(w)[k], w->kinds[k]});
+	}
+	if (status == STATUS_OK && at_scale)
+		status = exact_add_scaled(&sum, at_scale, scale);
+	scale = sum.is_long ? sum.scale : 0; /* none of the numbers was rounded */
+	if (status == STATUS_OK)
+		to = is_mean ? exact_write_mean(&sum, scale, count, to) : exact_write_sum(&sum, scale, count, to);
+	exact_free(&sum);
+	return status == STATUS_OK ? to : NULL;
+}
+
+char *group_running_write(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+{
+	const struct plan_window *window = &plan->windows[i];
+	const struct group_window *w = group_window(group, window);
+	int scale = group_running_scale(group, plan, i);
+
+	if (window->kind == NEW_EWMA) {
+		struct ewma mean;
+		if (value->kind != RECENT_NONE && group_window_go_on(group, plan, i, value) != STATUS_OK)
+			return NULL;
+		mean = group_window_mean(w, window);
+		return ewma_write(&mean, to);
+	}
+	if (value->kind == RECENT_NUMBER && value->number.scale > scale)
+		scale = value->number.scale;
+	to = window->kind == NEW_ROLLING_SUM || window->kind == NEW_ROLLING_MEAN
+		     ? write_group_sum(w, window->kind == NEW_ROLLING_MEAN, value, scale, to)
+		     : write_group_extreme(w, window->kind == NEW_ROLLING_MAX, value, scale, to);
+	return to && group_window_add(group, plan, i, value) == STATUS_OK ? to : NULL;
+}
+
+enum status group_running_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+				char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out)
+{
+	const struct plan_window *window = &plan->windows[i];
+	const struct group_window *w = group_window(group, window);
+	bool is_lag = window->kind == NEW_LAG;
+
+	*out = (struct recent_value){.kind = RECENT_TEXT, .text = ""};
+	if (!is_lag && value->kind == RECENT_TEXT) {
+		*out = *value;
+	} else if (is_lag ? w->n == window->nrows : w->n > 0) {
+		*out = group_window_value(w, window, 0);
+		out->text = memcpy(shown, out->text, out->nbytes);
+	}
+	return value->kind == RECENT_TEXT ? group_window_add(group, plan, i, value) : STATUS_OK;
 }

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "emit/window_extremes.h"
 #include "fold/column.h"
+#include "fold/group_window.h"
 #include "fold/recent.h"
 #include "fold/window.h"
 #include "number/ewma.h"
@@ -33,10 +34,12 @@ struct running_window {
 
 void running_window_free(struct running_window *r);
 
-/* Makes r the window behind the records of which before is the fold. numbers: of its column. Keeps r's memory.
+/* The largest scale of a column's numbers. */
+int running_window_scale(const struct column_partial *numbers);
+
+/* Makes r the window behind the records of which before is the fold. scale: the largest of all numbers so far. Keeps r's memory.
  * Errors: STATUS_NO_MEMORY. */
-enum status running_window_begin(struct running_window *r, const struct window_fold *before,
-				 const struct column_partial *numbers);
+enum status running_window_begin(struct running_window *r, const struct window_fold *before, int scale);
 
 /* Takes the next record's value into a window of numbers, and writes what the new column shows, in no more than
  * RUNNING_RATIO_NBYTES; nothing where there is no number. No terminator. Returns the text's end, or NULL where
@@ -48,5 +51,17 @@ char *running_window_write(struct running_window *r, const struct recent_value *
  * value's. Errors: STATUS_NO_MEMORY. */
 enum status running_window_field(struct running_window *r, const struct recent_value *value,
 				 struct recent_value *out);
+
+/* ---- where a group has the window in line (fold/group_window.h), and the value fits ---- */
+
+/* The largest scale of the numbers so far of window i's column in the group. */
+int group_running_scale(struct group *group, const struct plan *plan, size_t i);
+
+/* Like running_window_write, for window i of the plan. */
+char *group_running_write(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);
+
+/* Like running_window_field; shown: room for the text of *out. */
+enum status group_running_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+				char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out);
 
 #endif

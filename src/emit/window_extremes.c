@@ -48,31 +48,6 @@ static enum status grow(struct window_extremes *e)
 	return STATUS_OK;
 }
 
-/* ---- order ---- */
-
-/* -1, 0 or 1 as x is less than, equal to or greater than y. */
-static __attribute__((noinline)) int compare_any(const struct recent_value *x, const struct recent_value *y)
-{
-	int128 a = x->number.significand, b = y->number.significand;
-	int more = y->number.scale - x->number.scale;
-	struct wide p, q;
-
-	if (x->kind == RECENT_NUMBER && y->kind == RECENT_NUMBER && decimal_rescale(&a, more) && decimal_rescale(&b, -more))
-		return a < b ? -1 : a > b;
-	recent_value_wide(x, &p);
-	recent_value_wide(y, &q);
-	return wide_compare(&p, &q);
-}
-
-static inline int compare(const struct recent_value *x, const struct recent_value *y)
-{
-	int64_t a = x->number.significand, b = y->number.significand;
-
-	if (x->kind != RECENT_NUMBER || y->kind != RECENT_NUMBER || x->number.scale != y->number.scale)
-		return compare_any(x, y);
-	return a < b ? -1 : a > b;
-}
-
 /* ---- values ---- */
 
 /* Copies a value, and its text. */
@@ -99,7 +74,7 @@ enum status window_extremes_add(struct window_extremes *e, bool wants_max, const
 	if (set(&x.value, value) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	while (e->n > 0) {
-		int order = compare(&at(e, e->n - 1)->value, &x.value);
+		int order = recent_compare(&at(e, e->n - 1)->value, &x.value);
 		if (wants_max ? order > 0 : order < 0)
 			break;
 		drop_last(e);
@@ -124,7 +99,7 @@ struct beginning {
 /* Whether a number that came before the first of the queue is an extreme, too: it is beyond that one. */
 static bool is_beyond(const struct beginning *b, const struct recent_value *x)
 {
-	int order = b->e->n ? compare(x, &at(b->e, 0)->value) : 0;
+	int order = b->e->n ? recent_compare(x, &at(b->e, 0)->value) : 0;
 
 	return b->e->n == 0 || (b->wants_max ? order > 0 : order < 0);
 }

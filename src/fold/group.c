@@ -11,6 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/group_values.h"
+#include "fold/group_window.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
 #include "number/decimal_text.h"
@@ -643,7 +644,9 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 	}
 	g->first = g->nrecords == 0 || later->first < g->first ? later->first : g->first;
 	g->nrecords += later->nrecords;
-	if (later->rest)
+	if (plan->nwindows)
+		status = group_windows_combine(g, later, plan);
+	if (later->rest && status == STATUS_OK)
 		status = combine_rest(g, later, plan);
 	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
@@ -690,7 +693,7 @@ static void move(struct group *to, struct group *from, bool with_rest, const str
 /* Whether the numbers of both are counts and sums in cells that can be added as they are. */
 static bool are_plain(struct group *g, struct group *later, const struct plan *plan)
 {
-	if (g->rest || later->rest || plan->group_nmatched_offset || plan->npairs)
+	if (g->rest || later->rest || plan->group_nmatched_offset || plan->npairs || plan->nwindows)
 		return false;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
@@ -786,6 +789,12 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 		status = add_to_pair(pair, &p->pairs[i]);
 		if (p == g->rest)
 			memset(pair, 0, sizeof *pair);
+	}
+	for (size_t i = 0; i < plan->nwindows && status == STATUS_OK && plan->windows[i].cell_offset; i++) {
+		struct group_window *window = group_window(g, &plan->windows[i]);
+		status = group_window_copy(window, &p->windows[i]);
+		if (p == g->rest)
+			window->n = GROUP_WINDOW_ELSEWHERE;
 	}
 	p->nrecords = g->nrecords;
 	for (size_t i = 0; i < plan->npredicates; i++)

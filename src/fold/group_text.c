@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fold/group_order.h"
+#include "fold/group_window.h"
 #include "fold/groups.h"
 #include "fold/pair.h"
 #include "fold/window.h"
@@ -150,6 +151,21 @@ static void read_pair(struct group *g, const struct plan *plan, const struct par
 		json_fail(from, STATUS_NO_MEMORY);
 }
 
+static void read_window(struct group *g, const struct plan *plan, size_t i, struct partial *blank, struct json_reader *from)
+{
+	struct window_fold *window = &blank->windows[i];
+	enum status status = STATUS_OK;
+
+	window_read(window, from);
+	if (plan->windows[i].cell_offset)
+		status = group_window_add_fold(g, plan, i, window);
+	else if ((status = group_need_rest(g, plan)) == STATUS_OK)
+		status = window_combine(&g->rest->windows[i], window);
+	window_clear(window);
+	if (status != STATUS_OK)
+		json_fail(from, status);
+}
+
 static void read_folds(struct group *g, const struct plan *plan, const struct partial_map *map,
 		       struct text_arena *texts, struct partial *blank, struct json_reader *from)
 {
@@ -161,11 +177,9 @@ static void read_folds(struct group *g, const struct plan *plan, const struct pa
 		json_expect(from, i ? "," : "],\"pairs\":[");
 		read_pair(g, plan, map, i, from);
 	}
-	if (plan->nwindows && group_need_rest(g, plan) != STATUS_OK)
-		json_fail(from, STATUS_NO_MEMORY);
 	for (size_t i = 0; i < plan->nwindows && from->status == STATUS_OK; i++) {
 		json_expect(from, i ? ",{" : "],\"windows\":[{");
-		window_read(&g->rest->windows[i], from);
+		read_window(g, plan, i, blank, from);
 	}
 	json_expect(from, "]}");
 }

@@ -9,6 +9,7 @@
 #include "fold/group_keys.h"
 #include "fold/group_staged.h"
 #include "fold/group_values.h"
+#include "fold/group_window.h"
 #include "fold/key_memory.h"
 #include "query/let.h"
 
@@ -70,6 +71,10 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 			plan->group_nmatched_offset = end;
 	if (plan->group_nmatched_offset)
 		end += plan->npredicates * sizeof(uint64_t);
+	for (size_t i = 0; i < plan->nwindows && plan->nlets == 0; i++) { /* records with computed fields may be printed anew */
+		group_window_plan(&plan->windows[i], (uint32_t)end);
+		end += group_window_nbytes(&plan->windows[i]);
+	}
 	plan->nlists = nlists;
 	plan->groups_have_homes = plan->emits;
 	for (size_t c = 0; c < plan->ncolumns; c++)

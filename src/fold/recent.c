@@ -45,6 +45,19 @@ int recent_value_wide(const struct recent_value *v, struct wide *x)
 	return scale;
 }
 
+__attribute__((noinline)) int recent_compare_any(const struct recent_value *x, const struct recent_value *y)
+{
+	int128 a = x->number.significand, b = y->number.significand;
+	int more = y->number.scale - x->number.scale;
+	struct wide p, q;
+
+	if (x->kind == RECENT_NUMBER && y->kind == RECENT_NUMBER && decimal_rescale(&a, more) && decimal_rescale(&b, -more))
+		return a < b ? -1 : a > b;
+	recent_value_wide(x, &p);
+	recent_value_wide(y, &q);
+	return wide_compare(&p, &q);
+}
+
 /* ---- blocks ---- */
 
 static bool is_shared(const struct recent_block *b)

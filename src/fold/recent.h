@@ -38,6 +38,19 @@ struct recent_value {
 /* Sets *x to a value's number, of no value 0, and returns its scale. */
 int recent_value_wide(const struct recent_value *v, struct wide *x);
 
+/* Like recent_compare, for numbers that are not short, or of different scales. */
+int recent_compare_any(const struct recent_value *x, const struct recent_value *y);
+
+/* -1, 0 or 1 as the number x is less than, equal to or greater than y. */
+static inline int recent_compare(const struct recent_value *x, const struct recent_value *y)
+{
+	int64_t a = x->number.significand, b = y->number.significand;
+
+	if (x->kind != RECENT_NUMBER || y->kind != RECENT_NUMBER || x->number.scale != y->number.scale)
+		return recent_compare_any(x, y);
+	return a < b ? -1 : a > b;
+}
+
 struct recent_block;
 
 /* Values with numbers of one scale: x 10^scale. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fold/group.h"
+#include "fold/group_window.h"
 #include "fold/rows_fold.h"
 #include "fold/window.h"
 #include "number/wide.h"
@@ -95,18 +96,21 @@ enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool ski
 	return status;
 }
 
-/* Adds a row's value to w, its group's or that of all records. x: the column's numbers. */
-static enum status add_row(struct row_folder *f, struct window_fold *w, const struct simd_numbers *x, unsigned row)
+/* Adds a row's value to the plan's window i, its group's or that of all records. x: the column's numbers. */
+static enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x, unsigned row, struct partial *out)
 {
+	const struct plan_window *window = &f->plan->windows[i];
+	struct group *group = f->plan->nkeys > 0 ? f->groups.groups[row] : NULL;
 	struct recent_value v;
-	enum new_column_kind kind = w->plan->kind;
-	size_t c = w->plan->column;
+	size_t c = window->column;
 	enum status status = x ? row_number_value(&f->block, c, x, row, &f->scratch, &v)
-			       : row_text_value(&f->block, c, row, kind == NEW_FILL_DOWN, &f->scratch, &v);
+			       : row_text_value(&f->block, c, row, window->kind == NEW_FILL_DOWN, &f->scratch, &v);
 
-	if (status != STATUS_OK || (v.kind == RECENT_NONE && (kind == NEW_FILL_DOWN || kind == NEW_EWMA)))
+	if (status != STATUS_OK || (v.kind == RECENT_NONE && (window->kind == NEW_FILL_DOWN || window->kind == NEW_EWMA)))
 		return status;
-	return window_add(w, &v);
+	if (window->cell_offset)
+		return group_window_add(group, f->plan, i, &v);
+	return window_add(group ? &group->rest->windows[i] : &out->windows[i], &v);
 }
 
 static unsigned lowest(uint64_t rows)
@@ -132,14 +136,12 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 
 	if (!by_group && window->kind != NEW_FILL_DOWN)
 		rows = last_rows(rows, plan_window_nbefore(window));
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
-		struct partial *to = by_group ? f->groups.groups[lowest(rows)]->rest : out;
-		status = add_row(f, &to->windows[i], x, lowest(rows));
-	}
+	for (; rows && status == STATUS_OK; rows &= rows - 1)
+		status = add_row(f, i, x, lowest(rows), out);
 	return status;
 }
 
-/* Makes the partials of the rows' groups. */
+/* Makes the partials of the rows' groups, which have the windows. */
 static enum status need_groups(struct row_folder *f, uint64_t rows)
 {
 	enum status status = STATUS_OK;
@@ -151,7 +153,7 @@ static enum status need_groups(struct row_folder *f, uint64_t rows)
 
 enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial *out)
 {
-	enum status status = f->plan->nkeys ? need_groups(f, rows) : STATUS_OK;
+	enum status status = f->plan->nkeys && !f->plan->windows[0].cell_offset ? need_groups(f, rows) : STATUS_OK;
 
 	for (size_t i = 0; i < f->plan->nwindows && status == STATUS_OK; i++)
 		status = fold_window(f, i, rows, out);

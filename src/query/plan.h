@@ -108,6 +108,10 @@ struct plan_window {
 	size_t column;     /* in the plan */
 	uint64_t nrows;    /* N: of the records that a rolling column shows, that of the record itself is one */
 	struct ewma_weight weight; /* NEW_EWMA */
+	/* Of its struct group_window (fold/group_window.h), in a group; 0: the group's partial has it. */
+	uint32_t cell_offset;
+	uint8_t cell_nvalues; /* that it has room for */
+	bool cell_suffices;   /* no more are needed */
 };
 
 /* How many of a column's values before a record are needed. */

@@ -120,7 +120,7 @@ static void plan_window(struct plan *plan, struct new_column *column, const stru
 	if (!new_column_has_window(column))
 		return;
 	column->window = plan->nwindows++;
-	plan->windows[column->window] = (struct plan_window){column->kind, column->column, use->nrows, use->weight};
+	plan->windows[column->window] = (struct plan_window){column->kind, column->column, use->nrows, use->weight, 0, 0, false};
 }
 
 /* The new columns, in the order of the command line. */

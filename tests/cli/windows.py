@@ -2,6 +2,7 @@
 """New columns that look back: --lag, --fill-down, --rolling-sum, --rolling-mean, --rolling-min, --rolling-max, --ewma.
 The model of the numbers is oracle_window.py; fields as they are need none but a list."""
 import decimal
+import os
 import random
 
 import harness
@@ -142,6 +143,38 @@ def check_numbers():
         holds("numbers, %d" % seed, q.args(), data, model, ways(seed, (1, 7, 500, None)))
 
 
+def check_groups():
+    """A group's new columns are those of its records alone: few records of many groups, and many of few; with values that
+    groups have no room for in line."""
+    numbers = (b"7", b"-3.25", b"", b"12", b"0.5", b"1e-23", b"999999999999999999", b"1e40", b"12345678901234567890", b"99999999999999999.5")
+    texts = (b"", b"x", b"q" * 24, b"r" * 25, b'"a,b"', b"long " * 30, b"NA")
+    for seed in range(24):
+        rng = random.Random(seed)
+        ngroups, nrows = rng.choice((1, 3, 40, 400)), rng.choice((5, 70, 800))
+        plain = numbers[:rng.choice((5, len(numbers)))], texts[:rng.choice((3, len(texts)))]
+        rows = [b"g%d,%s,%s" % (rng.randrange(ngroups), rng.choice(plain[0]), rng.choice(plain[1])) for _ in range(nrows)]
+        args = ["--missing=NA"]
+        for size in rng.sample((1, 2, 3, 4, 5, 8, 14, 15, 16, 40), 3):
+            args += rng.choice((["--lag=t:%d" % size], ["--lag=v:%d" % size], ["--fill-down=t,v"], ["--ewma=v:0.%d" % (size % 9 + 1)],
+                                ["--rolling-sum=v:%d" % size, "--rolling-min=v:%d" % size], ["--cumsum=v", "--rolling-mean=v:%d" % size],
+                                ["--rolling-max=v:%d" % size, "--delta=v"]))
+        of = {}
+        for k, row in enumerate(rows):
+            of.setdefault(row.split(b",")[0], []).append(k)
+        want = [b""] * nrows
+        for places in of.values():
+            alone = harness.run(args + ["-H"], b"g,v,t\n" + b"".join(rows[k] + b"\n" for k in places)).out.split(b"\n")
+            head = alone[0]
+            for k, line in zip(places, alone[1:]):
+                want[k] = line
+        data = b"g,v,t\n" + b"".join(row + b"\n" for row in rows)
+        holds("by group, %d" % seed, args + ["-H", "--by=g"], data, prints(b"\n".join([head] + want) + b"\n"), ways(seed, (1, 60, 700, None)))
+        first, state = rng.randrange(1, nrows), os.path.join(harness.folder(), "windows.state")
+        harness.run(args + ["-H", "--by=g", "--save-state", state], b"g,v,t\n" + b"".join(row + b"\n" for row in rows[:first]))
+        harness.is_(harness.run(args + ["-H", "--by=g", "--from-state", state], b"g,v,t\n" + b"".join(row + b"\n" for row in rows[first:])).out,
+                    b"\n".join([head] + want[first:]) + b"\n", "by group, %d: a state goes on" % seed)
+
+
 def check_carried_digits():
     """A weighted mean has 34 digits; those behind the 17 that are printed show once the next value takes these away."""
     for seed in range(20):
@@ -185,6 +218,7 @@ check_dialects()
 check_errors()
 check_fields()
 check_numbers()
+check_groups()
 check_carried_digits()
 check_long_windows()
 harness.done()
