@@ -16,7 +16,7 @@
 #define NSLOTS_MIN 16
 #define NSLOTS_SPARSE 4096 /* 32 KB */
 #define BLOCK_NBYTES_MIN ((size_t)1 << 10) /* the next block is twice as long, */
-#define BLOCK_NBYTES_MAX ((size_t)1 << 18) /* ... up to this */
+#define BLOCK_NBYTES_MAX ((size_t)1 << 16) /* ... up to this: of each part of the store, half of its last one may be empty */
 
 struct groups_block {
 	struct groups_block *next;
