@@ -53,7 +53,8 @@ static inline const int64_t *group_window_numbers(const struct group_window *w)
 /* The k-th value, of one that is not elsewhere. Its text is the group's. */
 struct recent_value group_window_value(const struct group_window *w, const struct plan_window *window, unsigned k);
 
-/* The weighted mean of NEW_EWMA, up to the last value; of a window that is not elsewhere, whose values are of the first records. */
+/* The weighted mean of NEW_EWMA up to the last value, of a window that is not elsewhere; the group holds its records from the
+ * input's first on. */
 struct ewma group_window_mean(const struct group_window *w, const struct plan_window *window);
 
 /* Whether a window that is not elsewhere can take a value without becoming so. */
@@ -62,7 +63,7 @@ bool group_window_fits(const struct group_window *w, const struct plan_window *w
 /* Adds the value of the group's next record to window i of the plan. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_window_add(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
-/* The same, and the weighted mean goes on with the value: for a group whose records all come before it. */
+/* The same, for a group that holds all its records before this one: a weighted mean goes on with the value. */
 enum status group_window_go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
 /* Moves the values of window i to the group's partial. Errors: as above. */
@@ -71,8 +72,8 @@ enum status group_window_move(struct group *g, const struct plan *plan, size_t i
 /* Adds all that `later` holds. Errors: as above. */
 enum status group_window_add_fold(struct group *g, const struct plan *plan, size_t i, const struct window_fold *later);
 
-/* Before the partials of two groups are combined: the windows of g become those of both, or they move to both partials, where they
- * will be. later's may move. Errors: as above. */
+/* Combines the windows of two groups, before their partials are combined: g's become those of both, or both move to the
+ * partials. Errors: as above. */
 enum status group_windows_combine(struct group *g, struct group *later, const struct plan *plan);
 
 /* Adds the values of window i that are not elsewhere to `to`. Errors: STATUS_NO_MEMORY. */

@@ -143,7 +143,7 @@ static enum status find(void *context, struct input *input, int index, size_t *n
 		if (status == STATUS_OK)
 			status = check_data(file, input, fault);
 		else if (is_no_csv(status))
-			status = STATUS_OK; /* found again where records are read: behind blank lines, which may be some */
+			status = STATUS_OK; /* found again when records are read: blank lines before it may be some */
 		header_free(h);
 		return status;
 	}
