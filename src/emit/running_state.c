@@ -179,7 +179,7 @@ struct running_window *group_states_window(struct group_states *s, const struct 
 
 	if (!window || window->plan || !plan->windows[i].cell_offset)
 		return window;
-	if (group_window(group, &plan->windows[i])->n != GROUP_WINDOW_ELSEWHERE && group_window_move(group, plan, i) != STATUS_OK)
+	if (group_window_move(group, plan, i) != STATUS_OK)
 		return NULL;
 	return running_window_begin(window, &group->rest->windows[i], group_running_scale(group, plan, i)) == STATUS_OK ? window : NULL;
 }

@@ -58,8 +58,7 @@ static inline bool group_shows_window(struct group *group, const struct plan *pl
 {
 	const struct plan_window *window = &plan->windows[i];
 
-	return window->cell_offset && group_window(group, window)->n != GROUP_WINDOW_ELSEWHERE &&
-	       group_window_fits(group_window(group, window), window, value);
+	return window->cell_offset && group_window_fits(group_window(group, window), window, value);
 }
 
 #endif

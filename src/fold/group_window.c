@@ -57,7 +57,7 @@ bool group_window_fits(const struct group_window *w, const struct plan_window *w
 {
 	bool is_text = plan_window_is_of_text(window);
 
-	if (is_text ? value->nbytes > GROUP_WINDOW_TEXT_NBYTES : value->kind == RECENT_TEXT)
+	if (w->n == GROUP_WINDOW_ELSEWHERE || (is_text ? value->nbytes > GROUP_WINDOW_TEXT_NBYTES : value->kind == RECENT_TEXT))
 		return false;
 	return w->n < window->cell_nvalues || window->cell_suffices;
 }
@@ -67,8 +67,6 @@ static void put(struct group_window *w, const struct plan_window *window, const 
 {
 	unsigned room = window->cell_nvalues;
 
-	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
-		w->scale = (uint8_t)value->number.scale;
 	if (room == 0)
 		return;
 	if (w->n == room) {
@@ -101,20 +99,14 @@ static void set_mean(struct group_window *w, const struct ewma *mean)
 	memcpy(w + 1, mean, sizeof *mean);
 }
 
-/* Takes the values from k on into a mean. */
-static void weigh(struct ewma *mean, const struct group_window *w, const struct plan_window *window)
-{
-	for (unsigned k = 0; k < w->n; k++) {
-		struct recent_value v = group_window_value(w, window, k);
-		window_weigh(mean, window, &v);
-	}
-}
-
 struct ewma group_window_mean(const struct group_window *w, const struct plan_window *window)
 {
 	struct ewma mean = mean_of(w);
 
-	weigh(&mean, w, window);
+	for (unsigned k = 0; k < w->n; k++) {
+		struct recent_value v = group_window_value(w, window, k);
+		window_weigh(&mean, window, &v);
+	}
 	return mean;
 }
 
@@ -147,25 +139,20 @@ enum status group_window_move(struct group *g, const struct plan *plan, size_t i
 	return status;
 }
 
-static enum status add_elsewhere(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
-{
-	struct group_window *w = group_window(g, &plan->windows[i]);
-	enum status status = group_window_move(g, plan, i);
-
-	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
-		w->scale = (uint8_t)value->number.scale;
-	return status == STATUS_OK ? window_add(&g->rest->windows[i], value) : status;
-}
-
 enum status group_window_add(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
 {
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
+	enum status status;
 
-	if (w->n == GROUP_WINDOW_ELSEWHERE || !group_window_fits(w, window, value))
-		return add_elsewhere(g, plan, i, value);
-	put(w, window, value);
-	return STATUS_OK;
+	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
+		w->scale = (uint8_t)value->number.scale;
+	if (group_window_fits(w, window, value)) {
+		put(w, window, value);
+		return STATUS_OK;
+	}
+	status = group_window_move(g, plan, i);
+	return status == STATUS_OK ? window_add(&g->rest->windows[i], value) : status;
 }
 
 enum status group_window_go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)

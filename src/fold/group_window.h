@@ -57,7 +57,7 @@ struct recent_value group_window_value(const struct group_window *w, const struc
  * input's first on. */
 struct ewma group_window_mean(const struct group_window *w, const struct plan_window *window);
 
-/* Whether a window that is not elsewhere can take a value without becoming so. */
+/* Whether the values are in line, and are so with one more. */
 bool group_window_fits(const struct group_window *w, const struct plan_window *window, const struct recent_value *value);
 
 /* Adds the value of the group's next record to window i of the plan. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
@@ -66,7 +66,7 @@ enum status group_window_add(struct group *g, const struct plan *plan, size_t i,
 /* The same, for a group that holds all its records before this one: a weighted mean goes on with the value. */
 enum status group_window_go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
-/* Moves the values of window i to the group's partial. Errors: as above. */
+/* Moves the values of window i to the group's partial, if they are not there. Errors: as above. */
 enum status group_window_move(struct group *g, const struct plan *plan, size_t i);
 
 /* Adds all that `later` holds. Errors: as above. */

@@ -110,9 +110,9 @@ def check_programs():
          "gpustat: unknown column 'Send-Q'\ngpustat: the input has 3 columns: Active, Internet, connections\n")
     says("netstat: a title, a name of it", ["-H", "--count=Active"], b"Active Internet connections\n" + NETSTAT, 1, "", HEADER % (1, COUNTS % (3, 8), 1))
     says("netstat: a title that is skipped", ["--skip-lines=1", "--sum=Send-Q"], b"Active Internet connections\n" + NETSTAT, 0, "36\n")
-    says("fields that are printed have no blanks, the last one neither", ["--select=PID,COMMAND"], PS[:PS.index(b"\n", PS.index(b"\n") + 1) + 1], 0,
-         "PID COMMAND\n1 /sbin/init_splash\n")
-    says("a new column of such fields", ["--select=COMMAND", "--fill-down=COMMAND"], PS[:PS.index(b"\n", PS.index(b"\n") + 1) + 1], 0,
+    one = b"".join(PS.splitlines(True)[:2])
+    says("fields that are printed have no blanks, the last one neither", ["--select=PID,COMMAND"], one, 0, "PID COMMAND\n1 /sbin/init_splash\n")
+    says("a new column of such fields", ["--select=COMMAND", "--fill-down=COMMAND"], one, 0,
          "COMMAND filled(COMMAND)\n/sbin/init_splash /sbin/init_splash\n")
     says("extra words, no header", ["-N", "--ragged=extra", "--running-sum=1"], b"0 1\n  8\t  I   J\n", 0, "0 1 0\n  8\t  I   8\n")
     says("lsblk", ["--by=TYPE", "--count=MOUNTPOINTS"], LSBLK, 0, "TYPE,count(MOUNTPOINTS)\ndisk,0\npart,2\n")
