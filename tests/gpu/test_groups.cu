@@ -321,7 +321,7 @@ static void test_tables(bool quick)
 		{"many wide numbers", KEYS_SHORT, n, 40, ALL_BITS, ROOM, 2, 0},
 		{"few slots", KEYS_LONG, n, 600, ALL_BITS, 2, 1 << 12, 0, 0},
 		{"hardly any slots", KEYS_LONG, n, n, ALL_BITS, 1, 1 << 12, 0, 0},
-		{"few words", KEYS_OF_ALL_LENGTHS, n, 500, ALL_BITS, 1024, 200, 0, 0},
+		{"few words", KEYS_OF_ALL_LENGTHS, n, 500, ALL_BITS, 1024, n / 15, 0, 0},
 		{"no words", KEYS_SHORT, 200, 50, ALL_BITS, 1024, 0, 0, 0},
 		{"more groups than two blocks", KEYS_SHORT, 40000, 40000, ALL_BITS, ROOM, 0, 0},
 		{"more keys than probes", KEYS_SHORT, 1500, 1500, 0, 2048, ROOM_NWORDS, 0, 0},
