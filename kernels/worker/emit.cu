@@ -143,7 +143,7 @@ static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t n
 	if (!*fits)
 		(void)cudaGetLastError(); /* handled: the CPU has memory */
 	else
-		TRY("allocate output", error);
+		GPU_TRY("allocate output", error);
 	return STATUS_OK;
 }
 
@@ -210,16 +210,16 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 			 struct fault *fault)
 {
 	worker_mark(w, STAGE_BEGINS);
-	TRY("copy columns", worker_copy_small(w, w->device_columns, w->columns,
+	GPU_TRY("copy columns", worker_copy_small(w, w->device_columns, w->columns,
 					      e.ncolumns * sizeof *w->columns));
 	for (uint32_t i = 0; i < e.ncolumns && !e.groups; i++)
-		TRY("launch totals",
+		GPU_TRY("launch totals",
 		    emission_total_launch(e, w->columns[i], &w->scans, w->stream));
 	if (e.groups && running_launch_totals(w, e, fault) != STATUS_OK)
 		return STATUS_GPU;
-	TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
+	GPU_TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
 						   w->stream));
-	TRY("copy length", worker_copy_small(w, w->output_nbytes, w->device_output_nbytes,
+	GPU_TRY("copy length", worker_copy_small(w, w->output_nbytes, w->device_output_nbytes,
 					     sizeof *w->output_nbytes));
 	worker_mark(w, STAGE_SCAN);
 	return STATUS_OK;
@@ -239,14 +239,14 @@ static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fi
 		return STATUS_OK;
 	text->capacity = 0;
 	if (memory->nbytes < nbytes) {
-		TRY("free output", pinned_buffer_free(memory));
+		GPU_TRY("free output", pinned_buffer_free(memory));
 		pinned_buffer_reserve(memory, nbytes + nbytes / 4);
 	}
 	error = pinned_buffer_pin(memory);
 	*fits = error != cudaErrorMemoryAllocation;
 	if (!*fits)
 		return (void)cudaGetLastError(), STATUS_OK; /* the CPU has pageable memory */
-	TRY("allocate output", error);
+	GPU_TRY("allocate output", error);
 	text->data = memory->data;
 	text->capacity = memory->nbytes;
 	return STATUS_OK;
@@ -289,10 +289,10 @@ static enum status write_output(struct worker *w, const struct emission &e,
 {
 	char *output = (char *)w->output.data;
 
-	TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes, output,
+	GPU_TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes, output,
 						   w->output.nbytes, w->stream));
 	worker_mark(w, STAGE_FORMAT);
-	TRY("copy output", copy_back(w, w->output_pinned.data, (const char *)output, nbytes));
+	GPU_TRY("copy output", copy_back(w, w->output_pinned.data, (const char *)output, nbytes));
 	worker_mark(w, STAGE_COPY_BACK);
 	return STATUS_OK;
 }

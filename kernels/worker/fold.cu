@@ -55,7 +55,7 @@ static enum status fold_reserve(struct worker *w, bool *fits, struct fault *faul
 		*fits = false;
 		return STATUS_OK;
 	}
-	TRY("allocate field table", error);
+	GPU_TRY("allocate field table", error);
 	w->table = {(int64_t *)w->significands.data, (uint8_t *)w->codes.data, stride,
 		    (uint32_t)ncolumns};
 	return STATUS_OK;
@@ -79,9 +79,9 @@ static enum status launch_folds(struct worker *w, const struct chunk *chunk, str
 
 	tallied.ncolumns = (uint32_t)table_ncolumns(w->plan);
 	if (w->group_table && tallied.ncolumns > 0)
-		TRY("launch reduce_codes", reduce_codes_launch(tallied, w->records, w->reduce, w->stream));
+		GPU_TRY("launch reduce_codes", reduce_codes_launch(tallied, w->records, w->reduce, w->stream));
 	else if (tallied.ncolumns > 0)
-		TRY("launch reduce", reduce_launch(tallied, w->records, w->reduce, w->stream));
+		GPU_TRY("launch reduce", reduce_launch(tallied, w->records, w->reduce, w->stream));
 	worker_mark(w, STAGE_REDUCE);
 	if (w->running.wanted)
 		return running_launch_groups(w, chunk, fault);
@@ -100,13 +100,13 @@ static enum status launch_table(struct worker *w, const struct chunk *chunk,
 
 	w->records = {ends, nseparators, w->tile_nseparators, &w->device_summary->nrecords,
 		      entry.inside_record, w->nlines};
-	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
-	TRY("launch records_ends",
+	GPU_TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
+	GPU_TRY("launch records_ends",
 	    records_ends_launch(text, w->domino, w->tile_prefix, entry.state, w->records.nheads,
 				ends, nseparators, w->tile_nseparators, w->device_summary,
 				w->stream));
 	worker_mark(w, STAGE_RECORDS);
-	TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
+	GPU_TRY("launch fields", fields_launch(text, w->records, fields_plan_of(w), w->table,
 					   w->exception_list, w->device_summary, w->stream));
 	worker_mark(w, STAGE_FIELDS);
 	return launch_folds(w, chunk, fault);
@@ -119,7 +119,7 @@ enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
 	struct window_entry from = {w->tile_prefix, entry.state, entry.inside_record,
 				    (uint32_t)head_nbytes};
 
-	TRY("launch column_fold",
+	GPU_TRY("launch column_fold",
 	    column_fold_launch(text_of(w, chunk), from, fields_plan_of(w), w->column_fold,
 			       w->reduce, w->exception_list, w->device_summary, w->stream));
 	worker_mark(w, STAGE_COLUMN_FOLD);
@@ -172,7 +172,7 @@ static enum status add_exceptions(struct worker *w, const struct chunk *chunk,
 	if (n == 0)
 		return STATUS_OK;
 	gpu_load_text(w);
-	TRY("copy exceptions", copy_back(w, w->exceptions, w->exception_list.list, n));
+	GPU_TRY("copy exceptions", copy_back(w, w->exceptions, w->exception_list.list, n));
 	status = worker_wait(w, "copy exceptions", fault);
 	qsort(w->exceptions, status == STATUS_OK ? n : 0, sizeof *w->exceptions,
 	      exception_compare);

@@ -64,17 +64,17 @@ enum status worker_group_table_open(struct worker *w, struct group_table *t, uin
 	t->part_nslots = part_nslots(t->part_nwords, nrecords, nparts);
 	t->hash_mask = UINT64_MAX;
 	group_layout_make(&t->layout, w->plan);
-	TRY("allocate groups", /* and one more: words are copied by two */
+	GPU_TRY("allocate groups", /* and one more: words are copied by two */
 	    cudaMalloc((void **)&t->words, (2 + nparts * t->part_nwords) * sizeof *t->words));
-	TRY("allocate groups", cudaMalloc((void **)&t->slots, nparts * t->part_nslots * sizeof *t->slots));
-	TRY("allocate groups", cudaMalloc((void **)&t->control, sizeof *t->control));
+	GPU_TRY("allocate groups", cudaMalloc((void **)&t->slots, nparts * t->part_nslots * sizeof *t->slots));
+	GPU_TRY("allocate groups", cudaMalloc((void **)&t->control, sizeof *t->control));
 	return STATUS_OK;
 }
 
 enum status worker_group_table_clear(struct worker *w, const struct group_table *t, uint32_t nparts, struct fault *fault)
 {
-	TRY("clear groups", cudaMemsetAsync(t->slots, 0, nparts * t->part_nslots * sizeof *t->slots, w->stream));
-	TRY("clear groups", worker_copy_small(w, t->control, w->empty_groups, sizeof *t->control));
+	GPU_TRY("clear groups", cudaMemsetAsync(t->slots, 0, nparts * t->part_nslots * sizeof *t->slots, w->stream));
+	GPU_TRY("clear groups", worker_copy_small(w, t->control, w->empty_groups, sizeof *t->control));
 	return STATUS_OK;
 }
 
@@ -94,7 +94,7 @@ static enum status open_table(struct group_table *t, struct worker *w, const str
 	enum status status;
 	size_t nfree, nall;
 
-	TRY("ask for free memory", cudaMemGetInfo(&nfree, &nall));
+	GPU_TRY("ask for free memory", cudaMemGetInfo(&nfree, &nall));
 	group_layout_make(&layout, w->plan);
 	status = worker_group_table_open(w, t, GROUP_TABLE_NPARTS, words_nbytes(setup, &layout, nfree), setup->nrecords,
 					 fault);
@@ -187,8 +187,8 @@ enum status worker_launch_groups(struct worker *w, const struct chunk *chunk, st
 					      (uint32_t)table_ncolumns(w->plan), w->reduce.tally, chunk->offset_bytes,
 					      w->exception_list, w->device_summary};
 
-	TRY("launch group_find", group_find_launch(*t, records, w->stream));
-	TRY("launch group_add", group_add_launch(*t, records, w->stream));
+	GPU_TRY("launch group_find", group_find_launch(*t, records, w->stream));
+	GPU_TRY("launch group_add", group_add_launch(*t, records, w->stream));
 	worker_mark(w, STAGE_GROUPS);
 	return STATUS_OK;
 }

@@ -52,7 +52,7 @@ static enum status prepare(struct crossing *x, bool *can, struct fault *fault)
 		enum status status = groups_count(both[i], &n[i], fault);
 		if (status != STATUS_OK)
 			return status;
-		TRY("copy groups", cudaMemcpy(&x->controls[i], both[i]->table.control, sizeof x->controls[i],
+		GPU_TRY("copy groups", cudaMemcpy(&x->controls[i], both[i]->table.control, sizeof x->controls[i],
 					      cudaMemcpyDeviceToHost));
 	}
 	if (n[0] == 0 || n[1] == 0 || !tables_agree(x, n[0] + n[1]))
@@ -82,9 +82,9 @@ static enum status open_path(struct crossing *x, size_t piece_nbytes, bool *can,
 
 	x->nblocks = (size_t)((x->r.places.n + GROUP_SOURCE_NGROUPS - 1) / GROUP_SOURCE_NGROUPS);
 	x->piece_nblocks = nfitting < 1 ? 1 : nfitting < x->nblocks ? nfitting : x->nblocks;
-	TRY("select GPU", cudaSetDevice(x->to->device));
+	GPU_TRY("select GPU", cudaSetDevice(x->to->device));
 	enable_peer_access(x->to->device, x->from->device);
-	TRY("create stream", cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking));
+	GPU_TRY("create stream", cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking));
 	return device_piece_open(&x->piece, x->piece_nblocks * x->r.block_nwords, x->piece_nblocks * GROUP_SOURCE_NGROUPS,
 				 x->stream, can, fault);
 }
@@ -97,11 +97,11 @@ static enum status send_blocks(struct crossing *x, size_t b, size_t nblocks, str
 	uint64_t at = x->r.block_begins[b], nwords = x->r.block_begins[b + nblocks] - at;
 	int to = x->to->device, from = x->from->device;
 
-	TRY("send groups",
+	GPU_TRY("send groups",
 	    cudaMemcpyPeerAsync(x->piece.words, to, x->r.words + at, from, nwords * sizeof *x->r.words, x->stream));
-	TRY("send groups",
+	GPU_TRY("send groups",
 	    cudaMemcpyPeerAsync(x->piece.begins, to, x->r.begins + first, from, n * sizeof *x->r.begins, x->stream));
-	TRY("launch group_merge", group_merge_launch(x->to->table, x->piece.words, x->piece.begins, (uint32_t)n,
+	GPU_TRY("launch group_merge", group_merge_launch(x->to->table, x->piece.words, x->piece.begins, (uint32_t)n,
 						     x->piece.nleft, x->stream));
 	return STATUS_OK;
 }
@@ -111,7 +111,7 @@ static enum status send(struct crossing *x, struct fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	TRY("copy groups", cudaMemcpyAsync(x->to->table.control->scales, x->controls[1].scales, sizeof x->controls[1].scales,
+	GPU_TRY("copy groups", cudaMemcpyAsync(x->to->table.control->scales, x->controls[1].scales, sizeof x->controls[1].scales,
 					   cudaMemcpyHostToDevice, x->stream));
 	for (size_t b = 0; b < x->nblocks && status == STATUS_OK; b += x->piece_nblocks)
 		status = send_blocks(x, b, x->nblocks - b < x->piece_nblocks ? x->nblocks - b : x->piece_nblocks, fault);

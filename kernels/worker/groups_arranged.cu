@@ -41,7 +41,7 @@ enum status groups_count(const struct gpu_groups *g, uint64_t *n, struct fault *
 	bool made;
 
 	*n = 0;
-	TRY("select GPU", cudaSetDevice(g->device));
+	GPU_TRY("select GPU", cudaSetDevice(g->device));
 	status = groups_allocate((void **)&census, sizeof *census, &made, fault);
 	if (!made)
 		return status;
@@ -69,7 +69,7 @@ static enum status reserve(struct arranging *r, uint64_t n, bool *made, struct f
 {
 	struct arena measured = {};
 
-	TRY("choose a scan", scan_shape_choose<scan_sum_u64>(&r->shape));
+	GPU_TRY("choose a scan", scan_shape_choose<scan_sum_u64>(&r->shape));
 	r->slots_nbytes = scan_memory_nbytes<scan_sum_u64>(&r->shape, n + 1);
 	r->scratch_nbytes = group_sort_scratch_nbytes(n);
 	if (r->scratch_nbytes == SIZE_MAX)
@@ -89,16 +89,16 @@ static enum status sort_groups(const struct group_table *t, struct arranging *r,
 	struct scan_memory memory;
 	int sorted;
 
-	TRY("launch visit_slots", group_place_launch(*t, r->places, r->census, r->stream));
-	TRY("count groups", cudaMemcpyAsync(&census, r->census, sizeof census, cudaMemcpyDeviceToHost, r->stream));
-	TRY("count groups", cudaStreamSynchronize(r->stream));
+	GPU_TRY("launch visit_slots", group_place_launch(*t, r->places, r->census, r->stream));
+	GPU_TRY("count groups", cudaMemcpyAsync(&census, r->census, sizeof census, cudaMemcpyDeviceToHost, r->stream));
+	GPU_TRY("count groups", cudaStreamSynchronize(r->stream));
 	r->places.n = census.n;
-	TRY("sort groups", group_sort_launch(r->places, census.last, r->scratch, &sorted, r->stream));
+	GPU_TRY("sort groups", group_sort_launch(r->places, census.last, r->scratch, &sorted, r->stream));
 	*index = r->places.index[sorted];
 	r->begins = r->places.first[0];
-	TRY("launch measure", group_measure_launch(*t, *index, census.n, r->begins, r->stream));
-	TRY("scan groups", scan_memory_open(&memory, r->slots, r->slots_nbytes, r->stream));
-	TRY("scan groups", scan_launch<scan_sum_u64>(&r->shape, &memory, {r->begins, r->begins, census.n + 1, NULL, NULL, true},
+	GPU_TRY("launch measure", group_measure_launch(*t, *index, census.n, r->begins, r->stream));
+	GPU_TRY("scan groups", scan_memory_open(&memory, r->slots, r->slots_nbytes, r->stream));
+	GPU_TRY("scan groups", scan_launch<scan_sum_u64>(&r->shape, &memory, {r->begins, r->begins, census.n + 1, NULL, NULL, true},
 						     r->stream));
 	return STATUS_OK;
 }
@@ -112,12 +112,12 @@ static enum status list_blocks(struct arranging *r, struct fault *fault)
 	r->block_begins = (uint64_t *)malloc((nblocks + 1) * sizeof *r->block_begins);
 	if (!r->block_begins)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	TRY("copy groups", cudaMemcpy2DAsync(r->block_begins, sizeof(uint64_t), r->begins,
+	GPU_TRY("copy groups", cudaMemcpy2DAsync(r->block_begins, sizeof(uint64_t), r->begins,
 					     GROUP_SOURCE_NGROUPS * sizeof(uint64_t), sizeof(uint64_t), nblocks,
 					     cudaMemcpyDeviceToHost, r->stream));
-	TRY("copy groups", cudaMemcpyAsync(r->block_begins + nblocks, r->begins + n, sizeof(uint64_t),
+	GPU_TRY("copy groups", cudaMemcpyAsync(r->block_begins + nblocks, r->begins + n, sizeof(uint64_t),
 					   cudaMemcpyDeviceToHost, r->stream));
-	TRY("copy groups", cudaStreamSynchronize(r->stream));
+	GPU_TRY("copy groups", cudaStreamSynchronize(r->stream));
 	for (size_t b = 0; b < nblocks; b++) {
 		size_t nwords = (size_t)(r->block_begins[b + 1] - r->block_begins[b]);
 		r->block_nwords = nwords > r->block_nwords ? nwords : r->block_nwords;
@@ -131,8 +131,8 @@ enum status arranging_open(struct arranging *r, const struct gpu_groups *g, uint
 	enum status status;
 	bool made = false;
 
-	TRY("select GPU", cudaSetDevice(g->device));
-	TRY("create stream", cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
+	GPU_TRY("select GPU", cudaSetDevice(g->device));
+	GPU_TRY("create stream", cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
 	status = reserve(r, ngroups, &made, fault);
 	if (status == STATUS_OK && made)
 		status = groups_allocate((void **)&r->words, nwords * sizeof *r->words, can, fault);
@@ -146,7 +146,7 @@ enum status arranging_run(struct arranging *r, const struct group_table *t, stru
 
 	if (status != STATUS_OK)
 		return status;
-	TRY("launch gather", group_gather_launch(*t, index, r->begins, r->places.n, r->words, r->stream));
+	GPU_TRY("launch gather", group_gather_launch(*t, index, r->begins, r->places.n, r->words, r->stream));
 	return list_blocks(r, fault);
 }
 

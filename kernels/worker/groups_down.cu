@@ -65,8 +65,8 @@ enum status gpu_groups_bring_down(const struct gpu_groups *g, int nthreads, stru
 	struct descent d = {g, {}, 0, 0, 0, {}};
 	uint64_t nwords = 0, most = 0;
 
-	TRY("select GPU", cudaSetDevice(g->device));
-	TRY("copy groups", cudaMemcpy(&d.control, g->table.control, sizeof d.control, cudaMemcpyDeviceToHost));
+	GPU_TRY("select GPU", cudaSetDevice(g->device));
+	GPU_TRY("copy groups", cudaMemcpy(&d.control, g->table.control, sizeof d.control, cudaMemcpyDeviceToHost));
 	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++) {
 		uint64_t n = group_part_nwords(g->table, d.control, p);
 		nwords += n;

@@ -122,8 +122,8 @@ static enum status hold(struct held_groups *h, struct arranging *r, int nthreads
 	bool can = false;
 	enum status status;
 
-	TRY("select GPU", cudaSetDevice(h->groups->device));
-	TRY("copy groups", cudaMemcpy(&h->control, h->groups->table.control, sizeof h->control, cudaMemcpyDeviceToHost));
+	GPU_TRY("select GPU", cudaSetDevice(h->groups->device));
+	GPU_TRY("copy groups", cudaMemcpy(&h->control, h->groups->table.control, sizeof h->control, cudaMemcpyDeviceToHost));
 	status = prepare(h, r, nthreads, &can, fault);
 	if (status != STATUS_OK || !can)
 		return status;

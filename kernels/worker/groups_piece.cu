@@ -6,18 +6,18 @@
 
 enum status host_piece_open(struct host_piece *p, int device, size_t nbytes, struct fault *fault)
 {
-	TRY("select GPU", cudaSetDevice(device));
-	TRY("create stream", cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking));
+	GPU_TRY("select GPU", cudaSetDevice(device));
+	GPU_TRY("create stream", cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking));
 	pinned_buffer_reserve(&p->memory, nbytes);
-	TRY("pin memory", pinned_buffer_pin(&p->memory));
+	GPU_TRY("pin memory", pinned_buffer_pin(&p->memory));
 	return STATUS_OK;
 }
 
 enum status host_piece_read(struct host_piece *p, const uint64_t *words, uint64_t nwords, struct fault *fault)
 {
-	TRY("copy groups", cudaMemcpyAsync(p->memory.data, words, nwords * sizeof *words, cudaMemcpyDeviceToHost,
+	GPU_TRY("copy groups", cudaMemcpyAsync(p->memory.data, words, nwords * sizeof *words, cudaMemcpyDeviceToHost,
 					   p->stream));
-	TRY("copy groups", cudaStreamSynchronize(p->stream));
+	GPU_TRY("copy groups", cudaStreamSynchronize(p->stream));
 	return STATUS_OK;
 }
 
@@ -54,7 +54,7 @@ enum status device_piece_open(struct device_piece *p, size_t nwords, size_t ngro
 		status = groups_allocate((void **)&p->nleft, sizeof *p->nleft, made, fault);
 	if (status != STATUS_OK || !*made)
 		return status;
-	TRY("clear groups", cudaMemsetAsync(p->nleft, 0, sizeof *p->nleft, stream));
+	GPU_TRY("clear groups", cudaMemsetAsync(p->nleft, 0, sizeof *p->nleft, stream));
 	return STATUS_OK;
 }
 
@@ -62,8 +62,8 @@ enum status device_piece_end(const struct device_piece *p, cudaStream_t stream, 
 {
 	unsigned long long nleft;
 
-	TRY("send groups", cudaMemcpyAsync(&nleft, p->nleft, sizeof nleft, cudaMemcpyDeviceToHost, stream));
-	TRY("send groups", cudaStreamSynchronize(stream));
+	GPU_TRY("send groups", cudaMemcpyAsync(&nleft, p->nleft, sizeof nleft, cudaMemcpyDeviceToHost, stream));
+	GPU_TRY("send groups", cudaStreamSynchronize(stream));
 	return nleft == 0 ? STATUS_OK : fault_set(fault, STATUS_GPU, 0, "no room for groups");
 }
 

@@ -105,12 +105,12 @@ static enum status send_piece(struct ascending *a)
 	cudaStream_t stream = a->piece.stream;
 	struct fault *fault = &a->fault;
 
-	TRY("send groups", cudaMemcpyAsync(to->words, a->words, a->nwords * sizeof *a->words, cudaMemcpyHostToDevice, stream));
-	TRY("send groups", cudaMemcpyAsync(to->begins, a->begins, a->ngroups * sizeof *a->begins, cudaMemcpyHostToDevice,
+	GPU_TRY("send groups", cudaMemcpyAsync(to->words, a->words, a->nwords * sizeof *a->words, cudaMemcpyHostToDevice, stream));
+	GPU_TRY("send groups", cudaMemcpyAsync(to->begins, a->begins, a->ngroups * sizeof *a->begins, cudaMemcpyHostToDevice,
 					   stream));
-	TRY("launch group_merge",
+	GPU_TRY("launch group_merge",
 	    group_merge_launch(*t, to->words, to->begins, (uint32_t)a->ngroups, to->nleft, stream));
-	TRY("send groups", cudaStreamSynchronize(stream));
+	GPU_TRY("send groups", cudaStreamSynchronize(stream));
 	a->ngroups = a->nwords = 0;
 	return STATUS_OK;
 }

@@ -153,10 +153,10 @@ static enum status pass_open(struct kept_pass *p, const struct device_range *ran
 
 	for (size_t i = 0; i < nranges; i++)
 		most = found_nbytes(&ranges[i]) > most ? found_nbytes(&ranges[i]) : most;
-	TRY("allocate pass", cudaMalloc((void **)&p->device_runs, p->nruns * sizeof *p->runs));
-	TRY("allocate pass", cudaMalloc(&p->found, most));
-	TRY("allocate pass", cudaMalloc((void **)&p->nlisted, sizeof *p->nlisted));
-	TRY("copy runs", cudaMemcpy(p->device_runs, p->runs, p->nruns * sizeof *p->runs,
+	GPU_TRY("allocate pass", cudaMalloc((void **)&p->device_runs, p->nruns * sizeof *p->runs));
+	GPU_TRY("allocate pass", cudaMalloc(&p->found, most));
+	GPU_TRY("allocate pass", cudaMalloc((void **)&p->nlisted, sizeof *p->nlisted));
+	GPU_TRY("copy runs", cudaMemcpy(p->device_runs, p->runs, p->nruns * sizeof *p->runs,
 				    cudaMemcpyHostToDevice));
 	return STATUS_OK;
 }
@@ -175,10 +175,10 @@ static enum status pass_count(const struct kept_pass *p, const struct device_ran
 	unsigned long long counts[RANGE_NBINS];
 	struct keep_interval interval = {range->low, (uint64_t)range->high - (uint64_t)range->low};
 
-	TRY("clear counts", cudaMemset(p->found, 0, sizeof counts));
-	TRY("launch count", keep_count_launch(p->device_runs, p->nruns, p->ntiles, interval, range->shift,
+	GPU_TRY("clear counts", cudaMemset(p->found, 0, sizeof counts));
+	GPU_TRY("launch count", keep_count_launch(p->device_runs, p->nruns, p->ntiles, interval, range->shift,
 					      (unsigned long long *)p->found, NULL));
-	TRY("copy counts", cudaMemcpy(counts, p->found, sizeof counts, cudaMemcpyDeviceToHost));
+	GPU_TRY("copy counts", cudaMemcpy(counts, p->found, sizeof counts, cudaMemcpyDeviceToHost));
 	for (size_t i = 0; i < RANGE_NBINS; i++)
 		range->counts[i] += counts[i];
 	return STATUS_OK;
@@ -190,12 +190,12 @@ static enum status pass_list(const struct kept_pass *p, struct device_range *ran
 	struct keep_interval interval = {range->low, (uint64_t)range->high - (uint64_t)range->low};
 	unsigned long long n;
 
-	TRY("clear count", cudaMemset(p->nlisted, 0, sizeof n));
-	TRY("launch list", keep_list_launch(p->device_runs, p->nruns, p->ntiles, interval, (int64_t *)p->found,
+	GPU_TRY("clear count", cudaMemset(p->nlisted, 0, sizeof n));
+	GPU_TRY("launch list", keep_list_launch(p->device_runs, p->nruns, p->ntiles, interval, (int64_t *)p->found,
 					    room, p->nlisted, NULL));
-	TRY("copy count", cudaMemcpy(&n, p->nlisted, sizeof n, cudaMemcpyDeviceToHost));
+	GPU_TRY("copy count", cudaMemcpy(&n, p->nlisted, sizeof n, cudaMemcpyDeviceToHost));
 	if (room > 0)
-		TRY("copy list", cudaMemcpy(range->listed + range->nlisted, p->found,
+		GPU_TRY("copy list", cudaMemcpy(range->listed + range->nlisted, p->found,
 					    (n < room ? n : room) * sizeof(int64_t), cudaMemcpyDeviceToHost));
 	range->nlisted += n;
 	return STATUS_OK;
@@ -256,11 +256,11 @@ static void sort_close(struct kept_sort *s)
 
 static enum status sort_open(struct kept_sort *s, struct fault *fault)
 {
-	TRY("allocate numbers", cudaMalloc((void **)&s->numbers, s->n * sizeof *s->numbers));
-	TRY("allocate numbers", cudaMalloc((void **)&s->spare, s->n * sizeof *s->spare));
-	TRY("allocate sort", cudaMalloc(&s->memory, keep_different_nbytes(s->n)));
-	TRY("allocate count", cudaMalloc((void **)&s->count, sizeof *s->count));
-	TRY("clear count", cudaMemset(s->count, 0, sizeof *s->count));
+	GPU_TRY("allocate numbers", cudaMalloc((void **)&s->numbers, s->n * sizeof *s->numbers));
+	GPU_TRY("allocate numbers", cudaMalloc((void **)&s->spare, s->n * sizeof *s->spare));
+	GPU_TRY("allocate sort", cudaMalloc(&s->memory, keep_different_nbytes(s->n)));
+	GPU_TRY("allocate count", cudaMalloc((void **)&s->count, sizeof *s->count));
+	GPU_TRY("clear count", cudaMemset(s->count, 0, sizeof *s->count));
 	return STATUS_OK;
 }
 
@@ -271,11 +271,11 @@ static enum status sort_gather(struct kept_sort *s, const struct device_run *run
 	uint64_t at = 0;
 
 	for (const struct device_run *run = runs; run; run = run->next) {
-		TRY("gather numbers", cudaMemcpyAsync(s->numbers + at, ((const struct kept_run *)run)->numbers,
+		GPU_TRY("gather numbers", cudaMemcpyAsync(s->numbers + at, ((const struct kept_run *)run)->numbers,
 						      run->nnumbers * sizeof *s->numbers, cudaMemcpyDefault, NULL));
 		at += run->nnumbers;
 	}
-	TRY("copy numbers", cudaMemcpyAsync(s->numbers + at, more, nmore * sizeof *more, cudaMemcpyDefault, NULL));
+	GPU_TRY("copy numbers", cudaMemcpyAsync(s->numbers + at, more, nmore * sizeof *more, cudaMemcpyDefault, NULL));
 	return STATUS_OK;
 }
 
@@ -283,8 +283,8 @@ static enum status sort_and_count(struct kept_sort *s, uint64_t *count, struct f
 {
 	unsigned long long n;
 
-	TRY("launch sort", keep_different_launch(s->numbers, s->spare, s->n, s->memory, s->count, NULL));
-	TRY("copy count", cudaMemcpy(&n, s->count, sizeof n, cudaMemcpyDeviceToHost));
+	GPU_TRY("launch sort", keep_different_launch(s->numbers, s->spare, s->n, s->memory, s->count, NULL));
+	GPU_TRY("copy count", cudaMemcpy(&n, s->count, sizeof n, cudaMemcpyDeviceToHost));
 	*count = n;
 	return STATUS_OK;
 }
@@ -365,13 +365,13 @@ enum status kept_launch(struct worker *w, struct fault *fault)
 	struct keeping *k = &w->keeping;
 	size_t at = k->slab->nused, ncolumns = w->plan->ncolumns;
 
-	TRY("clear results", cudaMemsetAsync(k->device_results, 0,
+	GPU_TRY("clear results", cudaMemsetAsync(k->device_results, 0,
 					     KEEP_NFORMS * ncolumns * sizeof *k->device_results, w->stream));
 	for (size_t i = 0; i < KEEP_NFORMS * ncolumns; i++) {
 		size_t c = i % ncolumns;
 		if (!column_keeps(w->plan, c, (int)(i / ncolumns)))
 			continue;
-		TRY("launch keep", keep_launch((enum keep_form)(i / ncolumns), w->table, (uint32_t)c, w->records,
+		GPU_TRY("launch keep", keep_launch((enum keep_form)(i / ncolumns), w->table, (uint32_t)c, w->records,
 					       &w->reduce.tally[c], k->slab->numbers + at,
 					       &k->device_results[i], w->stream));
 		at += kept_stride(w);

@@ -105,8 +105,8 @@ static enum status copy_ends(struct worker *w, size_t nbytes, struct fault *faul
 	struct unpacking *u = &w->unpacking;
 	size_t end_nbytes = nbytes < WORKER_ENDS_NBYTES ? nbytes : WORKER_ENDS_NBYTES;
 
-	TRY("copy ends", copy_back(w, u->ends, w->text, end_nbytes));
-	TRY("copy ends", copy_back(w, u->ends + WORKER_ENDS_NBYTES, w->text + nbytes - end_nbytes, end_nbytes));
+	GPU_TRY("copy ends", copy_back(w, u->ends, w->text, end_nbytes));
+	GPU_TRY("copy ends", copy_back(w, u->ends + WORKER_ENDS_NBYTES, w->text + nbytes - end_nbytes, end_nbytes));
 	return STATUS_OK;
 }
 
@@ -132,17 +132,17 @@ static enum status launch_unpacking(struct worker *w, size_t packed_nbytes, size
 	enum status status;
 
 	worker_mark(w, STAGE_BEGINS);
-	TRY("copy packed chunk", copy_up(w, (unsigned char *)u->job.data,
+	GPU_TRY("copy packed chunk", copy_up(w, (unsigned char *)u->job.data,
 					 (const unsigned char *)u->pinned.data, packed_nbytes));
-	TRY("copy blocks", copy_up(w, (struct inflate_stream *)u->job.streams, u->streams, u->job.nstreams));
-	TRY("clear counts", cudaMemsetAsync(u->job.ndamaged, 0, sizeof *u->job.ndamaged, w->stream));
-	TRY("clear counts", cudaMemsetAsync(u->job.ticket, 0, sizeof *u->job.ticket, w->stream));
+	GPU_TRY("copy blocks", copy_up(w, (struct inflate_stream *)u->job.streams, u->streams, u->job.nstreams));
+	GPU_TRY("clear counts", cudaMemsetAsync(u->job.ndamaged, 0, sizeof *u->job.ndamaged, w->stream));
+	GPU_TRY("clear counts", cudaMemsetAsync(u->job.ticket, 0, sizeof *u->job.ticket, w->stream));
 	worker_mark(w, STAGE_COPY_UP);
-	TRY("launch inflate", inflate_launch(u->job, w->stream));
+	GPU_TRY("launch inflate", inflate_launch(u->job, w->stream));
 	worker_mark(w, STAGE_INFLATE);
-	TRY("launch check", inflate_check_launch(u->job, w->stream));
+	GPU_TRY("launch check", inflate_check_launch(u->job, w->stream));
 	worker_mark(w, STAGE_CHECK);
-	TRY("copy count", copy_back(w, u->ndamaged, u->job.ndamaged, 1));
+	GPU_TRY("copy count", copy_back(w, u->ndamaged, u->job.ndamaged, 1));
 	status = copy_ends(w, nbytes, fault);
 	return status == STATUS_OK ? worker_wait(w, "unpack", fault) : status;
 }
@@ -176,7 +176,7 @@ static enum status launch_taking(struct worker *w, const struct device_text *tex
 	enum status status;
 
 	worker_mark(w, STAGE_BEGINS);
-	TRY("copy text", cudaMemcpyAsync(w->text, text->data, text->nbytes, cudaMemcpyDefault, w->stream));
+	GPU_TRY("copy text", cudaMemcpyAsync(w->text, text->data, text->nbytes, cudaMemcpyDefault, w->stream));
 	worker_mark(w, STAGE_COPY_UP);
 	status = copy_ends(w, text->nbytes, fault);
 	return status == STATUS_OK ? worker_wait(w, "copy text", fault) : status;

@@ -207,7 +207,7 @@ enum status plan_copy_up(struct worker *w, struct fault *fault)
 		for (size_t i = 0; i < nconditions; i++)
 			flatten_condition(plan, i, from, to);
 	}
-	TRY("copy plan", copy_up(w, (char *)to->field, (const char *)from->field,
+	GPU_TRY("copy plan", copy_up(w, (char *)to->field, (const char *)from->field,
 				 (size_t)((const char *)end - (const char *)from->field)));
 	return STATUS_OK;
 }

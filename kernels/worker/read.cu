@@ -116,14 +116,14 @@ enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct f
 	if (w->unpacking.nbytes)
 		return STATUS_OK;
 	if (p->nbytes < chunk->nbytes) {
-		TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
+		GPU_TRY("copy chunk", copy_up(w, w->text, chunk->data, chunk->nbytes));
 		worker_mark(w, STAGE_COPY_UP);
 		return STATUS_OK;
 	}
-	TRY("copy chunk", copy_up(w, p->device, (const unsigned char *)p->pinned.data,
+	GPU_TRY("copy chunk", copy_up(w, p->device, (const unsigned char *)p->pinned.data,
 				  nibbles_nbytes(chunk->nbytes)));
 	worker_mark(w, STAGE_COPY_UP);
-	TRY("launch expand", expand_launch(w->text, p->device, (uint32_t)chunk->nbytes, p->letters,
+	GPU_TRY("launch expand", expand_launch(w->text, p->device, (uint32_t)chunk->nbytes, p->letters,
 					   w->stream));
 	worker_mark(w, STAGE_EXPAND);
 	return STATUS_OK;

@@ -31,9 +31,9 @@ static enum status pinned_need(struct pinned_buffer *b, size_t nbytes, struct fa
 {
 	if (b->data && b->nbytes >= nbytes)
 		return STATUS_OK;
-	TRY("free pinned memory", pinned_buffer_free(b));
+	GPU_TRY("free pinned memory", pinned_buffer_free(b));
 	pinned_buffer_reserve(b, nbytes + nbytes / 4);
-	TRY("pin memory", pinned_buffer_pin(b));
+	GPU_TRY("pin memory", pinned_buffer_pin(b));
 	return STATUS_OK;
 }
 
@@ -78,7 +78,7 @@ enum status running_launch_groups(struct worker *w, const struct chunk *chunk, s
 	if (status == STATUS_OK)
 		status = worker_launch_groups(w, chunk, fault);
 	if (status == STATUS_OK)
-		TRY("copy groups", worker_copy_small(w, g->control, g->table.control, sizeof *g->control));
+		GPU_TRY("copy groups", worker_copy_small(w, g->control, g->table.control, sizeof *g->control));
 	return status;
 }
 
@@ -97,7 +97,7 @@ enum status running_add_groups(struct worker *w, struct partial *out, struct fau
 
 	g->ngroups = 0;
 	if (status == STATUS_OK)
-		TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
+		GPU_TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
 	if (status == STATUS_OK)
 		status = worker_wait(w, "copy groups", fault);
 	if (status != STATUS_OK)
@@ -263,7 +263,7 @@ static enum status copy_before(struct worker *w, struct fault *fault)
 	uint32_t *begins;
 
 	before_cut(w, &arena, &begins, &carries);
-	TRY("copy totals", copy_groups(w, (void *)g->order.begins, g->before.data, arena.nbytes, cudaMemcpyHostToDevice));
+	GPU_TRY("copy totals", copy_groups(w, (void *)g->order.begins, g->before.data, arena.nbytes, cudaMemcpyHostToDevice));
 	return STATUS_OK;
 }
 
@@ -273,8 +273,8 @@ enum status running_launch_totals(struct worker *w, const struct emission &e, st
 
 	if (status != STATUS_OK)
 		return status;
-	TRY("launch order", group_order_launch(e, w->running.order, w->stream));
+	GPU_TRY("launch order", group_order_launch(e, w->running.order, w->stream));
 	for (uint32_t i = 0; i < e.ncolumns; i++)
-		TRY("launch totals", group_total_launch(e, w->columns[i], w->running.order, &w->scans, w->stream));
+		GPU_TRY("launch totals", group_total_launch(e, w->columns[i], w->running.order, &w->scans, w->stream));
 	return STATUS_OK;
 }

@@ -69,8 +69,8 @@ static cudaError_t wait_idle(cudaEvent_t idle)
 
 enum status worker_wait(struct worker *w, const char *what, struct fault *fault)
 {
-	TRY(what, cudaEventRecord(w->idle, w->stream));
-	TRY(what, wait_idle(w->idle));
+	GPU_TRY(what, cudaEventRecord(w->idle, w->stream));
+	GPU_TRY(what, wait_idle(w->idle));
 	return STATUS_OK;
 }
 
@@ -119,7 +119,7 @@ enum status worker_copy_results(struct worker *w, struct fault *fault)
 					     : (void *)(w->bins + nbins);
 	size_t nbytes = (size_t)((const char *)end - (const char *)w->summary);
 
-	TRY("copy results", worker_copy_small(w, w->summary, w->device_summary, nbytes));
+	GPU_TRY("copy results", worker_copy_small(w, w->summary, w->device_summary, nbytes));
 	worker_mark(w, STAGE_COPY_BACK);
 	return STATUS_OK;
 }
@@ -212,7 +212,7 @@ static enum status gpu_wake(int device, struct fault *fault)
 	error = cudaSetDevice(device);
 	if (error != cudaSuccess)
 		return gpu_fault(fault, STATUS_NO_GPU, "select GPU", error);
-	TRY("wake GPU", cudaFree(NULL));
+	GPU_TRY("wake GPU", cudaFree(NULL));
 	return STATUS_OK;
 }
 
@@ -223,16 +223,16 @@ static enum status open_device(struct worker *w, struct fault *fault)
 	if (status != STATUS_OK)
 		return status;
 	gpu_keep_near(w->device);
-	TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
-	TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
+	GPU_TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
+	GPU_TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
 								       cudaEventDisableTiming));
 	/* The first call about a kernel: it fails if the build has no code for this GPU. */
-	TRY("find kernels",
+	GPU_TRY("find kernels",
 	    reduce_npartials((uint32_t)table_ncolumns(w->plan), &w->reduce.npartials));
 	if (w->folds_columns)
-		TRY("find kernels", column_fold_nblocks(&w->column_fold.nblocks));
+		GPU_TRY("find kernels", column_fold_nblocks(&w->column_fold.nblocks));
 	if (w->plan->emits)
-		TRY("find kernels", emission_scans_choose(&w->scans));
+		GPU_TRY("find kernels", emission_scans_choose(&w->scans));
 	return STATUS_OK;
 }
 
@@ -241,24 +241,24 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	struct arena measure = {NULL, 0};
 
 	if (w->unpacking.wanted)
-		TRY("pin memory", pinned_buffer_pin(&w->unpacking.pinned));
+		GPU_TRY("pin memory", pinned_buffer_pin(&w->unpacking.pinned));
 	if (!w->unpacking.wanted || !w->buffer.reserved) /* else it holds hardly more than ends */
-		TRY("pin memory", pinned_buffer_pin(&w->buffer));
+		GPU_TRY("pin memory", pinned_buffer_pin(&w->buffer));
 	if (w->packing.wanted)
-		TRY("pin memory", pinned_buffer_pin(&w->packing.pinned));
+		GPU_TRY("pin memory", pinned_buffer_pin(&w->packing.pinned));
 	pinned_cut(w, &measure);
-	TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
+	GPU_TRY("allocate pinned memory", cudaMallocHost((void **)&w->pinned.base, measure.nbytes));
 	pinned_cut(w, &w->pinned);
 	group_control_begin(w->empty_groups);
 
 	measure.nbytes = 0;
 	device_cut(w, &measure);
-	TRY("allocate device memory", cudaMalloc((void **)&w->arena.base, measure.nbytes));
+	GPU_TRY("allocate device memory", cudaMalloc((void **)&w->arena.base, measure.nbytes));
 	device_cut(w, &w->arena);
-	TRY("clear device memory",
+	GPU_TRY("clear device memory",
 	    cudaMemsetAsync(w->arena.base, 0, w->arena.nbytes, w->stream));
 	if (w->plan->emits)
-		TRY("clear device memory", scan_memory_open(&w->scans.memory, w->scans_data,
+		GPU_TRY("clear device memory", scan_memory_open(&w->scans.memory, w->scans_data,
 							    w->scans_nbytes, w->stream));
 	return STATUS_OK;
 }
@@ -352,10 +352,10 @@ static char *gpu_buffer(struct worker *w)
 
 enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
-	TRY("clear summary",
+	GPU_TRY("clear summary",
 	    cudaMemsetAsync(w->device_summary, 0, sizeof *w->device_summary, w->stream));
-	TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
-	TRY("launch records_map", records_map_launch(text_of(w, chunk), w->domino, w->tile_prefix,
+	GPU_TRY("advance domino", grid_domino_advance(&w->domino, w->stream));
+	GPU_TRY("launch records_map", records_map_launch(text_of(w, chunk), w->domino, w->tile_prefix,
 						     w->device_summary, w->stream));
 	worker_mark(w, STAGE_RECORDS);
 	return STATUS_OK;
@@ -369,7 +369,7 @@ static enum status launch_all(struct worker *w, const struct chunk *chunk, struc
 
 	w->early.launched = status == STATUS_OK && w->folds_columns && early_fold_plan(w, chunk);
 	if (!w->early.launched) {
-		TRY("copy summary", worker_copy_small(w, w->summary, w->device_summary,
+		GPU_TRY("copy summary", worker_copy_small(w, w->summary, w->device_summary,
 						      sizeof *w->summary));
 		worker_mark(w, STAGE_COPY_BACK);
 		return status;

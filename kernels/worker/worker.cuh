@@ -200,7 +200,7 @@ enum status gpu_fault(struct fault *fault, enum status status, const char *what,
 cudaError_t gpu_checked(cudaError_t error);
 
 /* Leaves the function with STATUS_GPU if call fails. */
-#define TRY(what, call)                                                       \
+#define GPU_TRY(what, call)                                                   \
 	do {                                                                  \
 		cudaError_t error_ = gpu_checked(call);                       \
 		if (error_ != cudaSuccess)                                    \

@@ -119,6 +119,15 @@ enum status {
 #undef STATUS_ENUM
 };
 
+/* Leaves the function with the status that call returns unless it is STATUS_OK. What has been begun is cleaned up by its
+ * owner. */
+#define TRY(call)                              \
+	do {                                   \
+		enum status try_ = (call);     \
+		if (try_ != STATUS_OK)         \
+			return try_;           \
+	} while (0)
+
 #define FAULT_DETAIL_NBYTES 256
 #define FAULT_EXCESS_NBYTES 128
 #define FAULT_REMEDY_NBYTES 256

@@ -7,19 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum status text_reserve(struct text_buffer *text, size_t nbytes)
 {
-	size_t capacity = 2 * text->capacity + nbytes;
-	char *grown;
-
-	if (text->capacity - text->nbytes >= nbytes)
-		return STATUS_OK;
-	grown = realloc(text->data, capacity);
-	if (!grown)
-		return STATUS_NO_MEMORY;
-	text->data = grown;
-	text->capacity = capacity;
-	return STATUS_OK;
+	return ARRAY_GROW(text->data, text->capacity, text->nbytes + nbytes);
 }
 
 void text_free(struct text_buffer *text)

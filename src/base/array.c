@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * array.c - see array.h.
+ */
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pointers to all types of items have the size of void *; they are copied, since their types differ. */
+static void *resize(void *array, size_t n, size_t each_nbytes)
+{
+	void *items, *grown = NULL;
+
+	memcpy(&items, array, sizeof items);
+	if (each_nbytes == 0 || n <= SIZE_MAX / each_nbytes)
+		grown = realloc(items, n * each_nbytes);
+	if (grown)
+		memcpy(array, &grown, sizeof grown);
+	return grown;
+}
+
+enum status array_grow(void *array, size_t *capacity, size_t wanted, size_t each_nbytes)
+{
+	size_t n = 2 * *capacity > wanted ? 2 * *capacity : wanted;
+
+	if (!resize(array, n, each_nbytes))
+		return STATUS_NO_MEMORY;
+	*capacity = n;
+	return STATUS_OK;
+}
+
+void *array_add(void *array, size_t n, size_t each_nbytes)
+{
+	char *items;
+
+	if ((n & (n - 1)) == 0 && !resize(array, n ? 2 * n : 1, each_nbytes))
+		return NULL;
+	memcpy(&items, array, sizeof items);
+	return memset(items + n * each_nbytes, 0, each_nbytes);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * array.h - arrays that grow: memory that is reallocated, at least twice as much each time.
+ */
+#ifndef GPUSTAT_ARRAY_H
+#define GPUSTAT_ARRAY_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+/* Makes room for `wanted` items in array, which is NULL or from malloc and has room for capacity, a size_t. Both are lvalues.
+ * On STATUS_NO_MEMORY they are as before. */
+#define ARRAY_GROW(array, capacity, wanted) \
+	((wanted) <= (capacity) ? STATUS_OK : array_grow(&(array), &(capacity), wanted, sizeof *(array)))
+
+/* Returns a zeroed item behind the n items of array, or NULL when there is no memory. For arrays that have no capacity because
+ * nothing else makes them grow: they begin as NULL, and there is room up to the next power of 2. The caller counts the item. */
+#define ARRAY_ADD(array, n) array_add(&(array), n, sizeof *(array))
+
+/* array: the address of a pointer to items of each_nbytes. */
+enum status array_grow(void *array, size_t *capacity, size_t wanted, size_t each_nbytes);
+void *array_add(void *array, size_t n, size_t each_nbytes);
+
+#endif
