@@ -181,17 +181,6 @@ static char *write_ratio(const struct writing *w, size_t i, struct running_ratio
 	return exclusive ? to : running_ratio_write(r, to);
 }
 
-/* ---- changes ---- */
-
-/* Writes how the row's value differs from the one before. x: the numbers of its column. NULL: no memory. */
-static char *write_change(const struct writing *w, size_t i, struct running_change *r,
-			  const struct simd_numbers *x, unsigned row, char *to)
-{
-	struct value v;
-
-	return read_row(w, i, x, row, &v) == STATUS_OK ? running_change_write(r, &v, to) : NULL;
-}
-
 /* ---- windows ---- */
 
 /* Takes the row's number into window i of the plan, and writes what it shows. x: as above. NULL: no memory. */
@@ -278,8 +267,6 @@ static char *write_field(const struct writing *w, size_t i, const struct simd_nu
 	if (column->kind == NEW_ROW_NUMBER)
 		return decimal_writer_u64(&w->f->writers[i], to,
 					  state->runnings[i].count++ + !w->f->plan->exclusive);
-	if (running_change_is(column->kind))
-		return write_change(w, i, &state->changes[i], x, row, to);
 	if (running_ratio_is(column->kind))
 		return write_ratio(w, i, &state->ratios[i], x, row, to);
 	return write_any(w, i, w->f->plan->exclusive, &w->f->writers[i], &state->runnings[i], x, row, to);

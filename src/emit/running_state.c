@@ -14,11 +14,9 @@ enum status running_state_init(struct running_state *s, const struct plan *plan)
 	memset(s, 0, sizeof *s);
 	s->runnings = calloc(plan->nnew_columns + 1, sizeof *s->runnings);
 	s->ratios = calloc(plan->nnew_columns + 1, sizeof *s->ratios);
-	s->changes = calloc(plan->nnew_columns + 1, sizeof *s->changes);
 	s->nmatched = calloc(plan->npredicates + 1, sizeof *s->nmatched);
 	s->windows = calloc(plan->nwindows + 1, sizeof *s->windows);
-	return s->runnings && s->ratios && s->changes && s->windows && s->nmatched ? STATUS_OK
-										   : STATUS_NO_MEMORY;
+	return s->runnings && s->ratios && s->windows && s->nmatched ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void running_state_free(struct running_state *s, const struct plan *plan)
@@ -28,12 +26,9 @@ void running_state_free(struct running_state *s, const struct plan *plan)
 	for (size_t i = 0; s->ratios && i < plan->nnew_columns; i++)
 		running_ratio_free(&s->ratios[i]);
 	free(s->runnings);
-	for (size_t i = 0; s->changes && i < plan->nnew_columns; i++)
-		running_change_free(&s->changes[i]);
 	for (size_t i = 0; s->windows && i < plan->nwindows; i++)
 		running_window_free(&s->windows[i]);
 	free(s->ratios);
-	free(s->changes);
 	free(s->windows);
 	free(s->nmatched);
 	memset(s, 0, sizeof *s);
@@ -55,9 +50,6 @@ static enum status begin_columns(struct running_state *s, const struct plan *pla
 		const struct new_column *column = &plan->new_columns[i];
 		if (running_ratio_is(column->kind))
 			status = running_ratio_begin(&s->ratios[i], column->kind, &before->columns[column->column]);
-		else if (running_change_is(column->kind))
-			status = running_change_begin(&s->changes[i], column->kind,
-						      &before->columns[column->column]);
 		else if (running_is(column->kind))
 			status = running_begin(&s->runnings[i], column->kind,
 					       &plan->columns[column->column],
@@ -115,7 +107,6 @@ static bool is_in_cells(const struct group *group, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (running_ratio_is(plan->new_columns[i].kind) ||
-		    running_change_is(plan->new_columns[i].kind) ||
 		    (new_column_has_window(&plan->new_columns[i]) && !plan->windows[plan->new_columns[i].window].cell_offset))
 			return false;
 	return !group->rest;

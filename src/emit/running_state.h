@@ -10,7 +10,6 @@
 
 #include "base/status.h"
 #include "emit/running.h"
-#include "emit/running_change.h"
 #include "emit/running_ratio.h"
 #include "emit/running_window.h"
 #include "fold/column.h"
@@ -23,7 +22,6 @@ struct rank_table; /* fold/rank_table.h */
 struct running_state {
 	struct running *runnings; /* plan->nnew_columns; of a row number, only the count is used */
 	struct running_ratio *ratios; /* plan->nnew_columns */
-	struct running_change *changes; /* plan->nnew_columns */
 	struct running_window *windows; /* plan->nwindows */
 	const struct rank_table *ranks; /* plan->nranks; not owned; NULL: of no numbers */
 	uint64_t *nmatched; /* plan->npredicates: records so far where it holds */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emit/running_ratio.h"
+#include "number/big_decimal.h"
 #include "number/decimal_text.h"
 
 void running_window_free(struct running_window *r)
@@ -133,7 +134,8 @@ enum status running_window_begin(struct running_window *r, const struct window_f
 	if (is_extreme(r))
 		return window_extremes_begin(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, &before->recent);
 	status = recent_append(&r->recent, &before->recent);
-	if (status == STATUS_OK && !plan_window_is_of_text(r->plan))
+	r->last = r->recent.nvalues ? recent_oldest(&r->recent) : (struct recent_value){.kind = RECENT_NONE};
+	if (status == STATUS_OK && !plan_window_skips_missing(r->plan) && r->plan->kind != NEW_LAG)
 		status = recent_each_piece(&before->recent, take_in_piece, take_in_before, r);
 	return status;
 }
@@ -207,8 +209,71 @@ static char *write_sum_or_mean(struct running_window *r, char *to)
 						 : exact_write_sum(&r->sum, scale, r->count, to);
 }
 
+/* ---- changes ---- */
+
+static void set_big(struct big_decimal *x, const struct recent_value *v)
+{
+	if (v->kind == RECENT_TEXT)
+		big_decimal_parse(v->text, v->nbytes, x); /* it is a number */
+	else
+		big_decimal_set(x, v->number);
+}
+
+/* now / last: of rounded ones the digits that are right, as --let has them; one beyond the range is not rounded so. */
+static char *write_ratio(const struct big_decimal *now, const struct big_decimal *last, char *to)
+{
+	struct big_decimal ratio;
+
+	if (last->n.nlimbs == 0)
+		return to;
+	if ((now->is_rounded || last->is_rounded) && big_decimal_quotient(&ratio, now, last))
+		return to + big_decimal_format(&ratio, to);
+	return to + big_decimal_divide(now, last, to);
+}
+
+/* Writes how v differs from the value before; nothing where one of the two is missing, or for a ratio to 0. */
+static char *write_change(enum new_column_kind kind, const struct recent_value *last, const struct recent_value *v, char *to)
+{
+	struct big_decimal now, before;
+
+	if (v->kind == RECENT_NONE || last->kind == RECENT_NONE)
+		return to;
+	if (kind == NEW_DELTA && v->kind == RECENT_NUMBER && last->kind == RECENT_NUMBER && v->number.scale == last->number.scale)
+		return decimal_write(to, (int128)v->number.significand - last->number.significand, v->number.scale);
+	set_big(&now, v);
+	set_big(&before, last);
+	if (kind == NEW_RATIO)
+		return write_ratio(&now, &before, to);
+	before.negative = !before.negative;
+	big_decimal_add(&now, &before);
+	return to + big_decimal_format(&now, to);
+}
+
+static char *write_running_change(struct running_window *r, const struct recent_value *v, char *to)
+{
+	to = write_change(r->plan->kind, &r->last, v, to);
+	if (v->kind != RECENT_NONE)
+		r->last = *v;
+	if (v->kind != RECENT_TEXT)
+		return to;
+	recent_keep(&r->recent, 0);
+	if (recent_push(&r->recent, v) != STATUS_OK)
+		return NULL;
+	r->last = recent_oldest(&r->recent);
+	return to;
+}
+
+/* ---- a record ---- */
+
+static bool is_change(const struct plan_window *window)
+{
+	return window->kind == NEW_DELTA || window->kind == NEW_RATIO;
+}
+
 char *running_window_write(struct running_window *r, const struct recent_value *v, char *to)
 {
+	if (is_change(r->plan))
+		return write_running_change(r, v, to);
 	if (r->plan->kind == NEW_EWMA) {
 		window_weigh(&r->mean, r->plan, v);
 		return ewma_write(&r->mean, to);
@@ -309,6 +374,11 @@ char *group_running_write(struct group *group, const struct plan *plan, size_t i
 			return NULL;
 		mean = group_window_mean(w, window);
 		return ewma_write(&mean, to);
+	}
+	if (is_change(window)) {
+		const struct recent_value last = w->n ? group_window_value(w, window, 0) : (struct recent_value){.kind = RECENT_NONE};
+		to = write_change(window->kind, &last, value, to);
+		return value->kind == RECENT_NONE || group_window_add(group, plan, i, value) == STATUS_OK ? to : NULL;
 	}
 	if (value->kind == RECENT_NUMBER && value->number.scale > scale)
 		scale = value->number.scale;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * running_window.h - the value of one new column that looks back, record after record: a field before it, the
- * sum, mean or extremes of the last records, or an exponentially weighted mean.
+ * sum, mean or extremes of the last records, an exponentially weighted mean, or how a number differs from the one before.
  */
 #ifndef GPUSTAT_RUNNING_WINDOW_H
 #define GPUSTAT_RUNNING_WINDOW_H
@@ -30,6 +30,7 @@ struct running_window {
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
 	struct window_extremes extremes; /* of NEW_ROLLING_MIN and NEW_ROLLING_MAX */
 	struct ewma mean; /* of NEW_EWMA */
+	struct recent_value last; /* of NEW_DELTA and NEW_RATIO: the last number, a long one in `recent` */
 };
 
 void running_window_free(struct running_window *r);

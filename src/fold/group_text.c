@@ -53,8 +53,6 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 		to->status = to->status == STATUS_OK ? STATUS_NO_MEMORY : to->status;
 		return;
 	}
-	if (plan->emits)
-		partial_forget_places(p);
 	put_key(g, plan, to);
 	json_put(to, "],\"first\":");
 	json_put_number(to, plan->emits ? 0 : g->first); /* else it is a number of the run */

@@ -181,9 +181,6 @@ struct column_end {
 enum status ends_put(struct ends *e, enum end end, const struct plan *plan, const struct column_end *x,
 		     struct scratch *scratch);
 
-/* Has all values before those of another input, of which the places are told anew. */
-void ends_forget_places(struct ends *e);
-
 /* Sets *out to the value of an end, which belongs to e. Returns false if the end has no value. */
 bool ends_get(const struct ends *e, enum end end, struct column_end *out);
 
@@ -193,9 +190,6 @@ bool ends_has(const struct ends *e, enum end end);
 /* The first or last value, or the number unless the column is one of text, as it is spelled: without its quotes, a number
  * without blanks around it. NUL-terminated; NULL if the column has no value. */
 const char *ends_text(const struct ends *e, bool at_end, bool is_text);
-
-/* The text of the last number, *nbytes of it, in decimal.h's syntax; NULL if no value is a number. */
-const char *ends_last_number(const struct ends *e, size_t *nbytes);
 
 /* Sets *out to the first or the last number. Returns false if no value is a number. */
 bool ends_number(const struct ends *e, bool at_end, struct wide *out);

@@ -261,12 +261,6 @@ enum status ends_put(struct ends *e, enum end end, const struct plan *plan, cons
 	return status == STATUS_OK ? set_text(&to->text, x->text, x->nbytes) : status;
 }
 
-void ends_forget_places(struct ends *e)
-{
-	for (int i = 0; i < NENDS; i++)
-		e->value[i].place = 0;
-}
-
 bool ends_get(const struct ends *e, enum end end, struct column_end *out)
 {
 	const struct end_value *v = &e->value[end];
@@ -300,14 +294,6 @@ bool ends_number(const struct ends *e, bool at_end, struct wide *out)
 	int scale;
 
 	return from && wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
-}
-
-const char *ends_last_number(const struct ends *e, size_t *nbytes)
-{
-	const struct end_value *from = find_number(e, true);
-
-	*nbytes = from ? from->plain.nbytes : 0;
-	return from ? from->plain.data : NULL;
 }
 
 const struct moment_ops moment_ends = {

@@ -514,19 +514,10 @@ static bool has_kind(const struct plan_column *plan)
 	return plan->parses && plan->invalid != INVALID_TEXT;
 }
 
-void partial_forget_places(struct partial *p)
-{
-	for (size_t c = 0; c < p->ncolumns; c++)
-		if (moments_cell(&p->columns[c].moments, CELL_ENDS))
-			ends_forget_places(moments_cell(&p->columns[c].moments, CELL_ENDS));
-}
-
 void partial_write(struct partial *p, const struct plan *plan, struct json_writer *to)
 {
 	char prefix[PREFIX_NBYTES];
 
-	if (plan->emits)
-		partial_forget_places(p);
 	put_records(p, to);
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct column_partial *column = &p->columns[c];

@@ -53,9 +53,6 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 
 /* ---- pieces, for group_text.c ---- */
 
-/* Where records are printed, a state goes on with another input: places in this one mean nothing there. */
-void partial_forget_places(struct partial *p);
-
 /* A column and a pair as objects. needs: of the plan's column. */
 void column_write(const struct column_partial *column, unsigned needs, struct json_writer *to);
 void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,

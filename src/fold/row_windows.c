@@ -96,8 +96,9 @@ enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool ski
 	return status;
 }
 
-/* Adds a row's value to the plan's window i, its group's or that of all records. x: the column's numbers. */
-static enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x, unsigned row, struct partial *out)
+/* Adds a row's value to the plan's window i, its group's or that of all records. x: the column's numbers. *adds: set to false if it is
+ * missing, and does not count. */
+static enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x, unsigned row, struct partial *out, bool *adds)
 {
 	const struct plan_window *window = &f->plan->windows[i];
 	struct group *group = f->plan->nkeys > 0 ? f->groups.groups[row] : NULL;
@@ -106,7 +107,8 @@ static enum status add_row(struct row_folder *f, size_t i, const struct simd_num
 	enum status status = x ? row_number_value(&f->block, c, x, row, &f->scratch, &v)
 			       : row_text_value(&f->block, c, row, window->kind == NEW_FILL_DOWN, &f->scratch, &v);
 
-	if (status != STATUS_OK || (v.kind == RECENT_NONE && (window->kind == NEW_FILL_DOWN || window->kind == NEW_EWMA)))
+	*adds = v.kind != RECENT_NONE || !plan_window_skips_missing(window);
+	if (status != STATUS_OK || !*adds)
 		return status;
 	if (window->cell_offset)
 		return group_window_add(group, f->plan, i, &v);
@@ -118,6 +120,11 @@ static unsigned lowest(uint64_t rows)
 	return (unsigned)__builtin_ctzll(rows);
 }
 
+static unsigned highest(uint64_t rows)
+{
+	return 63 - (unsigned)__builtin_clzll(rows);
+}
+
 /* The last n of the rows. */
 static uint64_t last_rows(uint64_t rows, uint64_t n)
 {
@@ -126,7 +133,14 @@ static uint64_t last_rows(uint64_t rows, uint64_t n)
 	return rows;
 }
 
-static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, struct partial *out)
+/* Whether nothing but the last value counts that is not missing. */
+static bool is_of_last_value(const struct plan_window *window)
+{
+	return plan_window_skips_missing(window) && plan_window_nbefore(window) == 1;
+}
+
+/* Adds rows to window i. *adds: whether a value of them counts. */
+static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, struct partial *out, bool *adds)
 {
 	const struct plan_window *window = &f->plan->windows[i];
 	const struct simd_numbers *x =
@@ -134,10 +148,16 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 	bool by_group = f->plan->nkeys > 0;
 	enum status status = STATUS_OK;
 
-	if (!by_group && window->kind != NEW_FILL_DOWN)
+	*adds = false;
+	if (!by_group && is_of_last_value(window)) {
+		for (; rows && status == STATUS_OK && !*adds; rows -= UINT64_C(1) << highest(rows))
+			status = add_row(f, i, x, highest(rows), out, adds);
+		return status;
+	}
+	if (!by_group)
 		rows = last_rows(rows, plan_window_nbefore(window));
 	for (; rows && status == STATUS_OK; rows &= rows - 1)
-		status = add_row(f, i, x, lowest(rows), out);
+		status = add_row(f, i, x, lowest(rows), out, adds);
 	return status;
 }
 
@@ -154,23 +174,32 @@ static enum status need_groups(struct row_folder *f, uint64_t rows)
 enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial *out)
 {
 	enum status status = f->plan->nkeys && !f->plan->windows[0].cell_offset ? need_groups(f, rows) : STATUS_OK;
+	bool ignored;
 
 	for (size_t i = 0; i < f->plan->nwindows && status == STATUS_OK; i++)
-		status = fold_window(f, i, rows, out);
+		status = fold_window(f, i, rows, out, &ignored);
 	return status;
 }
 
-/* How many of a run's last rows the windows need. */
-static size_t count_needed(const struct plan *plan, size_t nrows)
+/* Adds a run's rows to window i: as many of the last ones as it needs, or, from the last block back, those up to a value. */
+static enum status fold_window_run(struct row_folder *f, size_t i, const char *text, const struct row_run *run, struct partial *out)
 {
-	uint64_t most = 0;
+	const uint64_t nbefore = plan_window_nbefore(&f->plan->windows[i]);
+	const bool is_of_last = is_of_last_value(&f->plan->windows[i]);
+	const size_t n = nbefore < run->nrows ? (size_t)nbefore : run->nrows;
+	enum status status = STATUS_OK;
+	bool adds = false;
 
-	for (size_t i = 0; i < plan->nwindows; i++) {
-		const struct plan_window *window = &plan->windows[i];
-		uint64_t n = window->kind == NEW_FILL_DOWN ? UINT64_MAX : plan_window_nbefore(window);
-		most = n > most ? n : most;
+	for (size_t row = run->nrows; row > 0 && is_of_last && !adds && status == STATUS_OK;) {
+		row -= row < ROW_BLOCK_NROWS ? row : ROW_BLOCK_NROWS;
+		row_block_set(&f->block, text, run, row);
+		status = fold_window(f, i, row_block_all(&f->block), out, &adds);
 	}
-	return most < nrows ? (size_t)most : nrows;
+	for (size_t row = run->nrows - n; row < run->nrows && !is_of_last && status == STATUS_OK;) {
+		row += row_block_set(&f->block, text, run, row);
+		status = fold_window(f, i, row_block_all(&f->block), out, &adds);
+	}
+	return status;
 }
 
 enum status row_windows_fold_run(struct row_folder *f, const char *text, const struct row_run *run,
@@ -178,9 +207,7 @@ enum status row_windows_fold_run(struct row_folder *f, const char *text, const s
 {
 	enum status status = STATUS_OK;
 
-	for (size_t row = run->nrows - count_needed(f->plan, run->nrows); row < run->nrows && status == STATUS_OK;) {
-		row += row_block_set(&f->block, text, run, row);
-		status = row_windows_fold(f, row_block_all(&f->block), out);
-	}
+	for (size_t i = 0; i < f->plan->nwindows && status == STATUS_OK; i++)
+		status = fold_window_run(f, i, text, run, out);
 	return status;
 }

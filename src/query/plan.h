@@ -53,7 +53,7 @@ enum new_column_kind {
 	NEW_MEAN, /* the results of the numbers so far */
 	NEW_VAR,
 	NEW_STDDEV,
-	NEW_DELTA, /* a value less the one before, */
+	NEW_DELTA, /* a number less the last one before that is not missing, */
 	NEW_RATIO, /* ... or divided by it */
 	NEW_ROLLING_SUM, /* of the last N records, as struct plan_window says */
 	NEW_ROLLING_MEAN,
@@ -92,7 +92,7 @@ struct new_column {
 /* Whether it shows something of the records before that the moments do not have. */
 static inline bool new_column_has_window(const struct new_column *column)
 {
-	return (column->kind >= NEW_ROLLING_SUM && column->kind <= NEW_EWMA) || column->kind == NEW_LAG ||
+	return (column->kind >= NEW_DELTA && column->kind <= NEW_EWMA) || column->kind == NEW_LAG ||
 	       column->kind == NEW_FILL_DOWN;
 }
 
@@ -121,6 +121,8 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 	case NEW_LAG:
 		return window->nrows;
 	case NEW_FILL_DOWN:
+	case NEW_DELTA:
+	case NEW_RATIO:
 		return 1;
 	case NEW_EWMA:
 		return UINT64_MAX; /* of a text that does not begin the input */
@@ -133,6 +135,13 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 static inline bool plan_window_is_of_text(const struct plan_window *window)
 {
 	return window->kind == NEW_LAG || window->kind == NEW_FILL_DOWN;
+}
+
+/* Whether a missing value does not count. */
+static inline bool plan_window_skips_missing(const struct plan_window *window)
+{
+	return window->kind == NEW_FILL_DOWN || window->kind == NEW_EWMA || window->kind == NEW_DELTA ||
+	       window->kind == NEW_RATIO;
 }
 
 /* Whether it shows results of the numbers so far. */
