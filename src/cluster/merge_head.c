@@ -9,7 +9,7 @@
 
 #include "cluster/merge_query.h"
 #include "cluster/part_order.h"
-#include "query/options_asked.h"
+#include "query/options.h"
 #include "query/select.h"
 
 enum status merge_fail(struct merge *m, const struct part_file *f, enum status status, const char *words)

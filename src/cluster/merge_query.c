@@ -10,8 +10,7 @@
 #include "fold/groups.h"
 #include "fold/result.h"
 #include "fold/values_focus.h"
-#include "query/options_asked.h"
-#include "query/options_check.h"
+#include "query/options.h"
 
 /* Sets how results are printed, and with what, to what the command line says. */
 static void set_given(struct options *o, const struct options *given)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/options_asked.h"
+#include "query/options.h"
 #include "query/select.h"
 
 /* ---- writing ---- */

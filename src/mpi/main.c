@@ -20,7 +20,6 @@
 #include "mpi/rank.h"
 #include "mpi/records.h"
 #include "mpi/world.h"
-#include "query/options_check.h"
 #include "run/run.h"
 
 /* The command line, which is parsed anew for each run: a run owns its options. */

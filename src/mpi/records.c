@@ -20,8 +20,6 @@
 #include "io/output.h"
 #include "mpi/passage.h"
 #include "query/option_table.h"
-#include "query/options_ahead.h"
-#include "query/options_choice.h"
 #include "run/left_out.h"
 
 #define NAME_NBYTES 4096

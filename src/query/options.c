@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.c - see options.h; the table is options.def.
+ * options.c - the command line of gpustat: see options.h; the table is options.def. In this order: the table, arguments,
+ * what is asked of the records, the environment, what goes together, parsing, --help.
  */
 #include "query/options.h"
 
@@ -10,36 +11,39 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "codec/codec.h"
 #include "codec/decoder.h"
+#include "codec/inflate.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
-#include "query/elsewhere.h"
-#include "query/help.h"
-#include "query/operation_argument.h"
-#include "query/options_asked.h"
-#include "query/options_check.h"
-#include "query/options_choice.h"
 #include "query/pattern.h"
+#include "query/remedy.h"
+#include "simd/simd.h"
 
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
 #define MAX_PARTS 1000000000
 #define FILE_SHOWN_NBYTES 48
+#define NUMBER_MAX (UINT64_MAX / 10 - 1)
+#define WINDOW_NROWS_MAX UINT64_C(1000000000000)
+#define SIMD_VARIABLE "GPUSTAT_SIMD"
+#define HELP_NAMES_WIDTH 20
 
 /* A row's index in the table: first the operations, then the options. */
 enum option_id {
 	OPTION_NONE = NOPERATIONS - 1, /* so that the first option's index is NOPERATIONS */
 #define OPTION(id, ...) OPTION_##id,
 #include "query/options.def"
+	NIDS
 };
 
 static const struct option_row rows[] = {
 #define OPERATION(id, kind, name, argument, title, needs, value, help) \
 	{0, name, argument, "", 0, help},
 #include "query/options.def"
-#define OPTION(id, letter, name, argument, words, help) {letter, name, argument, words, 0, help},
+#define OPTION(id, letter, name, argument, words, scope, set, member, help) {letter, name, argument, words, 0, help},
 #include "query/options.def"
 	OPTION_ABOUT_ROWS("print this and exit; -h: the most used options"),
 };
@@ -95,22 +99,96 @@ bool operation_takes_text(enum operation operation)
 	return needs != 0 && (needs & ~(unsigned)(MOMENTS_OF_TEXT | MOMENT_ENDS)) == 0;
 }
 
-/* ---- about ---- */
+/* ---- arguments of options ---- */
 
-static void print_library(const char *name, const char *version)
+/* One option that is given. */
+struct setting {
+	struct options *o;
+	const struct option_row *row;
+	void *member; /* of *o, as the table says */
+	const char *argument; /* NULL: it takes none */
+	struct fault *fault;
+};
+
+static enum status set_flag(const struct setting *s)
 {
-	printf("%s %s\n", name, version ? version : "not built in");
+	*(bool *)s->member = true;
+	return STATUS_OK;
 }
 
-static void print_libraries(void)
+static enum status set_text(const struct setting *s)
 {
-	for (const struct codec *const *c = codecs; *c; c++)
-		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
-			print_library(l->name, l->version());
-	print_library("PCRE2", pattern_library());
+	*(const char **)s->member = s->argument;
+	return STATUS_OK;
 }
 
-/* ---- arguments ---- */
+static enum status set_once(const struct setting *s)
+{
+	if (*(const char **)s->member)
+		return option_fault(s->fault, "--%s is given twice: join the %s", s->row->name,
+				    s->row == &rows[OPTION_BY] ? "columns with ," : "conditions with and");
+	return set_text(s);
+}
+
+static enum status set_word(const struct setting *s)
+{
+	int word = option_find_word(s->row, s->argument, strlen(s->argument), s->fault);
+
+	if (word < 0)
+		return STATUS_USAGE;
+	memcpy(s->member, &word, sizeof word); /* an enum */
+	return STATUS_OK;
+}
+
+static enum status set_ragged(const struct setting *s)
+{
+	s->o->has_ragged = true;
+	return set_word(s);
+}
+
+static enum status set_headers(const struct setting *s)
+{
+	s->o->header = HEADER_YES;
+	return STATUS_OK;
+}
+
+static enum status set_no_headers(const struct setting *s)
+{
+	s->o->header = HEADER_NO;
+	return STATUS_OK;
+}
+
+/* Whether text is a number in digits, at most `most`, and nothing more. */
+static bool read_number(const char *text, uint64_t most, uint64_t *number)
+{
+	const char *end = option_digits(text, most, number);
+
+	return end && !*end;
+}
+
+static enum status set_count(const struct setting *s)
+{
+	bool is_lines = s->row == &rows[OPTION_SKIP_LINES];
+	uint64_t *count = s->member;
+
+	if (read_number(s->argument, NUMBER_MAX, count) && (*count > 0 || is_lines))
+		return STATUS_OK;
+	return option_fault(s->fault, "--%s: '%.64s' is not a number of %s", s->row->name, s->argument,
+			    is_lines ? "lines" : s->row == &rows[OPTION_TOP] ? "groups" : "records");
+}
+
+static enum status set_threads(const struct setting *s)
+{
+	return option_number(s->row, s->argument, MAX_THREADS, &s->o->nthreads, s->fault);
+}
+
+static enum status set_seed(const struct setting *s)
+{
+	if (!read_number(s->argument, NUMBER_MAX, &s->o->choice.seed))
+		return option_fault(s->fault, "--seed: '%.64s' is not a whole number below 1844674407370955161", s->argument);
+	s->o->choice.has_seed = true;
+	return STATUS_OK;
+}
 
 /* A digit of base 8 or 16, or -1. */
 static int digit_of(char c, int base)
@@ -144,13 +222,24 @@ static char byte_of(const char *argument)
 	return value < 256 ? (char)value : '\0';
 }
 
-static enum status set_byte(enum option_id id, const char *argument, char *byte,
-			    struct fault *fault)
+static enum status read_byte(const struct setting *s, char *byte)
 {
-	*byte = byte_of(argument);
+	*byte = byte_of(s->argument);
 	if (!*byte)
-		return option_fault(fault, "--%s: '%.64s' is not one byte", rows[id].name, argument);
+		return option_fault(s->fault, "--%s: '%.64s' is not one byte", s->row->name, s->argument);
 	return STATUS_OK;
+}
+
+static enum status set_byte(const struct setting *s)
+{
+	return read_byte(s, s->member);
+}
+
+static enum status set_quote(const struct setting *s)
+{
+	s->o->has_quote = true;
+	s->o->dialect.quote = '\0';
+	return strcmp(s->argument, "none") ? read_byte(s, &s->o->dialect.quote) : STATUS_OK;
 }
 
 /* Whether the argument is what other programs take for runs of blanks. */
@@ -186,40 +275,39 @@ static enum status refuse_delimiter(const char *argument, struct fault *fault)
 			    argument, pattern);
 }
 
-static enum status set_delimiter(struct options *o, const char *argument, struct fault *fault)
+static enum status set_delimiter(const struct setting *s)
 {
-	o->has_delimiter = true;
-	o->dialect.delimiter = byte_of(argument);
-	return o->dialect.delimiter ? STATUS_OK : refuse_delimiter(argument, fault);
-}
-
-static enum status set_quote(struct options *o, const char *argument, struct fault *fault)
-{
-	o->has_quote = true;
-	o->dialect.quote = '\0';
-	if (!strcmp(argument, "none"))
-		return STATUS_OK;
-	return set_byte(OPTION_QUOTE, argument, &o->dialect.quote, fault);
+	s->o->has_delimiter = true;
+	s->o->dialect.delimiter = byte_of(s->argument);
+	return s->o->dialect.delimiter ? STATUS_OK : refuse_delimiter(s->argument, s->fault);
 }
 
 /* One character of UTF-8. */
-static enum status set_thousands(struct options *o, const char *argument, struct fault *fault)
+static enum status set_thousands(const struct setting *s)
 {
-	size_t nbytes = strlen(argument);
+	size_t nbytes = strlen(s->argument);
 
 	if (nbytes == 0 || nbytes > NOTATION_THOUSANDS_NBYTES)
-		return option_fault(fault, "--thousands: '%.64s' is not one character", argument);
-	memcpy(o->notation.thousands, argument, nbytes + 1);
+		return option_fault(s->fault, "--thousands: '%.64s' is not one character", s->argument);
+	memcpy(s->member, s->argument, nbytes + 1);
 	return STATUS_OK;
 }
 
-static enum status set_skip_lines(struct options *o, const char *argument, struct fault *fault)
+/* Adds spellings of a missing value. Which of them a decimal comma would have split is for check_notation to say. */
+static enum status set_missing(const struct setting *s)
 {
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->nskipped_lines);
+	struct options *o = s->o;
+	bool is_quoted = false;
 
-	if (!end || *end)
-		return option_fault(fault, "--skip-lines: '%.64s' is not a number of lines", argument);
-	return STATUS_OK;
+	for (const char *at = s->argument, *item = at; *at && !o->split_number; at++) {
+		is_quoted ^= *at == '"';
+		if (*at != ',' || is_quoted)
+			continue;
+		if (at > s->argument && decimal_is_digit(at[-1]) && decimal_is_digit(at[1]))
+			o->split_number = item;
+		item = at + 1;
+	}
+	return option_add_items(s->row, s->argument, &o->missing, &o->nmissing, s->fault);
 }
 
 /* The digits of a fraction of a percentage, which are added to limit. Returns what follows, or NULL. */
@@ -234,277 +322,716 @@ static const char *read_places(const char *p, struct invalid_limit *limit)
 }
 
 /* N, N% or N.N% */
-/* Adds spellings of a missing value. Which of them a decimal comma would have split is for options_check to say. */
-static enum status add_missing(struct options *o, const char *list, struct fault *fault)
+static enum status set_max_invalid(const struct setting *s)
 {
-	bool is_quoted = false;
+	struct invalid_limit *limit = &s->o->max_invalid;
+	const char *end = option_digits(s->argument, NUMBER_MAX, &limit->most);
 
-	for (const char *at = list, *item = list; *at && !o->split_number; at++) {
-		is_quoted ^= *at == '"';
-		if (*at != ',' || is_quoted)
-			continue;
-		if (at > list && decimal_is_digit(at[-1]) && decimal_is_digit(at[1]))
-			o->split_number = item;
-		item = at + 1;
-	}
-	return option_add_items(&rows[OPTION_MISSING], list, &o->missing, &o->nmissing, fault);
-}
-
-static enum status set_max_invalid(struct options *o, const char *argument, struct fault *fault)
-{
-	struct invalid_limit *limit = &o->max_invalid;
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &limit->most);
-
-	limit->text = argument;
+	limit->text = s->argument;
 	limit->nplaces = 0;
 	if (end && *end == '.' && limit->most <= 100)
 		end = read_places(end + 1, limit);
 	limit->is_percentage = end && !strcmp(end, "%");
-	if (limit->is_percentage && limit->most <= 100 * (uint64_t)decimal_powers[limit->nplaces])
+	if (limit->is_percentage ? limit->most <= 100 * (uint64_t)decimal_powers[limit->nplaces]
+				 : end && !*end && limit->nplaces == 0)
 		return STATUS_OK;
-	if (end && !*end && limit->nplaces == 0)
-		return STATUS_OK;
-	return option_fault(fault, "--max-invalid: '%.64s' is neither a number nor a percentage",
-			    argument);
+	return option_fault(s->fault, "--max-invalid: '%.64s' is neither a number nor a percentage", s->argument);
 }
 
 /* A number of bytes, or of KiB, MiB, GiB or TiB. */
-static enum status set_memory(struct options *o, const char *argument, struct fault *fault)
+static enum status set_memory(const struct setting *s)
 {
 	static const char suffixes[] = "KMGT";
-	const char *end = option_digits(argument, UINT64_MAX / 10 - 1, &o->memory_nbytes);
+	uint64_t *nbytes = s->member;
+	const char *end = option_digits(s->argument, NUMBER_MAX, nbytes);
 	const char *suffix = end && *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
 	int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
 
-	if (end && !end[suffix != NULL] && o->memory_nbytes > 0 &&
-	    o->memory_nbytes <= UINT64_MAX >> shift) {
-		o->memory_nbytes <<= shift;
-		return STATUS_OK;
-	}
-	return option_fault(fault, "--memory: '%.64s' is no size: a number of bytes, or one with K, M, G "
-			    "or T", argument);
+	if (!end || end[suffix != NULL] || *nbytes == 0 || *nbytes > UINT64_MAX >> shift)
+		return option_fault(s->fault, "--memory: '%.64s' is no size: a number of bytes, or one with K, M, G or T",
+				    s->argument);
+	*nbytes <<= shift;
+	return STATUS_OK;
 }
 
 /* K/N, or K/N,quoted */
-static enum status set_part(struct options *o, const char *argument, struct fault *fault)
+static enum status set_part(const struct setting *s)
 {
-	struct file_part *p = &o->part;
-	const char *end = option_digits(argument, MAX_PARTS, &p->number);
+	struct file_part *p = &s->o->part;
+	const char *end = option_digits(s->argument, MAX_PARTS, &p->number);
 
 	end = end && *end == '/' ? option_digits(end + 1, MAX_PARTS, &p->of) : NULL;
 	p->is_quoted = end && !strcmp(end, ",quoted");
 	if (end && (!*end || p->is_quoted) && p->number >= 1 && p->number <= p->of &&
 	    !(p->is_quoted && p->number == 1))
 		return STATUS_OK;
-	return option_fault(fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", argument);
+	return option_fault(s->fault, "--part: '%.64s' is not K/N, K from 1 to N, or K/N,quoted", s->argument);
 }
 
-/* gpu:N */
-static enum status set_device_number(struct options *o, const char *argument, struct fault *fault)
+/* A word, or gpu:N */
+static enum status set_device(const struct setting *s)
 {
 	uint64_t number;
-	const char *end = option_digits(argument + strlen("gpu:"), MAX_DEVICE, &number);
 
-	if (!end || *end)
-		return option_fault(fault, "--device: '%.64s' is not gpu:N, N counted from 0", argument);
-	o->device = DEVICE_GPU;
-	o->device_number = (int)number;
+	s->o->device_number = -1;
+	if (strncmp(s->argument, "gpu:", 4) != 0)
+		return set_word(s);
+	if (!read_number(s->argument + 4, MAX_DEVICE, &number))
+		return option_fault(s->fault, "--device: '%.64s' is not gpu:N, N counted from 0", s->argument);
+	s->o->device = DEVICE_GPU;
+	s->o->device_number = (int)number;
 	return STATUS_OK;
 }
 
 /* OLD=NEW */
-static enum status add_rename(struct options *o, const char *argument, struct fault *fault)
+static enum status set_rename(const struct setting *s)
 {
-	const char **grown = realloc(o->renames, (o->nrenames + 1) * sizeof *grown);
+	const char **rename = ARRAY_ADD(s->o->renames, s->o->nrenames);
 
-	if (!grown)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	o->renames = grown;
-	o->renames[o->nrenames++] = argument;
-	if (*argument == '=' || !strchr(argument, '='))
-		return option_fault(fault, "--rename: '%.64s' is not OLD=NEW", argument);
+	if (!rename)
+		return fault_set(s->fault, STATUS_NO_MEMORY, 0, NULL);
+	*rename = s->argument;
+	s->o->nrenames++;
+	if (*s->argument == '=' || !strchr(s->argument, '='))
+		return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", s->argument);
 	return STATUS_OK;
 }
 
-static enum status set_option(struct options *o, enum option_id id, const char *argument,
-			      struct fault *fault)
-{
-	int word = 0;
+enum scope { RUN, QUERY };
 
-	if (id == OPTION_DEVICE && !strncmp(argument, "gpu:", 4))
-		return set_device_number(o, argument, fault);
-	if (*rows[id].words)
-		word = option_find_word(&rows[id], argument, strlen(argument), fault);
-	if (word < 0)
-		return STATUS_USAGE;
-	switch (id) {
-	case OPTION_WHERE:
-		if (o->where)
-			return option_fault(fault, "--where is given twice: join the conditions with and");
-		o->where = argument;
-		break;
-	case OPTION_HEAD:
-		return options_set_count("head", argument, "records", &o->choice.head, fault);
-	case OPTION_TAIL:
-		return options_set_count("tail", argument, "records", &o->choice.tail, fault);
-	case OPTION_SAMPLE:
-		return options_set_count("sample", argument, "records", &o->choice.sample, fault);
-	case OPTION_SEED:
-		return options_set_seed(&o->choice, argument, fault);
-	case OPTION_RENAME:
-		return add_rename(o, argument, fault);
-	case OPTION_BY:
-		if (o->by)
-			return option_fault(fault, "--by is given twice: join the columns with ,");
-		o->by = argument;
-		break;
-	case OPTION_SORT:
-		o->sort = argument;
-		break;
-	case OPTION_TOP:
-		return options_set_count("top", argument, "groups", &o->top, fault);
-	case OPTION_EXCLUSIVE:
-		o->exclusive = true;
-		break;
-	case OPTION_ONLY:
-		o->only = true;
-		break;
-	case OPTION_DELIMITER:
-		return set_delimiter(o, argument, fault);
-	case OPTION_WHITESPACE:
-		o->dialect.whitespace = true;
-		break;
-	case OPTION_TRIM:
-		o->dialect.trim = true;
-		break;
-	case OPTION_QUOTE:
-		return set_quote(o, argument, fault);
-	case OPTION_ESCAPE:
-		return set_byte(id, argument, &o->dialect.escape, fault);
-	case OPTION_COMMENT:
-		return set_byte(id, argument, &o->dialect.comment, fault);
-	case OPTION_SKIP_LINES:
-		return set_skip_lines(o, argument, fault);
-	case OPTION_RAGGED:
-		o->ragged = (enum ragged_policy)word;
-		o->has_ragged = true;
-		break;
-	case OPTION_DECIMAL:
-		return set_byte(id, argument, &o->notation.decimal, fault);
-	case OPTION_THOUSANDS:
-		return set_thousands(o, argument, fault);
-	case OPTION_MONEY:
-		o->notation.money = true;
-		break;
-	case OPTION_PERCENT:
-		o->notation.percent = true;
-		break;
-	case OPTION_MAX_INVALID:
-		return set_max_invalid(o, argument, fault);
-	case OPTION_HEADER:
-		o->header = (enum header_mode)word;
-		break;
-	case OPTION_HEADERS:
-		o->header = HEADER_YES;
-		break;
-	case OPTION_NO_HEADERS:
-		o->header = HEADER_NO;
-		break;
-	case OPTION_MISSING:
-		return add_missing(o, argument, fault);
-	case OPTION_INVALID:
-		o->invalid = (enum invalid_policy)word;
-		break;
-	case OPTION_PARTIAL:
-		o->partial = true;
-		break;
-	case OPTION_SAVE_STATE:
-		o->save_state = argument;
-		break;
-	case OPTION_FROM_STATE:
-		o->from_state = argument;
-		break;
-	case OPTION_PART:
-		return set_part(o, argument, fault);
-	case OPTION_MERGE:
-		o->merge = true;
-		break;
-	case OPTION_FORMAT:
-		o->format = (enum format)word;
-		break;
-	case OPTION_PLOT:
-		o->picture.plots = true;
-		break;
-	case OPTION_SVG:
-		o->picture.svg = argument;
-		break;
-	case OPTION_EXPLAIN:
-		o->explain = true;
-		break;
-	case OPTION_COLUMNS:
-		o->columns = true;
-		break;
-	case OPTION_DEVICE:
-		o->device = (enum device)word;
-		o->device_number = -1;
-		break;
-	case OPTION_MEMORY:
-		return set_memory(o, argument, fault);
-	case OPTION_THREADS:
-		return option_number(&rows[id], argument, MAX_THREADS, &o->nthreads, fault);
-	case OPTION_PROGRESS:
-		o->progress = (enum progress)word;
-		break;
-	case OPTION_ALL:
-		o->all = true;
-		break;
-	case OPTION_VERBOSE:
-		o->verbose = true;
-		break;
-	case OPTION_NONE:
-		break;
+/* How an option is set, in the order of the table. */
+static const struct {
+	enum scope scope;
+	enum status (*set)(const struct setting *s);
+	size_t offset_bytes, nbytes; /* of its member */
+} settings[] = {
+#define OPTION(id, letter, name, argument, words, scope, set, member, help) \
+	{scope, set_##set, offsetof(struct options, member), sizeof ((struct options *)0)->member},
+#include "query/options.def"
+};
+
+/* Whether an option is given, and not as what it is by default. */
+static bool is_given(const struct options *o, size_t row)
+{
+	const char *member = (const char *)o + settings[row - NOPERATIONS].offset_bytes;
+
+	for (size_t i = 0; i < settings[row - NOPERATIONS].nbytes; i++)
+		if (member[i])
+			return true;
+	return false;
+}
+
+/* ---- arguments of operations, beside their columns ---- */
+
+/* Returns the last colon that has a column before it: not that of a position, as in "a,:3", nor one in
+ * quotes. NULL if the argument has no such colon. */
+static const char *find_suffix(const char *argument)
+{
+	const char *colon = strrchr(argument, ':');
+
+	if (!colon || colon == argument || colon[-1] == ',' || strchr(colon, ',') || strchr(colon, '"'))
+		return NULL;
+	return colon;
+}
+
+/* The length of the columns before the suffix, for a message. */
+static int columns_nbytes(const struct operation_use *use, const char *suffix)
+{
+	size_t nbytes = suffix ? (size_t)(suffix - use->argument) : strlen(use->argument);
+
+	return nbytes < 32 ? (int)nbytes : 32;
+}
+
+/* Makes what stands before the suffix the columns. */
+static enum status cut_suffix(struct operation_use *use, const char *suffix, struct fault *fault)
+{
+	use->column = strndup(use->argument, (size_t)(suffix - use->argument));
+	use->suffix = suffix;
+	use->argument = use->column;
+	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* Reads COLS:A. */
+static enum status read_weight(struct operation_use *use, struct fault *fault)
+{
+	const char *suffix = find_suffix(use->argument);
+
+	if (!suffix || !ewma_weight_parse(suffix + 1, strlen(suffix + 1), &use->weight))
+		return option_fault(fault, "--ewma: '%.64s' is not COLS:A, A the weight of the new value: above 0, "
+				    "at most 1, such as %.*s:0.1", use->argument,
+				    columns_nbytes(use, suffix), use->argument);
+	return cut_suffix(use, suffix, fault);
+}
+
+/* Reads COLS:N; of --lag and --lead also COLS alone, and then a colon may be one of a name. */
+static enum status read_nrows(struct operation_use *use, struct fault *fault)
+{
+	bool may_lack_n = strchr(rows[use->operation].argument, '[') != NULL;
+	const char *suffix = find_suffix(use->argument);
+	bool has_number = suffix && read_number(suffix + 1, WINDOW_NROWS_MAX, &use->nrows);
+
+	if (has_number && use->nrows > 0)
+		return cut_suffix(use, suffix, fault);
+	if (may_lack_n && !has_number) {
+		use->nrows = 1;
+		return STATUS_OK;
 	}
-	return STATUS_OK;
+	return option_fault(fault, "--%s: '%.64s' is not COLS:N, N a number of records above 0, such as %.*s:%s",
+			    operation_name(use->operation), use->argument, columns_nbytes(use, suffix),
+			    use->argument, may_lack_n ? "1" : "10");
 }
 
-/* Whether an option says what is asked of the records. */
-static bool is_asked(size_t row)
+/* Reads COL:WIDTH. A column's name may have colons. */
+static enum status read_bins(struct operation_use *use, struct fault *fault)
 {
-	switch (row) {
-	case OPTION_WHERE: case OPTION_BY: case OPTION_EXCLUSIVE: case OPTION_ONLY: case OPTION_DELIMITER:
-	case OPTION_WHITESPACE: case OPTION_TRIM: case OPTION_QUOTE: case OPTION_ESCAPE: case OPTION_COMMENT: case OPTION_SKIP_LINES:
-	case OPTION_HEADER: case OPTION_HEADERS: case OPTION_NO_HEADERS: case OPTION_RAGGED: case OPTION_DECIMAL:
-	case OPTION_THOUSANDS:
-	case OPTION_MONEY: case OPTION_PERCENT: case OPTION_MISSING: case OPTION_INVALID: case OPTION_MAX_INVALID:
-	case OPTION_ALL:
-		return true;
-	default:
-		return row < NOPERATIONS;
-	}
+	const char *colon = strrchr(use->argument, ':'), *width = colon ? colon + 1 : "";
+
+	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
+		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
+				    "%d digits", use->argument, DECIMAL_NDIGITS);
+	use->column = strndup(use->argument, (size_t)(colon - use->argument));
+	use->argument = use->column;
+	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
-/* Keeps an option that says what is asked. */
-static enum status keep_asked(struct options *o, size_t row, const char *typed, const char *argument,
-			      struct fault *fault)
+/* Keeps a percentile's name, which has its number NN, as it was typed. */
+static enum status read_percentile(struct operation_use *use, const char *typed, struct fault *fault)
 {
-	const char *name = row < NOPERATIONS ? typed : rows[row].name;
-
-	if (is_asked(row) && asked_add(&o->asked, name, strcspn(name, "="), argument, row < NOPERATIONS,
-				       row == OPTION_MISSING) != STATUS_OK)
+	use->name = use->typed = strndup(typed, strcspn(typed, "="));
+	if (!use->typed)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
+	if (percentile_parse(use->name + 1, strlen(use->name + 1), &use->percentile))
+		return STATUS_OK;
+	return option_fault(fault, "--%.64s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
+			    "places", use->name, PERCENTILE_NPLACES);
 }
 
-/* Keeps a percentile's name, which has its number, and reads the argument. */
+/* Reads what the use's operation takes beside columns, by the form that the table gives its argument, and leaves the columns in
+ * use->argument. */
 static enum status read_use(struct operation_use *use, const char *typed, struct fault *fault)
 {
-	if (use->operation == OPERATION_PERCENTILE) {
-		use->name = use->typed = strndup(typed, strcspn(typed, "="));
-		if (!use->typed)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	}
-	return operation_read_argument(use, fault);
+	const char *form = rows[use->operation].argument;
+
+	if (use->operation == OPERATION_PERCENTILE)
+		return read_percentile(use, typed, fault);
+	if (!strcmp(form, "COL:WIDTH"))
+		return read_bins(use, fault);
+	if (!strcmp(form, "COLS:A"))
+		return read_weight(use, fault);
+	if (!strcmp(form, "COLS:N") || !strcmp(form, "COLS[:N]"))
+		return read_nrows(use, fault);
+	use->is_descending = !strcmp(form, "[-]COLS") && *use->argument == '-';
+	use->argument += use->is_descending;
+	return STATUS_OK;
 }
+
+/* ---- what is asked of the records ---- */
+
+/* Whether both are of the same option. */
+static bool is_same_option(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return n == strcspn(b, "=") && !strncmp(a, b, n);
+}
+
+/* The place of an option that is no operation, among the options that are no operations. */
+static size_t find_place(struct asked *a, const char *text, bool adds)
+{
+	size_t i = a->noperations;
+
+	while (i < a->n && strcmp(a->at[i], text) < 0 && (adds || !is_same_option(a->at[i], text)))
+		i++;
+	return i;
+}
+
+/* Adds an option of the query: "--name" or "--name=argument". One that is no operation takes the place of an earlier one of that
+ * name, but --missing adds to it. */
+static enum status add_asked(struct asked *a, size_t row, const char *typed, const char *argument)
+{
+	const char *name = row < NOPERATIONS ? typed : rows[row].name;
+	bool is_operation = row < NOPERATIONS, adds = row == OPTION_MISSING;
+	size_t place;
+	char *text;
+
+	if (!is_operation && settings[row - NOPERATIONS].scope != QUERY)
+		return STATUS_OK;
+	if (asprintf(&text, "--%.*s%s%s", (int)strcspn(name, "="), name, argument ? "=" : "", argument ? argument : "") < 0)
+		return STATUS_NO_MEMORY;
+	place = is_operation ? a->noperations : find_place(a, text, adds);
+	if (!is_operation && !adds && place < a->n && is_same_option(a->at[place], text)) {
+		free(a->at[place]);
+		a->at[place] = text;
+		return STATUS_OK;
+	}
+	if (!ARRAY_ADD(a->at, a->n)) {
+		free(text);
+		return STATUS_NO_MEMORY;
+	}
+	memmove(a->at + place + 1, a->at + place, (a->n++ - place) * sizeof *a->at);
+	a->at[place] = text;
+	a->noperations += is_operation;
+	return STATUS_OK;
+}
+
+void asked_free(struct asked *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		free(a->at[i]);
+	free(a->at);
+	memset(a, 0, sizeof *a);
+}
+
+bool asked_equal(const struct asked *a, const struct asked *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = !strcmp(a->at[i], b->at[i]);
+	return same;
+}
+
+enum status asked_parse(const struct asked *a, struct options *o, struct fault *fault)
+{
+	char **argv = calloc(a->n + 2, sizeof *argv);
+	enum status status;
+
+	if (!argv)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	argv[0] = (char *)"gpustat";
+	for (size_t i = 0; i < a->n; i++)
+		argv[i + 1] = a->at[i];
+	status = options_parse(o, (int)a->n + 1, argv, fault);
+	if (status == STATUS_OK && !asked_equal(a, &o->asked))
+		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
+	free(argv);
+	return status;
+}
+
+/* ---- the environment ---- */
+
+/* Uses the instruction set that the environment names. */
+static enum status choose_simd(struct fault *fault)
+{
+	const char *name = getenv(SIMD_VARIABLE);
+
+	if (!name || !*name || simd_choose(name))
+		return STATUS_OK;
+	for (size_t i = 0; simd_all[i]; i++)
+		if (!strcmp(simd_all[i]->name, name))
+			return option_fault(fault, SIMD_VARIABLE ": this machine does not have '%.64s'", name);
+	return option_fault(fault, SIMD_VARIABLE ": '%.64s' is no instruction set of this program",
+			      name);
+}
+
+/* Refuses a name that inflate.c would ignore. */
+static enum status check_inflate(struct fault *fault)
+{
+	const char *name = getenv(INFLATE_VARIABLE);
+
+	if (!name || !*name || inflate_find(name))
+		return STATUS_OK;
+	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
+}
+
+/* Reads a number of the environment, if the variable is there and not empty. */
+static enum status read_variable(const char *variable, uint64_t least, uint64_t most, const char *words, uint64_t *number,
+				 struct fault *fault)
+{
+	const char *text = getenv(variable);
+
+	if (!text || !*text || (read_number(text, most, number) && *number >= least))
+		return STATUS_OK;
+	return option_fault(fault, "%s: '%.64s' is not a number %s", variable, text, words);
+}
+
+static enum status read_environment(struct options *o, struct fault *fault)
+{
+	uint64_t width, chunk_nbytes = 0;
+
+	TRY(choose_simd(fault));
+	TRY(check_inflate(fault));
+	if (o->picture.plots) /* the width of a plot, if standard output is no terminal; 0: it is not known */
+		TRY(read_variable("COLUMNS", 0, UINT32_MAX, "of columns, such as 80", &width, fault));
+	TRY(read_variable(CHUNK_VARIABLE, 1, 1ul << 30, "from 1 to 2^30", &chunk_nbytes, fault));
+	o->chunk_nbytes = chunk_nbytes;
+	return STATUS_OK;
+}
+
+/* ---- what goes together ---- */
+
+bool operation_looks_ahead(enum operation operation)
+{
+	return operation == OPERATION_LEAD || operation == OPERATION_RANK;
+}
+
+/* Whether the operation's new column shows something of each record, or group. */
+static bool is_new_column(enum operation operation)
+{
+	return operation_kind(operation) == OPERATION_RUNNING || operation_kind(operation) == OPERATION_OFFSET;
+}
+
+const char *options_choice_name(const struct options *o)
+{
+	return o->choice.head ? "head" : o->choice.tail ? "tail" : o->choice.sample ? "sample" : NULL;
+}
+
+/* Whether a byte can be part of a number, which is read without a look at quotes and escapes. */
+static bool is_of_number(const struct options *o, char byte)
+{
+	return decimal_is_digit(byte) || (byte && strchr("+-.eE", byte)) ||
+	       byte == o->notation.decimal || byte == *o->notation.thousands;
+}
+
+static bool is_line_end(char byte)
+{
+	return byte == '\r' || byte == '\n';
+}
+
+static enum status check_delimiter(struct options *o, struct fault *fault)
+{
+	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
+		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
+	return STATUS_OK;
+}
+
+/* Checks that the bytes of the dialect can be told apart. */
+static enum status check_dialect(struct options *o, struct fault *fault)
+{
+	const struct csv_dialect *d = &o->dialect;
+	const struct {
+		const char *name;
+		char byte;
+		bool in_fields;
+	} bytes[] = {{"delimiter", d->delimiter, false}, {"quote", d->quote, true},
+		     {"escape", d->escape, true}, {"comment", d->comment, false}};
+
+	if (d->whitespace) {
+		if (decimal_is_blank(d->comment))
+			return option_fault(fault, "--comment: a blank separates fields");
+		o->dialect.delimiter = ' ';
+		o->dialect.quote = '\0';
+		return STATUS_OK;
+	}
+	if (d->trim && d->delimiter == ' ')
+		return option_fault(fault, "--trim: a blank separates fields: say --whitespace if a run of "
+				    "blanks does");
+	for (size_t i = 1; i < sizeof bytes / sizeof *bytes; i++) {
+		if (bytes[i].byte == '\0')
+			continue;
+		if (d->trim && decimal_is_blank(bytes[i].byte))
+			return option_fault(fault, "--%s: with --trim, a blank is no part of a field",
+					    bytes[i].name);
+		if (is_line_end(bytes[i].byte))
+			return option_fault(fault, "--%s: a line end has a meaning already", bytes[i].name);
+		if (bytes[i].in_fields && is_of_number(o, bytes[i].byte))
+			return option_fault(fault, "--%s: '%c' can be part of a number", bytes[i].name,
+					    bytes[i].byte);
+		for (size_t j = 0; j < i; j++)
+			if (bytes[i].byte == bytes[j].byte)
+				return option_fault(fault, "--%s and --%s are the same byte",
+						    bytes[j].name, bytes[i].name);
+	}
+	return STATUS_OK;
+}
+
+/* Checks that numbers can be written in the notation, and in the dialect. */
+static enum status check_notation(struct options *o, struct fault *fault)
+{
+	const struct csv_dialect *d = &o->dialect;
+
+	if (notation_fault(&o->notation))
+		return option_fault(fault, "%s", notation_fault(&o->notation));
+	if (o->notation.decimal == d->delimiter && !d->quote && !d->escape && !d->whitespace)
+		return option_fault(fault, "the delimiter '%c' is the decimal point as well, and with --quote none "
+				    "no field can hold it: another --decimal, or a --quote", d->delimiter);
+	if (o->split_number && (o->notation.decimal == ',' || !strcmp(o->notation.thousands, ","))) {
+		const char *number = o->split_number + strspn(o->split_number, " \t");
+		size_t whole = strcspn(number, ","), nbytes = whole + 1 + strcspn(number + whole + 1, ",");
+		int shown = nbytes < 32 ? (int)nbytes : 32;
+		return option_fault(fault, "--missing: '%.*s' is one number with --%s , (write '\"%.*s\"', or a blank after the comma for "
+				    "two)", shown, number, o->notation.decimal == ',' ? "decimal" : "thousands", shown, number);
+	}
+	return STATUS_OK;
+}
+
+/* Checks that a number is not cut by the delimiter where a new column prints or compares it as a field. */
+static enum status check_unquoted(struct options *o, struct fault *fault)
+{
+	char d = o->dialect.delimiter;
+	bool writes = false;
+
+	for (size_t i = 0; i < o->nuses; i++)
+		writes |= operation_kind(o->uses[i].operation) == OPERATION_LET || is_new_column(o->uses[i].operation);
+	if (writes && !o->dialect.quote && (d == '-' || d == o->notation.decimal || decimal_is_digit(d)))
+		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
+				    "delimiter '%c': nothing can quote them", d);
+	return STATUS_OK;
+}
+
+static enum status check_one_path(struct options *o, struct fault *fault)
+{
+	if (o->part.of && o->npaths != 1)
+		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
+	return STATUS_OK;
+}
+
+/* What a command line says. Each has a name, which is that of an option. */
+enum fact {
+	NOTHING,
+#define OPTION(id, ...) id,
+#include "query/options.def"
+	/* operations, without --let; where there are several, the first is named, of RESULT, RECORDS, CHANGE and WINDOW the last */
+	USE,      /* any, even --let */
+	FIRST, SECOND,
+	RESULT, RECORDS, /* prints one, prints them: RECORDS for other options, too */
+	SELECT, DROP, LEAD,
+	CHANGE, WINDOW, AHEAD,  /* --delta or --ratio; looks back; looks at later records */
+	TOTAL, NEW, OFFSET,     /* goes on from record to record; a new column; of positions in one input */
+	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
+	/* the others */
+	EMITS,       /* records are printed */
+	PRINTED_NEW, /* they have new columns, or those of --let */
+	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, /* arguments of --ragged, --save-state and --svg */
+	DRAWN, NOT_DRAWN, COPIED, /* a picture shows: something; what it cannot, records and copies of fields */
+	NFACTS
+};
+
+/* A rule is broken where one of `first` holds and, unless it is empty, another one of `second`, and `also` does and `lacks` does
+ * not, where they are named. Of several the one is named that the list has first. */
+struct rule {
+	uint8_t first[6], second[8];
+	const char *message; /* @, & and # stand for the names of first, second and also */
+	uint8_t also, lacks;
+	enum status (*check)(struct options *o, struct fault *fault); /* or what says it better */
+};
+
+#define CHOICE HEAD, TAIL, SAMPLE
+#define RULE(...) {__VA_ARGS__, .check = NULL}
+
+static const struct rule rules_of_reading[] = {
+	{.check = check_notation},
+	{.check = check_delimiter},
+	RULE({WHITESPACE}, {DELIMITER, QUOTE, ESCAPE, TRIM}, "--whitespace: fields end at blanks and nothing quotes them: --& has no "
+	 "meaning then"),
+	{.check = check_dialect},
+	RULE({COLUMNS}, {EXPLAIN}, "--columns prints names, --explain what would be done: not both"),
+	RULE({COLUMNS}, {PLOT, SVG}, "--columns prints names: there is nothing for --& to draw"),
+	RULE({COLUMNS}, {USE, WHERE, BY, FORMAT}, "--columns prints names, a line each: no operation and no --format goes with it"),
+	RULE({COLUMNS}, {ONLY, ALL, CHOICE, SEED, RENAME}, "--columns prints the names in the input, a line each: leave out --&"),
+	{.message = NULL},
+};
+
+/* Not with --merge, whose query is that of the parts. */
+static const struct rule rules_of_query[] = {
+	RULE({LEAD}, {PLOT, SVG}, "--& draws numbers: --lead prints fields as they are"),
+	RULE({EXCLUSIVE}, {AHEAD}, "--exclusive is for running totals: --& looks at later records"),
+	RULE({SAVE_STATE, FROM_STATE}, {AHEAD}, "--@: --& needs records that are yet to come: leave it out"),
+	RULE({TAIL, SAMPLE}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
+	RULE({SORT, TOP}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
+	RULE({BY}, {ALL}, "--all is for the summary: --by asks for something else"),
+	RULE({BY}, {ALONE}, "--& prints a table of its own: it cannot go with --by"),
+	RULE({WMEAN_MATRIX}, {NOTHING}, "--@: '*' is not a pair of columns: x:w"),
+	RULE({MATRIX}, {SECOND}, "--@ '*' prints a matrix: no other result fits beside it"),
+	RULE({TABLE}, {BESIDE_TABLE}, "--@ prints a table of its own: it cannot go with --&"),
+	RULE({HEAD, TAIL}, {TAIL, SAMPLE}, "--@ and --& both choose records: give one of them, and pipe what it prints to the other"),
+	RULE({SEED}, {NOTHING}, "--seed is for --sample: nothing is drawn here", .lacks = SAMPLE),
+	RULE({CHOICE}, {RESULT}, "--@ is for printed records: --by prints groups, and --top N the first N of them", .also = BY),
+	RULE({CHOICE}, {RESULT}, "--@ is for printed records, and --& prints a result: for a result of those records, "
+	 "gpustat --@ N FILE | gpustat --& COLS"),
+	RULE({SELECT}, {DROP}, "--select says which columns are printed, --drop which are not: not both"),
+	RULE({RENAME}, {RESULT}, "--rename is for printed records: --by prints groups", .also = BY),
+	RULE({RENAME}, {RESULT}, "--rename is for printed records: --& prints a result"),
+	RULE({ONLY}, {SELECT, DROP}, "--only: --& says already what is printed"),
+	RULE({RESULT}, {RECORDS}, "--@ prints one value and --& prints every record: not both"),
+	RULE({ALL}, {RESULT, EMITS}, "--all is for the summary: --& asks for something else"),
+	RULE({ONLY}, {NOTHING}, "--only: there is no new column to print", .lacks = PRINTED_NEW),
+	RULE({EXCLUSIVE}, {CHANGE}, "--exclusive: --& has no value before the record's own"),
+	RULE({EXCLUSIVE}, {WINDOW}, "--exclusive is for running totals: --& says itself which records it looks back on"),
+	RULE({EXCLUSIVE}, {NOTHING}, "--exclusive: there is no running total", .lacks = TOTAL),
+	RULE({MAX_INVALID}, {NOTHING}, "--max-invalid: nothing is left out without --invalid skip", .lacks = INVALID),
+	RULE({SORT, TOP}, {EMITS}, "--@ is for results: --& prints records as they came"),
+	RULE({BY}, {EMITS}, "--by is for results and running columns: --& prints records as they came: leave out --by", .lacks = NEW),
+	RULE({FORMAT}, {EMITS}, "--format is for results: --& prints records as they came"),
+	RULE({WHITESPACE}, {EMITS}, "--whitespace: a field that a record lacks cannot be printed between blanks: --ragged allow is for "
+	 "results then, not for --&", .also = ALLOW),
+	{.check = check_unquoted},
+	{.message = NULL},
+};
+
+static const struct rule rules_of_parts[] = {
+	RULE({EMPTY_STATE}, {NOTHING}, "--save-state: '' is no file"),
+	RULE({STDOUT_STATE}, {NOTHING}, "--save-state: '-' is standard output, which has the results: name a file, or ./- for one of that "
+	 "name"),
+	RULE({SAVE_STATE, FROM_STATE}, {PARTIAL, MERGE}, "--@: --& keeps all that a state would"),
+	RULE({SAVE_STATE, FROM_STATE}, {COLUMNS, EXPLAIN}, "--@: --& prints no result"),
+	RULE({SAVE_STATE, FROM_STATE}, {HEAD}, "--@: with --head, not all records are read: leave it out"),
+	RULE({SAVE_STATE, FROM_STATE}, {OFFSET}, "--@: --& counts in one input: leave it out"),
+	RULE({SAVE_STATE, FROM_STATE}, {EMITS}, "--@: there is no running total, and no result", .lacks = TOTAL),
+	RULE({COLUMNS, EXPLAIN}, {PARTIAL, MERGE}, "--@: --& prints no result"),
+	RULE({CHOICE, SEED, RENAME}, {MERGE}, "--@ is for printed records, and --merge prints results: leave it out"),
+	RULE({PART}, {NOTHING}, "--part: a part of a file is written with --partial", .lacks = PARTIAL),
+	{.check = check_one_path},
+	RULE({PARTIAL}, {EMITS}, "--partial is for results: records are printed as they came"),
+	RULE({FORMAT, SORT, TOP, PLOT, SVG}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	{.message = NULL},
+};
+
+static const struct rule rules_of_pictures[] = {
+	RULE({EMPTY_SVG}, {NOTHING}, "--svg: '' is no file"),
+	RULE({STDOUT_SVG}, {PLOT, FORMAT}, "--svg -: --& is for standard output as well"),
+	RULE({PLOT, SVG}, {NOT_DRAWN}, "--@ draws groups, a histogram or one running column: --& prints records"),
+	RULE({PLOT, SVG}, {COPIED}, "--@ draws numbers: --& prints fields as they are"),
+	RULE({PLOT, SVG}, {FIRST}, "--@ draws one running column: not --& and --#", .also = SECOND, .lacks = RESULT),
+	RULE({PLOT, SVG}, {BY}, "--@ draws one line, not one for each group: leave out --by", .also = EMITS),
+	RULE({PLOT, SVG}, {FIRST}, "--@ draws groups, a histogram or one running column: there is no --by beside --&", .lacks = DRAWN),
+	RULE({PLOT, SVG}, {NOTHING}, "--@ draws groups, a histogram or one running column: there is none of them", .lacks = DRAWN),
+	{.message = NULL},
+};
+
+/* Whether a new column of the operation looks back on some records before. */
+static bool is_window(enum operation operation)
+{
+	switch (operation) {
+	case OPERATION_LAG: case OPERATION_FILL_DOWN: case OPERATION_ROLLING_SUM: case OPERATION_ROLLING_MEAN:
+	case OPERATION_ROLLING_MIN: case OPERATION_ROLLING_MAX: case OPERATION_EWMA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void note_use(const char *is[NFACTS], const struct operation_use *use)
+{
+	enum operation operation = use->operation;
+	enum operation_kind kind = operation_kind(operation);
+	bool is_new = is_new_column(operation), is_matrix = operation_use_is_matrix(use);
+	const struct {
+		enum fact fact;
+		bool holds;
+	} notes[] = {
+		{is[FIRST] ? SECOND : FIRST, true}, {NEW, is_new},
+		{SELECT, operation == OPERATION_SELECT}, {DROP, operation == OPERATION_DROP},
+		{LEAD, operation == OPERATION_LEAD}, {AHEAD, operation_looks_ahead(operation)},
+		{TOTAL, kind == OPERATION_RUNNING || operation == OPERATION_ROW_NUMBER},
+		{OFFSET, kind == OPERATION_OFFSET && operation != OPERATION_ROW_NUMBER},
+		{WMEAN_MATRIX, is_matrix && operation == OPERATION_WMEAN && !is[MATRIX]}, {MATRIX, is_matrix},
+		{TABLE, kind == OPERATION_TABLE}, {ALONE, kind == OPERATION_TABLE || is_matrix},
+	};
+
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		if (notes[i].holds && !is[notes[i].fact])
+			is[notes[i].fact] = use->name;
+	is[is_new || kind == OPERATION_FIELDS ? RECORDS : RESULT] = use->name;
+	if (operation == OPERATION_DELTA || operation == OPERATION_RATIO)
+		is[CHANGE] = use->name;
+	if (is_window(operation))
+		is[WINDOW] = use->name;
+}
+
+static void find_facts(const struct options *o, const char *is[NFACTS])
+{
+	const struct operation_use *first = NULL;
+	const char *let = NULL, *svg = o->picture.svg ? o->picture.svg : "none", *state = o->save_state ? o->save_state : "none";
+
+	for (size_t row = NOPERATIONS; row < NIDS; row++)
+		is[row - NOPERATIONS + NOTHING + 1] = is_given(o, row) ? rows[row].name : NULL;
+	for (size_t i = 0; i < o->nuses; i++) {
+		is[USE] = o->uses[i].name;
+		if (o->uses[i].operation == OPERATION_LET_COLUMN) {
+			let = "let";
+			continue;
+		}
+		first = first ? first : &o->uses[i];
+		note_use(is, &o->uses[i]);
+	}
+	is[BESIDE_TABLE] = is[TABLE] && is[FIRST] == is[TABLE] ? is[SECOND] : is[FIRST];
+	if (!is[RESULT] && !is[RECORDS])
+		is[RECORDS] = let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
+	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
+	if (!o->merge)
+		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
+	is[ALLOW] = o->ragged == RAGGED_ALLOW ? "ragged" : NULL;
+	is[EMPTY_STATE] = *state ? NULL : "save-state";
+	is[STDOUT_STATE] = strcmp(state, "-") ? NULL : "save-state";
+	is[EMPTY_SVG] = *svg ? NULL : "svg";
+	is[STDOUT_SVG] = strcmp(svg, PICTURE_STDOUT) ? NULL : "svg";
+	is[DRAWN] = is[EMITS] ? is[EMITS] : is[BY] ? is[BY] : first && first->name == is[TABLE] ? is[TABLE] : NULL;
+	if (is[EMITS] && (!first || operation_kind(first->operation) != OPERATION_RUNNING))
+		is[NOT_DRAWN] = first ? first->name : is[WHERE] ? is[WHERE] : "let";
+	if (first && (first->operation == OPERATION_LAG || first->operation == OPERATION_FILL_DOWN))
+		is[COPIED] = first->name;
+}
+
+/* Returns the first of a list that holds, and is not `but`, or NOTHING. */
+static uint8_t find_fact(const uint8_t *list, size_t n, const char *const is[NFACTS], uint8_t but)
+{
+	for (size_t i = 0; i < n && list[i] != NOTHING; i++)
+		if (is[list[i]] && list[i] != but)
+			return list[i];
+	return NOTHING;
+}
+
+static enum status fail_rule(const struct rule *r, const char *first, const char *second, const char *also, struct fault *fault)
+{
+	char text[2 * FAULT_DETAIL_NBYTES];
+	size_t n = 0;
+
+	for (const char *p = r->message; *p; p++) {
+		const char *name = *p == '@' ? first : *p == '&' ? second : *p == '#' ? also : NULL;
+		n += (size_t)snprintf(text + n, sizeof text - n, "%.*s", name ? 64 : 1, name ? name : p);
+	}
+	return option_fault(fault, "%s", text);
+}
+
+static enum status check_rules(const struct rule *r, struct options *o, const char *const is[NFACTS], struct fault *fault)
+{
+	for (; r->check || r->message; r++) {
+		uint8_t first = find_fact(r->first, sizeof r->first, is, NOTHING);
+		uint8_t second = find_fact(r->second, sizeof r->second, is, first);
+		if (r->check)
+			TRY(r->check(o, fault));
+		else if (first && (second || !r->second[0]) && (!r->also || is[r->also]) && !is[r->lacks])
+			return fail_rule(r, is[first], is[second], is[r->also], fault);
+	}
+	return STATUS_OK;
+}
+
+static struct operation_use *add_use(struct options *o, enum operation operation)
+{
+	struct operation_use *use = ARRAY_ADD(o->uses, o->nuses);
+
+	if (!use)
+		return NULL;
+	o->nuses++;
+	use->operation = operation;
+	use->name = rows[operation].name;
+	return use;
+}
+
+enum status options_check(struct options *o, struct fault *fault)
+{
+	const char *is[NFACTS] = {NULL};
+
+	find_facts(o, is);
+	if (o->by && !is[FIRST] && !o->merge) { /* without a result, groups are counted */
+		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
+		if (!use)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		use->title = "count";
+		memset(is, 0, sizeof is);
+		find_facts(o, is);
+	}
+	o->emits = is[EMITS] != NULL;
+	o->selects = is[SELECT] || is[DROP];
+	TRY(check_rules(rules_of_reading, o, is, fault));
+	if (!o->merge)
+		TRY(check_rules(rules_of_query, o, is, fault));
+	TRY(check_rules(rules_of_parts, o, is, fault));
+	return o->merge ? STATUS_OK : check_rules(rules_of_pictures, o, is, fault);
+}
+
+/* ---- parsing ---- */
 
 /* Notes the first file whose name was taken for something else. */
 static void note_file(struct options *o, const char *name, const char *wanted, const char *argument)
@@ -531,56 +1058,42 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 			  struct fault *fault)
 {
 	struct options *o = options;
-	struct operation_use *grown;
+	struct operation_use *use;
+	const char *name = rows[row].name;
 
-	if (keep_asked(o, row, typed, argument, fault) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	if (row >= NOPERATIONS) {
-		note_file(o, rows[row].name, rows[row].argument, argument);
-		return set_option(o, (enum option_id)row, argument, fault);
-	}
-	grown = realloc(o->uses, (o->nuses + 1) * sizeof *grown);
-	if (!grown)
+	if (add_asked(&o->asked, row, typed, argument) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	o->uses = grown;
-	o->uses[o->nuses++] = (struct operation_use){
-		.operation = (enum operation)row, .argument = argument, .name = rows[row].name};
-	if (read_use(&o->uses[o->nuses - 1], typed, fault) != STATUS_OK)
-		return fault->status;
-	note_file(o, o->uses[o->nuses - 1].name, rows[row].argument, argument);
-	return STATUS_OK;
+	if (row < NOPERATIONS) {
+		use = add_use(o, (enum operation)row);
+		if (!use)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		use->argument = argument;
+		TRY(read_use(use, typed, fault));
+		name = use->name;
+	}
+	note_file(o, name, rows[row].argument, argument);
+	if (row < NOPERATIONS)
+		return STATUS_OK;
+	return settings[row - NOPERATIONS].set(&(struct setting){
+		o, &rows[row], (char *)o + settings[row - NOPERATIONS].offset_bytes, argument, fault});
 }
-
-const struct option_table options_table = {
-	.program = "gpustat",
-	.operands = "",
-	.rows = rows, .nrows = NROWS,
-	.synonyms = elsewhere_words,
-	.handle = handle,
-	.print_help = help_print,
-	.print_brief_help = help_print_brief,
-	.print_libraries = print_libraries,
-};
 
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 {
 	static const char *const standard_input[] = {"-"};
 	int npaths;
-	enum status status;
 
 	memset(o, 0, sizeof *o);
 	o->dialect.delimiter = ',';
 	o->dialect.quote = '"';
 	o->notation.decimal = '.';
 	o->device_number = -1;
-	status = option_parse(&options_table, argc, argv, o, &o->about, &npaths, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(option_parse(&options_table, argc, argv, o, &o->about, &npaths, fault));
 	o->is_default_input = npaths == 0;
 	o->npaths = npaths ? npaths : 1;
 	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
-	status = options_read_environment(o, fault);
-	return status == STATUS_OK ? options_check(o, fault) : status;
+	TRY(read_environment(o, fault));
+	return options_check(o, fault);
 }
 
 void options_free(struct options *o)
@@ -594,3 +1107,94 @@ void options_free(struct options *o)
 	}
 	free(o->uses);
 }
+
+/* ---- --help and --version ---- */
+
+/* The lines of --help in the order of options.def: a group's title and example, or a row. */
+static const struct help_line {
+	const char *title, *example; /* NULL: a row */
+	size_t row;
+} lines[] = {
+#define GROUP(title, example) {title, example, 0},
+#define OPERATION(id, ...) {NULL, NULL, OPERATION_##id},
+#define OPTION(id, ...) {NULL, NULL, OPTION_##id},
+#include "query/options.def"
+};
+
+/* The rows of -h. */
+static const size_t brief[] = {
+	OPERATION_SUM, OPERATION_MEAN, OPERATION_MIN, OPERATION_MAX, OPERATION_COUNT, OPERATION_STDDEV, OPERATION_PERCENTILE,
+	OPERATION_COUNT_DISTINCT, OPERATION_RUNNING_SUM, OPTION_WHERE, OPTION_BY, OPTION_DELIMITER, OPTION_HEADER, OPTION_INVALID,
+	OPTION_FORMAT,
+};
+
+static void print_row(size_t row)
+{
+	option_print_row(&rows[row], HELP_NAMES_WIDTH);
+	putchar('\n');
+}
+
+static void print_line(const struct help_line *line)
+{
+	if (line->title)
+		printf("\n%s\n  $ %s\n", line->title, line->example);
+	else
+		print_row(line->row);
+}
+
+static void print_help(void)
+{
+	printf("Usage: gpustat [OPTION]... [FILE]...\n"
+	       "Exact results, running totals and filters of columns of CSV. With no FILE, or\n"
+	       "when FILE is -, read standard input; compressed files are recognised. With no\n"
+	       "operation, summarise every column.\n");
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		print_line(&lines[i]);
+	printf("\nAbout the program\n");
+	for (size_t row = NIDS; row < NROWS; row++)
+		print_row(row);
+	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
+	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
+	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
+	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
+	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 usage error.\n"
+	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
+}
+
+static void print_brief_help(void)
+{
+	printf("Usage: gpustat [OPTION]... [FILE]...\n"
+	       "Exact results, running totals and filters of columns of CSV.\n"
+	       "  $ gpustat log.csv\n"
+	       "  $ gpustat --sum bytes --p99 seconds --by host log.csv.gz\n"
+	       "  $ gpustat --where 'status >= 500' log.csv > errors.csv\n"
+	       "\n");
+	for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
+		print_row(brief[i]);
+	printf("\nCOLS is a list of names or numbers: bytes,3. All options: gpustat --help\n"
+	       "Manual: man gpustat\n");
+}
+
+static void print_library(const char *name, const char *version)
+{
+	printf("%s %s\n", name, version ? version : "not built in");
+}
+
+static void print_libraries(void)
+{
+	for (const struct codec *const *c = codecs; *c; c++)
+		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
+			print_library(l->name, l->version());
+	print_library("PCRE2", pattern_library());
+}
+
+const struct option_table options_table = {
+	.program = "gpustat",
+	.operands = "",
+	.rows = rows, .nrows = NROWS,
+	.synonyms = remedy_words,
+	.handle = handle,
+	.print_help = print_help,
+	.print_brief_help = print_brief_help,
+	.print_libraries = print_libraries,
+};

@@ -57,7 +57,9 @@ struct operation_use {
 	bool is_descending;           /* of OPERATION_RANK */
 };
 
-/* See options_asked.h. */
+/* What the command line asks of the records, as a list of options that can be compared, saved and parsed again: operations in
+ * their order, then the other options that change what a result is, sorted. Options that say how it is printed, or where it
+ * runs, are not among them. */
 struct asked {
 	char **at;             /* n options; owned */
 	size_t n, noperations; /* the first noperations are operations */
@@ -136,8 +138,22 @@ struct options {
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
 void options_free(struct options *o);
 
+/* Checks which options go together, and sets o->emits, o->selects and, with --whitespace, the dialect. Errors: STATUS_USAGE,
+ * STATUS_NO_MEMORY. */
+enum status options_check(struct options *o, struct fault *fault);
+
 /* Reports that o->taken was meant as the input. Returns STATUS_USAGE. */
 enum status options_fail_taken(const struct options *o, struct fault *fault);
+
+/* The name of the option that chooses records, "head", or NULL. */
+const char *options_choice_name(const struct options *o);
+
+bool asked_equal(const struct asked *a, const struct asked *b);
+void asked_free(struct asked *a);
+
+/* Parses what was asked as if it were a command line; o points into a. Errors: options_parse's; STATUS_PART_DAMAGED: it is
+ * not what options_parse makes, such as an option that writes a file, or a file's name. */
+enum status asked_parse(const struct asked *a, struct options *o, struct fault *fault);
 
 /* The operation's name, "cumsum"; the title of its results, "running_sum"; and its kind. */
 const char *operation_name(enum operation operation);
@@ -152,6 +168,9 @@ bool operation_use_is_matrix(const struct operation_use *use);
 
 /* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);
+
+/* Whether a new column of the operation shows something of later records. */
+bool operation_looks_ahead(enum operation operation);
 
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "csv/word_layout.h"
-#include "query/options_choice.h"
 #include "query/query_header.h"
 #include "query/query_lets.h"
 #include "query/query_pairs.h"

@@ -10,7 +10,14 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "query/option_table.h"
 #include "query/plan.h"
+
+/* What other programs call the options. */
+extern const struct option_synonym remedy_words[];
+
+/* Sets fault->remedy if a file that could not be opened is a word that was meant as an option, a URL or a program's text. */
+void remedy_open(struct fault *fault);
 
 /* Whether text[0 .. nbytes) is what programs write where there is no value: N/A, null, -, NaN. */
 bool remedy_is_no_value(const char *text, size_t nbytes);

@@ -25,7 +25,6 @@
 #include "io/output.h"
 #include "io/picture.h"
 #include "io/table.h"
-#include "query/elsewhere.h"
 #include "query/remedy.h"
 #include "run/explain.h"
 #include "run/left_out.h"
@@ -286,7 +285,7 @@ static void explain_taken(const struct options *o, struct fault *fault)
 	const struct taken_file *taken = &o->taken;
 
 	if (fault->status == STATUS_OPEN)
-		elsewhere_explain_open(fault);
+		remedy_open(fault);
 	if (!taken->file || *fault->remedy || strlen(taken->file) > 48)
 		return;
 	if (fault->status == STATUS_UNKNOWN_COLUMN && o->is_default_input && !strcmp(fault->detail, taken->file))
