@@ -3,9 +3,9 @@
  * groups.cu - the groups that a GPU keeps for a run (--by).
  *
  * All workers of a device add to one table (kernels/group/), which the first of them makes. No group comes back with
- * a chunk: gpu_finish brings all of them down once, when the last chunk has been folded (groups_down.cu), or holds them
- * until they are printed (groups_held.cu), those of several GPUs on the last one (groups_across.cu). A table belongs to
- * a plan and a device; those of runs that failed are forgotten first, and freed with their last worker.
+ * a chunk: gpu_finish brings all of them down once, when the last chunk has been folded, or holds them until they are printed,
+ * those of several GPUs on the last one (groups_end.cu). A table belongs to a plan and a device; those of runs that failed
+ * are forgotten first, and freed with their last worker.
  *
  * The table is as large as it may have to be, since it does not grow: a chunk whose keys do not fit is folded by
  * the CPU.

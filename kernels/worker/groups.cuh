@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * groups.cuh - the groups that a GPU keeps for a run (--by), as the files share them that make them (groups.cu), bring them
- * down (groups_down.cu), send others up (groups_up.cu) or to another GPU (groups_across.cu), or hold all until they are
- * printed (groups_held.cu).
+ * groups.cuh - the groups that a GPU keeps for a run (--by), as groups.cu makes them, and groups_end.cu takes them to where they
+ * are printed.
  */
 #ifndef GPUSTAT_WORKER_GROUPS_CUH
 #define GPUSTAT_WORKER_GROUPS_CUH
@@ -26,14 +25,8 @@ void gpu_groups_free(struct gpu_groups *g);
  * STATUS_MANY_GROUPS. */
 enum status gpu_groups_bring_down(const struct gpu_groups *g, int nthreads, struct fault *fault);
 
-/* Sets *ngroups and *nwords to what the plan's store has, as words; no tuples wait there any more. Returns false where the
- * table, whose control is given, does not take all of them: it has no words for them, or some have what words cannot hold. */
-bool gpu_groups_survey(const struct gpu_groups *g, const struct group_control *control, int nthreads, uint64_t *ngroups,
-		       uint64_t *nwords);
-
-/* Adds the groups of the plan's store, which has been surveyed, to the table. Errors: STATUS_GPU: some may be there then. */
-enum status gpu_groups_send(const struct gpu_groups *g, const struct group_control *control, int nthreads,
-			    struct fault *fault);
+/* The words in use in a table: those of its groups with records, or more. control: the table's. */
+uint64_t groups_nwords(const struct group_table *t, const struct group_control *control);
 
 /* Adds the store's groups to the table, arranges all of them there in their order, and makes g, which it then owns, the
  * store's source. *held: false: the device has no memory for that, or the table does not take all of the store's

@@ -9,7 +9,9 @@
  * records.
  */
 #include "groups_test.cuh"
-#include "kernels/worker/groups_arranged.cuh"
+#include "kernels/group/group_arrange.cuh"
+#include "kernels/scan/scan.cuh"
+#include "kernels/worker/groups.cuh"
 
 extern "C" {
 #include "fold/group_source.h"
