@@ -1,24 +1,57 @@
 /* SPDX-License-Identifier: MIT
  *
- * query.c - see query.h.
+ * query.c - makes a query: see query.h. In this order: what the options say is parsed, the first records are read, what is
+ * asked of each field is noted as a demand, and the demands become the plan.
  */
 #include "query/query.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/expr.h"
+#include "base/array.h"
+#include "csv/record.h"
+#include "csv/word_layout.h"
 #include "query/expr_value.h"
-#include "query/query_fields.h"
-#include "query/query_header.h"
-#include "query/query_lets.h"
-#include "query/query_making.h"
-#include "query/query_renames.h"
+#include "query/option_table.h"
 #include "query/select.h"
 #include "query/summary.h"
 
 #define FEW_SELECTORS 16
+#define MATRIX_COLUMNS_MAX 1000 /* a thread takes up to 0.4 KiB a pair: 200 MB */
+
+/* What is asked of one field. */
+struct demand {
+	bool selected;        /* at all */
+	unsigned needs;       /* the moments that operations need; 0: only a condition reads it */
+	bool number;          /* named in COLS of an operation that needs numbers */
+	bool counts_text;     /* named in COLS of an operation that takes text */
+	bool star;            /* included by '*' */
+	bool is_key;          /* named by --by */
+	bool is_dropped;      /* named by --drop */
+	size_t column;        /* its place in the plan */
+};
+
+/* The state of making a query. */
+struct making {
+	struct query *q;
+	const struct options *options;
+	struct input *input;          /* NULL: the query has its header */
+	struct selection *selections; /* one an operation, --by's, and one for each --rename */
+	size_t nselections, keys_selection; /* keys_selection: --by's */
+	const struct selection **all; /* nall: these, then those of conditions and of computed columns; owned */
+	size_t nall;
+	struct demand *demands;       /* by field */
+	size_t ndemands;
+	struct demand *let_demands;   /* of computed columns */
+	size_t nkeys, keys_capacity;
+	uint32_t *keys;               /* fields, as --by names them. Owned. */
+	uint32_t use;                 /* of the options: what is asked just now */
+	struct name_index index; /* if there are many selectors */
+	struct expr_names names; /* the input's, of those with signs; its array owned */
+	bool waits_for_names;    /* the first record has not been read: an expression may mean its names */
+	bool needs_names;        /* and one does, or it is an error */
+	struct fault *fault;
+};
 
 static enum status no_memory(struct making *m)
 {
@@ -27,8 +60,10 @@ static enum status no_memory(struct making *m)
 
 /* ---- what the options say ---- */
 
-enum status making_parsed(struct making *m, enum status status, const char *option, const char *text,
-			  const struct expr_request *r)
+/* Takes the status of parsing an expression of an option: waits for names where these may mend it, or says what to type
+ * instead. Returns the status that counts. */
+static enum status take_parsed(struct making *m, enum status status, const char *option, const char *text,
+			       const struct expr_request *r)
 {
 	const struct first_record *first = &m->q->header.record[0];
 	const char **taken;
@@ -53,104 +88,403 @@ static enum status parse_condition(struct making *m, const char *option, const c
 {
 	struct expr_request *r = &m->q->conditions[m->q->nconditions++];
 
-	return making_parsed(m, expr_parse(r, option, text, &m->names, m->fault), option, text, r);
+	return take_parsed(m, expr_parse(r, option, text, &m->names, m->fault), option, text, r);
 }
 
-/* --where first, if it is there; then every --offsets. */
-static enum status parse_conditions(struct making *m)
+static enum status parse_let(struct making *m, const char *text)
 {
 	const struct options *o = m->options;
-	enum status status = STATUS_OK;
+	struct query *q = m->q;
+	struct let *let = &q->lets[q->nlets++];
+	enum status status = let_parse(let, text, &m->names, &o->dialect, o->notation.decimal, m->fault);
 
-	m->q->conditions = calloc(o->nuses + 1, sizeof *m->q->conditions);
-	if (!m->q->conditions)
+	TRY(take_parsed(m, status, "let", text, &let->request));
+	if (!let->name) { /* the error comes when names are known */
+		let_free(&q->lets[--q->nlets]);
+		return STATUS_OK;
+	}
+	for (size_t i = 0; i + 1 < q->nlets; i++)
+		if (!strcmp(q->lets[i].name, let->name))
+			return option_fault(m->fault, "--let: there are two new columns '%.64s'", let->name);
+	return STATUS_OK;
+}
+
+/* Cuts OLD=NEW at its first sign behind a quoted name. */
+static enum status parse_rename(struct making *m, const char *argument, struct rename *rename)
+{
+	const char *from = *argument == '"' ? strrchr(argument, '"') : argument;
+	const char *sign = strchr(from, '=');
+	char *old = sign ? strndup(argument, (size_t)(sign - argument)) : NULL;
+	enum status status;
+
+	if (!sign)
+		return option_fault(m->fault, "--rename: '%.64s' is not OLD=NEW", argument);
+	if (!old)
 		return no_memory(m);
-	if (o->where)
-		status = parse_condition(m, "where", o->where);
-	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++)
-		if (o->uses[i].operation == OPERATION_OFFSETS)
-			status = parse_condition(m, "offsets", o->uses[i].argument);
+	rename->name = sign + 1;
+	status = selection_parse(old, &m->selections[m->nselections++], m->fault);
+	free(old);
 	return status;
 }
 
-/* Parses the columns, or pairs of columns, of an operation. */
-static enum status parse_columns(struct making *m, const struct operation_use *use,
-				 struct selection *to)
+/* Adds a list of columns to all that is selected, and marks its selectors that are names of the first nlets computed columns. */
+static void add_selection(struct making *m, struct selection *s, size_t nlets)
 {
-	if (operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use))
-		return selection_parse_pairs(use->argument, to, m->fault);
-	return selection_parse(use->argument, to, m->fault);
+	m->all[m->nall++] = s;
+	for (size_t i = 0; i < s->nselectors; i++)
+		for (size_t k = 0; k < nlets; k++)
+			if (!strcmp(s->selectors[i].text, m->q->lets[k].name))
+				s->selectors[i].computed = (uint32_t)k + 1;
 }
 
+/* Lists all that is selected. A computed column takes earlier ones only. */
+static enum status list_selections(struct making *m)
+{
+	struct query *q = m->q;
+	size_t n = m->nselections + q->nconditions + q->nlets + 1;
+
+	for (size_t k = 0; k < q->nlets; k++)
+		n += q->lets[k].nconditions;
+	m->all = malloc(n * sizeof *m->all);
+	if (!m->all)
+		return no_memory(m);
+	for (size_t i = 0; i < m->nselections; i++)
+		add_selection(m, &m->selections[i], q->nlets);
+	for (size_t i = 0; i < q->nconditions; i++)
+		add_selection(m, &q->conditions[i].columns, q->nlets);
+	for (size_t k = 0; k < q->nlets; k++) {
+		add_selection(m, &q->lets[k].request.columns, k);
+		for (size_t i = 0; i < q->lets[k].nconditions; i++)
+			add_selection(m, &q->lets[k].conditions[i].columns, k);
+	}
+	return STATUS_OK;
+}
+
+/* Conditions: --where's first, if it is there; then those of every --offsets. */
 static enum status parse_selections(struct making *m)
 {
 	const struct options *o = m->options;
-	enum status status = parse_conditions(m);
+	struct query *q = m->q;
 
-	if (status == STATUS_OK)
-		status = query_parse_lets(m);
+	q->conditions = calloc(o->nuses + 1, sizeof *q->conditions);
+	q->lets = calloc(o->nuses + 1, sizeof *q->lets);
+	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
 	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
-	m->let_demands = calloc(m->q->nlets + 1, sizeof *m->let_demands);
-	if (!m->selections || !m->let_demands)
+	m->let_demands = calloc(o->nuses + 1, sizeof *m->let_demands);
+	if (!q->conditions || !q->lets || !q->renames || !m->selections || !m->let_demands)
 		return no_memory(m);
-	for (size_t i = 0; status == STATUS_OK && i < o->nuses; i++) {
+	if (o->where)
+		TRY(parse_condition(m, "where", o->where));
+	for (size_t i = 0; i < o->nuses; i++)
+		if (o->uses[i].operation == OPERATION_OFFSETS)
+			TRY(parse_condition(m, "offsets", o->uses[i].argument));
+	for (size_t i = 0; i < o->nuses; i++)
+		if (o->uses[i].operation == OPERATION_LET_COLUMN)
+			TRY(parse_let(m, o->uses[i].argument));
+	for (size_t i = 0; i < o->nuses; i++) {
+		const struct operation_use *use = &o->uses[i];
 		struct selection *to = &m->selections[m->nselections++];
-		if (operation_has_columns(o->uses[i].operation))
-			status = parse_columns(m, &o->uses[i], to);
+		if (operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use))
+			TRY(selection_parse_pairs(use->argument, to, m->fault));
+		else if (operation_has_columns(use->operation))
+			TRY(selection_parse(use->argument, to, m->fault));
 	}
-	if (status == STATUS_OK && o->by) {
-		m->keys_selection = m->nselections++;
-		status = selection_parse(o->by, &m->selections[m->keys_selection], m->fault);
+	m->keys_selection = m->nselections;
+	if (o->by)
+		TRY(selection_parse(o->by, &m->selections[m->nselections++], m->fault));
+	for (size_t i = 0; i < o->nrenames; i++)
+		TRY(parse_rename(m, o->renames[i], &q->renames[q->nrenames++]));
+	return list_selections(m);
+}
+
+static void free_requests(struct query *q)
+{
+	for (size_t i = 0; i < q->nconditions; i++)
+		expr_free(&q->conditions[i]);
+	for (size_t i = 0; i < q->nlets; i++)
+		let_free(&q->lets[i]);
+	free(q->conditions);
+	free(q->lets);
+	free(q->renames);
+	q->conditions = NULL;
+	q->lets = NULL;
+	q->renames = NULL;
+	q->nconditions = q->nlets = q->nrenames = 0;
+}
+
+static void free_selections(struct making *m)
+{
+	for (size_t i = 0; i < m->nselections; i++)
+		selection_free(&m->selections[i]);
+	free(m->selections);
+	free(m->all);
+	free(m->let_demands);
+	m->selections = NULL;
+	m->all = NULL;
+	m->let_demands = NULL;
+	m->nselections = m->nall = 0;
+}
+
+/* ---- the first records ---- */
+
+/* Whether the second record must be read too: the first may be a header, and some selector is `*`, it is the summary, or
+ * a note may be due on what a condition compares. */
+static bool needs_second(const struct making *m)
+{
+	struct field_range range;
+
+	if (m->options->header == HEADER_NO)
+		return false;
+	for (size_t i = 0; i < m->nall; i++)
+		for (size_t j = 0; j < m->all[i]->nselectors; j++)
+			if (selector_by_position(&m->all[i]->selectors[j], 0, &range) && range.star)
+				return true;
+	return m->q->summary || query_has_order_as_text(m->q);
+}
+
+/* Skips what stands before the first record, and reads that as q->header. */
+static enum status read_first(struct making *m)
+{
+	const struct options *o = m->options;
+	struct query *q = m->q;
+	const struct preamble preamble = {
+		.nlines = o->nskipped_lines, .seeks_delimiter = q->guesses_delimiter, .dialect = &q->plan.dialect};
+	bool of_words = q->plan.dialect.whitespace && o->header != HEADER_NO;
+	enum status status;
+
+	TRY(input_skip_preamble(m->input, &preamble, m->fault));
+	status = header_read(&q->header, m->input, &q->plan, m->fault);
+	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
+	TRY(status);
+	if (of_words)
+		TRY(header_line_up(&q->header, m->input, &q->plan, m->fault));
+	if (needs_second(m))
+		TRY(header_read_below(&q->header, m->input, &q->plan, m->fault));
+	if (!o->emits && !q->summary && !of_words && o->header != HEADER_NO)
+		TRY(header_find_units(&q->header, m->input, &q->plan, m->fault));
+	return STATUS_OK;
+}
+
+static enum status add_signed_name(struct making *m, const char *name)
+{
+	const char **added;
+
+	if (!name || !expr_is_signed_name(name))
+		return STATUS_OK;
+	added = ARRAY_ADD(m->names.at, m->names.n);
+	if (!added)
+		return no_memory(m);
+	*added = name;
+	m->names.n++;
+	return STATUS_OK;
+}
+
+/* Parses what the options say: usage errors come before the input is read. An expression may have names with signs, those
+ * of the first record, so its own come after that. */
+static enum status parse(struct making *m)
+{
+	const struct header *h = &m->q->header;
+	size_t n = !m->input ? h->nnames : 0;
+
+	if (m->input) {
+		m->waits_for_names = true;
+		TRY(parse_selections(m));
+		TRY(read_first(m));
+		n = m->options->header == HEADER_NO ? 0 : h->record[0].nfields;
 	}
-	if (status == STATUS_OK)
-		status = query_parse_renames(m);
-	if (status == STATUS_OK)
-		query_mark_all_computed(m);
+	for (size_t i = 0; i < n; i++)
+		TRY(add_signed_name(m, m->input ? h->record[0].values[i].text : h->names[i]));
+	m->waits_for_names = false;
+	if (m->input && m->names.n == 0 && !m->needs_names)
+		return STATUS_OK;
+	free_requests(m->q);
+	free_selections(m);
+	return parse_selections(m);
+}
+
+static bool has_joined(const struct selection *s)
+{
+	for (size_t i = 0; i < s->nselectors; i++)
+		if (s->selectors[i].joined)
+			return true;
+	return false;
+}
+
+/* Cuts the pairs of columns that have several colons, now that the first record is known. */
+static enum status cut_pairs(struct making *m)
+{
+	const struct first_record *first = &m->q->header.record[0];
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < m->nselections; i++) {
+		struct name_index names;
+		if (!has_joined(&m->selections[i]))
+			continue;
+		if (name_index_init(&names, first->nfields) != STATUS_OK)
+			return no_memory(m);
+		for (size_t j = 0; j < first->nfields; j++)
+			name_index_add(&names, first->values[j].text, j);
+		name_index_sort(&names);
+		status = selection_cut_pairs(&m->selections[i], &names, first->nfields, m->fault);
+		name_index_free(&names);
+	}
 	return status;
+}
+
+/* Names the columns of an input without records after the selectors that are names, behind those
+ * that are selected by number: it has every column that is asked for. */
+static enum status name_blindly(struct making *m)
+{
+	struct header *h = &m->q->header;
+	size_t nselectors = 0, nfields = 0;
+	struct field_range range;
+
+	for (size_t i = 0; i < m->nall; i++) {
+		const struct selection *s = m->all[i];
+		nselectors += s->nselectors;
+		for (size_t j = 0; j < s->nselectors; j++)
+			if (!s->selectors[j].computed && selector_by_position(&s->selectors[j], 0, &range) &&
+			    range.last >= nfields)
+				nfields = (size_t)range.last + 1;
+	}
+	free(h->names);
+	h->nnames = nfields;
+	h->names = calloc(nfields + nselectors + 1, sizeof *h->names);
+	if (!h->names)
+		return no_memory(m);
+	for (size_t i = 0; i < m->nall; i++)
+		for (size_t j = 0; j < m->all[i]->nselectors; j++)
+			if (!m->all[i]->selectors[j].computed && header_add_name(h, &m->all[i]->selectors[j]) != STATUS_OK)
+				return no_memory(m);
+	return STATUS_OK;
+}
+
+/* An input without any byte has no column of a name: what writes it may have failed. */
+static enum status check_empty(const struct making *m)
+{
+	struct field_range range;
+
+	for (size_t i = 0; !m->q->header.has_byte && i < m->nall; i++)
+		for (size_t j = 0; j < m->all[i]->nselectors; j++) {
+			const struct selector *s = &m->all[i]->selectors[j];
+			if (s->computed || selector_is_position(s) || selector_by_position(s, 0, &range))
+				continue;
+			fault_set_value(m->fault, STATUS_EMPTY, s->text, strlen(s->text));
+			m->fault->file = input_name(m->input, 0);
+			return STATUS_EMPTY;
+		}
+	return STATUS_OK;
+}
+
+/* Decides on q->header after read_first, and takes it out of the input. Where what is wrong is one of the values of the first
+ * record, or what follows it, q->header has its names, too. */
+static enum status decide_header(struct making *m)
+{
+	const struct options *o = m->options;
+	struct query *q = m->q;
+	struct header *h = &q->header;
+	const struct header_request request = {o->header, m->all, m->nall, q->summary, o->emits};
+
+	TRY(header_decide(h, m->input, &q->plan, &request, m->fault));
+	if (h->present || h->reason == HEADER_ALL_NUMBERS)
+		TRY(file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, m->input, m->fault));
+	if (h->nfields == 0) {
+		TRY(name_blindly(m));
+		TRY(check_empty(m));
+	}
+	return o->emits && needs_second(m) ? header_read_second(h, m->input, &q->plan, m->fault) : STATUS_OK;
+}
+
+static enum status find_header(struct making *m)
+{
+	struct header *h = &m->q->header;
+	struct plan *plan = &m->q->plan;
+	enum status status = cut_pairs(m);
+
+	if (!m->input)
+		return status == STATUS_OK && h->nfields == 0 ? name_blindly(m) : status;
+	if (status == STATUS_OK)
+		status = decide_header(m);
+	if (h->present && h->line) { /* else memory ran out */
+		plan->header = h->line;
+		plan->header_nbytes = h->end - h->begin;
+		plan->line_below_header = h->line_number + count_lines(h->line, h->line_nbytes);
+	}
+	return status;
+}
+
+/* Whether --invalid skip leaves the record out because it is ragged. */
+static bool is_left_out(const struct query *q, const struct options *o, const struct first_record *r)
+{
+	const struct ragged_rule rule = {.policy = q->plan.ragged.policy,
+					 .nfields = (uint32_t)q->header.nfields,
+					 .last_is_empty = q->header.ends_empty};
+	uint32_t n = (uint32_t)r->nfields;
+	bool ends_empty = n > 0 && r->values[n - 1].has_no_byte;
+
+	return o->invalid == INVALID_SKIP && n > 0 && ragged_is(&rule, n, ends_empty) &&
+	       !ragged_is_taken(&rule, n);
+}
+
+bool query_starts_unfit(const struct query *q, const struct options *o, uint32_t field)
+{
+	const struct header *h = &q->header;
+	const struct first_record *r = &h->record[h->present ? 1 : 0];
+
+	if (field >= r->nfields || (!o->emits && is_left_out(q, o, r)))
+		return o->emits;
+	return !r->values[field].is_number && (o->emits || !r->values[field].is_missing);
 }
 
 /* ---- what is asked of the fields ---- */
 
-static enum status grow_demands(struct making *m, size_t ndemands)
-{
-	struct demand *grown;
-
-	if (ndemands <= m->ndemands)
-		return STATUS_OK;
-	grown = realloc(m->demands, ndemands * sizeof *grown);
-	if (!grown)
-		return no_memory(m);
-	memset(grown + m->ndemands, 0, (ndemands - m->ndemands) * sizeof *grown);
-	m->demands = grown;
-	m->ndemands = ndemands;
-	return STATUS_OK;
-}
-
-struct demand *making_demand(struct making *m, size_t field)
+/* What is asked of a field, made if need be. NULL: no memory, as m->fault says. */
+static struct demand *demand_of(struct making *m, size_t field)
 {
 	if (field >= FIELD_COMPUTED)
 		return &m->let_demands[field - FIELD_COMPUTED];
-	return grow_demands(m, field + 1) == STATUS_OK ? &m->demands[field] : NULL;
+	for (; m->ndemands <= field; m->ndemands++)
+		if (!ARRAY_ADD(m->demands, m->ndemands)) {
+			no_memory(m);
+			return NULL;
+		}
+	return &m->demands[field];
 }
 
-enum status making_add_result(struct making *m, struct result result)
+static enum status select_field(struct making *m, size_t field)
 {
-	struct query *q = m->q;
-	struct result *grown;
+	struct demand *d = demand_of(m, field);
 
-	if ((q->nresults & (q->nresults + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
-		grown = realloc(q->results, (2 * q->nresults + 1) * sizeof *grown);
-		if (!grown)
-			return no_memory(m);
-		q->results = grown;
-	}
-	q->results[q->nresults++] = result;
+	if (!d)
+		return STATUS_NO_MEMORY;
+	d->selected = true;
 	return STATUS_OK;
 }
 
-enum status making_demand_values(struct making *m, enum operation operation, uint32_t field, bool star)
+static enum status select_request(struct making *m, const struct expr_request *r)
 {
-	struct demand *d = making_demand(m, field);
+	for (size_t i = 0; i < r->columns.nselectors; i++)
+		TRY(select_field(m, r->fields[i]));
+	return STATUS_OK;
+}
+
+/* Appends a result, or a new column. Until the plan is made, its column is the field. */
+static enum status add_result(struct making *m, struct result result)
+{
+	struct result *added = ARRAY_ADD(m->q->results, m->q->nresults);
+
+	if (!added)
+		return no_memory(m);
+	*added = result;
+	added->use = m->use;
+	m->q->nresults++;
+	return STATUS_OK;
+}
+
+/* Asks for what operation needs of one field. star: '*' includes it. */
+static enum status demand_values(struct making *m, enum operation operation, uint32_t field, bool star)
+{
+	struct demand *d = demand_of(m, field);
 
 	if (!d)
 		return STATUS_NO_MEMORY;
@@ -163,39 +497,30 @@ enum status making_demand_values(struct making *m, enum operation operation, uin
 	return STATUS_OK;
 }
 
-static bool is_key(const struct making *m, uint32_t field)
-{
-	return field < m->ndemands && m->demands[field].is_key;
-}
-
-/* Asks operation of one field. Until the plan is made, the new result's column is the field. */
-static enum status demand_field(struct making *m, enum operation operation, uint32_t field,
-				bool star)
+/* Asks operation of one field. */
+static enum status demand_field(struct making *m, enum operation operation, uint32_t field, bool star)
 {
 	const struct options *o = m->options;
 	bool unfit = star && query_starts_unfit(m->q, o, field);
 
-	if (star && is_key(m, field))
+	if (star && field < m->ndemands && m->demands[field].is_key)
 		return STATUS_OK;
 	if (unfit && !o->partial && !o->merge) /* a part has what may be a number in other parts */
 		return STATUS_OK;
-	if (making_demand_values(m, operation, field, star) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(demand_values(m, operation, field, star));
 	if (unfit && !o->partial)
 		return STATUS_OK;
-	return making_add_result(m, (struct result){operation, .column = field, .if_numeric = star});
+	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
-static enum status demand_range(struct making *m, enum operation operation,
-				struct field_range range)
+static enum status demand_range(struct making *m, enum operation operation, struct field_range range)
 {
-	enum status status = STATUS_OK;
 	size_t end = range.star ? m->q->header.nfields : (size_t)range.last + 1;
 
 	m->q->star |= range.star;
-	for (size_t field = range.first; status == STATUS_OK && field < end; field++)
-		status = demand_field(m, operation, (uint32_t)field, range.star);
-	return status;
+	for (size_t field = range.first; field < end; field++)
+		TRY(demand_field(m, operation, (uint32_t)field, range.star));
+	return STATUS_OK;
 }
 
 /* In an empty input, a position is not one of the columns that name_blindly made. */
@@ -205,8 +530,8 @@ static enum status resolve(struct making *m, const struct selector *s, struct fi
 	bool blindly = h->nfields == 0 && selector_by_position(s, 0, range);
 
 	if (s->computed) {
-		*range = (struct field_range){FIELD_COMPUTED + s->computed - 1,
-					      FIELD_COMPUTED + s->computed - 1, false};
+		range->first = range->last = FIELD_COMPUTED + s->computed - 1;
+		range->star = false;
 		return STATUS_OK;
 	}
 	if (m->index.entries)
@@ -215,23 +540,129 @@ static enum status resolve(struct making *m, const struct selector *s, struct fi
 }
 
 /* Asks operation of a pair of columns. */
-static enum status demand_pair(struct making *m, enum operation operation,
-			       const struct selector pair[2])
+static enum status demand_pair(struct making *m, enum operation operation, const struct selector pair[2])
 {
 	struct field_range sides[2];
 
 	for (int i = 0; i < 2; i++) {
-		enum status status = resolve(m, &pair[i], &sides[i]);
-		if (status == STATUS_OK && (sides[i].star || sides[i].first != sides[i].last))
-			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
-					      operation_name(operation), pair[i].text);
-		if (status == STATUS_OK)
-			status = making_demand_values(m, operation, sides[i].first, false);
-		if (status != STATUS_OK)
-			return status;
+		TRY(resolve(m, &pair[i], &sides[i]));
+		if (sides[i].star || sides[i].first != sides[i].last)
+			return option_fault(m->fault, "--%s: '%.64s' is not one column", operation_name(operation),
+					    pair[i].text);
+		TRY(demand_values(m, operation, sides[i].first, false));
 	}
-	return making_add_result(m, (struct result){.operation = operation, .column = sides[0].first,
-						     .other = sides[1].first});
+	return add_result(m, (struct result){.operation = operation, .column = sides[0].first, .other = sides[1].first});
+}
+
+/* Prints a field, or a computed column, of the record. */
+static enum status demand_print(struct making *m, uint32_t field)
+{
+	enum operation as = field >= FIELD_COMPUTED ? OPERATION_LET_COLUMN : OPERATION_SELECT;
+
+	if (field >= FIELD_COMPUTED)
+		TRY(demand_values(m, as, field, false));
+	TRY(select_field(m, field));
+	return add_result(m, (struct result){.operation = as, .column = field});
+}
+
+/* Prints the columns of --select; notes those of --drop. */
+static enum status demand_fields(struct making *m, enum operation operation, struct field_range range)
+{
+	if (range.star)
+		return option_fault(m->fault, "--%s: '*' is not a column", operation_name(operation));
+	for (uint32_t field = range.first; field <= range.last; field++) {
+		struct demand *d = demand_of(m, field);
+		if (!d)
+			return STATUS_NO_MEMORY;
+		d->is_dropped |= operation == OPERATION_DROP;
+		if (operation == OPERATION_SELECT)
+			TRY(demand_print(m, field));
+	}
+	return STATUS_OK;
+}
+
+/* Behind the last --drop, prints what none of them names. */
+static enum status demand_left(struct making *m)
+{
+	const struct options *o = m->options;
+	bool is_left = m->q->header.nfields == 0; /* no record: nothing is known of its columns */
+
+	for (size_t j = m->use + 1; j < o->nuses; j++)
+		if (o->uses[j].operation == OPERATION_DROP)
+			return STATUS_OK;
+	for (size_t j = 0; j < o->nuses; j++) /* a new column is printed besides */
+		is_left |= operation_kind(o->uses[j].operation) != OPERATION_FIELDS &&
+			   operation_kind(o->uses[j].operation) != OPERATION_LET;
+	for (size_t f = 0; f < m->q->header.nnames; f++)
+		if (f >= m->ndemands || !m->demands[f].is_dropped) {
+			TRY(demand_print(m, (uint32_t)f));
+			is_left = true;
+		}
+	for (size_t k = 0; k < m->q->nlets; k++)
+		if (!m->let_demands[k].is_dropped) {
+			TRY(demand_print(m, FIELD_COMPUTED + (uint32_t)k));
+			is_left = true;
+		}
+	if (!is_left)
+		return option_fault(m->fault, "--drop: no column is left to print: --select says which are printed");
+	return STATUS_OK;
+}
+
+/* A computed column is printed where records are. */
+static enum status demand_let(struct making *m, uint32_t field)
+{
+	if (!m->options->emits || m->options->selects || picture_is_asked(&m->options->picture))
+		return STATUS_OK;
+	return demand_print(m, field);
+}
+
+static enum status demand_use(struct making *m, const struct operation_use *use, size_t *nlets)
+{
+	const struct selection *s = &m->selections[m->use];
+	enum operation operation = use->operation;
+	enum operation_kind kind = operation_kind(operation);
+	bool in_pairs = !m->q->matrix && kind == OPERATION_PAIR;
+	struct field_range range;
+
+	for (size_t j = 0; j < s->nselectors; j += 1 + in_pairs) {
+		if (in_pairs) {
+			TRY(demand_pair(m, operation, &s->selectors[j]));
+			continue;
+		}
+		TRY(resolve(m, &s->selectors[j], &range));
+		TRY(kind == OPERATION_FIELDS ? demand_fields(m, operation, range) : demand_range(m, operation, range));
+	}
+	if (operation == OPERATION_DROP)
+		TRY(demand_left(m));
+	if (kind == OPERATION_LET)
+		TRY(demand_let(m, FIELD_COMPUTED + (uint32_t)(*nlets)++));
+	else if (!operation_has_columns(operation))
+		TRY(add_result(m, (struct result){.operation = operation}));
+	if (kind == OPERATION_TABLE && (m->q->star || m->q->nresults != 1))
+		return option_fault(m->fault, "--%s: '%.64s' is not one column", operation_name(operation), use->argument);
+	return STATUS_OK;
+}
+
+/* The columns of --by. */
+static enum status demand_keys(struct making *m)
+{
+	const struct selection *s = &m->selections[m->keys_selection];
+	struct field_range range;
+
+	m->nkeys = 0;
+	for (size_t i = 0; m->options->by && i < s->nselectors; i++) {
+		TRY(resolve(m, &s->selectors[i], &range));
+		if (range.star)
+			return option_fault(m->fault, "--by: '*' is not a column: name those that make a group");
+		for (uint32_t field = range.first; field <= range.last; field++) {
+			TRY(select_field(m, field));
+			if (ARRAY_GROW(m->keys, m->keys_capacity, m->nkeys + 1) != STATUS_OK)
+				return no_memory(m);
+			demand_of(m, field)->is_key = true;
+			m->keys[m->nkeys++] = field;
+		}
+	}
+	return STATUS_OK;
 }
 
 /* Sorts the names if that is faster than searching all of them for each selector. */
@@ -253,149 +684,83 @@ static enum status index_names(struct making *m)
 	return STATUS_OK;
 }
 
-/* A computed column, the *n-th, is printed where records are. */
-static enum status demand_let(struct making *m, size_t *n)
+/* Finds the columns that computed columns are made of. */
+static enum status resolve_lets(struct making *m)
 {
-	uint32_t field = FIELD_COMPUTED + (uint32_t)(*n)++;
+	const struct header *h = &m->q->header;
 
-	if (!m->options->emits || m->options->selects || picture_is_asked(&m->options->picture))
-		return STATUS_OK;
-	if (making_demand_values(m, OPERATION_LET_COLUMN, field, false) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return making_add_result(m, (struct result){.operation = OPERATION_LET_COLUMN, .column = field});
-}
-
-static enum status demand_selected(struct making *m)
-{
-	struct field_range range;
-	enum status status = STATUS_OK;
-	size_t nresults = 0, nlets = 0;
-
-	for (size_t i = 0; i < m->options->nuses; i++) {
-		const struct operation_use *use = &m->options->uses[i];
-		const struct selection *s = &m->selections[i];
-		bool in_pairs = !m->q->matrix && operation_kind(use->operation) == OPERATION_PAIR;
-		for (size_t j = 0; status == STATUS_OK && j < s->nselectors; j += 1 + in_pairs) {
-			if (in_pairs) {
-				status = demand_pair(m, use->operation, &s->selectors[j]);
-				continue;
-			}
-			status = resolve(m, &s->selectors[j], &range);
-			if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_FIELDS)
-				status = query_demand_fields(m, use->operation, range);
-			else if (status == STATUS_OK)
-				status = demand_range(m, use->operation, range);
-		}
-		if (status == STATUS_OK && use->operation == OPERATION_DROP)
-			status = query_demand_left(m, i);
-		if (operation_kind(use->operation) == OPERATION_LET) {
-			status = status == STATUS_OK ? demand_let(m, &nlets) : status;
-		} else if (status == STATUS_OK && !operation_has_columns(use->operation)) {
-			status = making_add_result(m, (struct result){.operation = use->operation});
-		}
-		if (status == STATUS_OK && operation_kind(use->operation) == OPERATION_TABLE &&
-		    (m->q->star || m->q->nresults != 1))
-			status = option_fault(m->fault, "--%s: '%.64s' is not one column",
-					      operation_name(use->operation), use->argument);
-		for (; nresults < m->q->nresults; nresults++)
-			m->q->results[nresults].use = (uint32_t)i;
-	}
-	return status;
-}
-
-/* Makes a range of fields keys. */
-static enum status demand_key(struct making *m, struct field_range range)
-{
-	uint32_t *grown = realloc(m->keys, (m->nkeys + range.last - range.first + 1) * sizeof *grown);
-
-	if (!grown)
-		return no_memory(m);
-	m->keys = grown;
-	for (uint32_t field = range.first; field <= range.last; field++) {
-		struct demand *d = making_demand(m, field);
-		if (!d)
-			return STATUS_NO_MEMORY;
-		d->selected = d->is_key = true;
-		m->keys[m->nkeys++] = field;
+	for (size_t k = 0; k < m->q->nlets; k++)
+		for (size_t i = 0; i < h->nnames; i++)
+			if (h->names[i] && !strcmp(h->names[i], m->q->lets[k].name))
+				return option_fault(m->fault, "--let: the input has a column '%.64s' already", h->names[i]);
+	for (struct let *let = m->q->lets; let < m->q->lets + m->q->nlets; let++) {
+		TRY(expr_resolve(&let->request, h->names, h->nnames, m->fault));
+		for (size_t i = 0; i < let->nconditions; i++)
+			TRY(expr_resolve(&let->conditions[i], h->names, h->nnames, m->fault));
 	}
 	return STATUS_OK;
 }
 
-/* The columns of --by. */
-static enum status demand_keys(struct making *m)
+/* Finds the one column of OLD. */
+static enum status find_rename(struct making *m, const struct selection *s, const char *argument, struct rename *out)
 {
-	const struct selection *s = &m->selections[m->keys_selection];
-	enum status status = STATUS_OK;
-	struct field_range range;
+	struct field_range range = {0, 0, false};
 
-	if (!m->options->by)
-		return STATUS_OK;
-	m->nkeys = 0;
-	for (size_t i = 0; status == STATUS_OK && i < s->nselectors; i++) {
-		status = resolve(m, &s->selectors[i], &range);
-		if (status == STATUS_OK && range.star)
-			status = option_fault(m->fault, "--by: '*' is not a column: name those that make a "
-					      "group");
-		if (status == STATUS_OK)
-			status = demand_key(m, range);
-	}
-	return status;
+	if (s->nselectors == 1 && s->selectors[0].computed)
+		range.first = range.last = FIELD_COMPUTED + s->selectors[0].computed - 1;
+	else if (s->nselectors == 1)
+		TRY(selector_resolve(&s->selectors[0], m->q->header.names, m->q->header.nnames, &range, m->fault));
+	if (s->nselectors != 1 || range.star || range.first != range.last)
+		return option_fault(m->fault, "--rename: '%.*s' is not one column", (int)(out->name - 1 - argument), argument);
+	out->field = range.first;
+	return STATUS_OK;
 }
 
-/* The fields that the conditions look at. */
-static enum status demand_conditions(struct making *m)
+static enum status find_renames(struct making *m)
 {
-	const struct header *h = &m->q->header;
-	enum status status = STATUS_OK;
+	const struct options *o = m->options;
+	const struct selection *s = m->selections + m->nselections - o->nrenames;
 
-	for (size_t i = 0; status == STATUS_OK && i < m->q->nconditions; i++) {
-		struct expr_request *r = &m->q->conditions[i];
-		status = expr_resolve(r, h->names, h->nnames, m->fault);
-		for (size_t j = 0; status == STATUS_OK && j < r->columns.nselectors; j++) {
-			struct demand *d = making_demand(m, r->fields[j]);
-			if (!d)
-				status = STATUS_NO_MEMORY;
-			else
-				d->selected = true;
-		}
-	}
-	return status;
+	if (o->nrenames > 0 && m->q->header.nfields > 0 && !m->q->header.present)
+		return option_fault(m->fault, "--rename: the input has no header");
+	for (size_t i = 0; i < o->nrenames; i++)
+		TRY(find_rename(m, &s[i], o->renames[i], &m->q->renames[i]));
+	return STATUS_OK;
 }
 
-/* The summary asks for every column. Each column's values decide whether it is number or text. */
-static enum status demand_all(struct making *m)
+const char *query_new_name(const struct query *q, uint32_t field)
 {
-	const struct field_range all = {0, (uint32_t)m->q->header.nfields - 1, false};
-
-	return m->q->header.nfields ? demand_range(m, OPERATION_SUM, all) : STATUS_OK;
-}
-
-/* ---- all of it ---- */
-
-/* Whether '*' has found any column. */
-static bool found_star(const struct query *q)
-{
-	for (size_t i = 0; i < q->nresults; i++)
-		if (q->results[i].if_numeric)
-			return true;
-	return false;
+	for (size_t i = q->nrenames; i-- > 0;)
+		if (q->renames[i].field == field)
+			return q->renames[i].name;
+	return NULL;
 }
 
 static enum status demand(struct making *m)
 {
-	enum status status = index_names(m);
+	struct query *q = m->q;
+	size_t nlets = 0;
 
-	if (status == STATUS_OK)
-		status = query_resolve_lets(m);
-	if (status == STATUS_OK)
-		status = demand_keys(m); /* first: '*' leaves them out */
-	if (status == STATUS_OK)
-		status = m->q->summary ? demand_all(m) : demand_selected(m);
-	if (status == STATUS_OK)
-		status = demand_conditions(m);
-	if (status == STATUS_OK)
-		status = query_find_renames(m);
-	return status == STATUS_OK ? query_demand_lets(m) : status; /* last: what they need */
+	TRY(index_names(m));
+	TRY(resolve_lets(m));
+	TRY(demand_keys(m)); /* first: '*' leaves them out */
+	if (q->summary && q->header.nfields) /* each column's values decide whether it is number or text */
+		TRY(demand_range(m, OPERATION_SUM, (struct field_range){0, (uint32_t)q->header.nfields - 1, false}));
+	for (m->use = 0; !q->summary && m->use < m->options->nuses; m->use++)
+		TRY(demand_use(m, &m->options->uses[m->use], &nlets));
+	for (size_t i = 0; i < q->nconditions; i++) {
+		TRY(expr_resolve(&q->conditions[i], q->header.names, q->header.nnames, m->fault));
+		TRY(select_request(m, &q->conditions[i]));
+	}
+	TRY(find_renames(m));
+	for (size_t k = q->nlets; k-- > 0;) { /* last: what they need */
+		if (!m->let_demands[k].selected)
+			continue;
+		TRY(select_request(m, &q->lets[k].request));
+		for (size_t i = 0; i < q->lets[k].nconditions; i++)
+			TRY(select_request(m, &q->lets[k].conditions[i]));
+	}
+	return STATUS_OK;
 }
 
 /* A column that the first record cannot have is the error, if that record was understood, before one of
@@ -415,151 +780,387 @@ static enum status prefer_unknown(struct making *m, enum status status)
 	return status;
 }
 
-static void free_parsed(struct making *m)
-{
-	struct query *q = m->q;
+/* ---- the plan ---- */
 
-	for (size_t i = 0; m->selections && i < m->nselections; i++)
-		selection_free(&m->selections[i]);
-	for (size_t i = 0; i < q->nconditions; i++)
-		expr_free(&q->conditions[i]);
-	for (size_t i = 0; i < q->nlets; i++)
-		let_free(&q->lets[i]);
-	free(m->selections);
-	free(m->let_demands);
-	free(q->conditions);
-	free(q->lets);
-	m->selections = NULL;
-	m->let_demands = NULL;
-	q->conditions = NULL;
-	q->lets = NULL;
-	m->nselections = q->nconditions = q->nlets = 0;
+/* Sets the plan's next column, which has its name and its field, to what is demanded of it. */
+static enum status plan_column(struct making *m, struct demand *d)
+{
+	struct plan_column *c = &m->q->plan.columns[m->q->plan.ncolumns];
+
+	c->needs = d->needs;
+	c->takes_text = (d->needs & MOMENT_ENDS) && !d->number && !d->star;
+	c->parses = d->number || d->star || c->takes_text;
+	c->if_numeric = m->q->summary || (d->star && !d->number);
+	c->counts_text = d->counts_text;
+	c->invalid = m->q->summary ? INVALID_TEXT : m->options->invalid;
+	c->nkeys_most = m->q->summary ? SUMMARY_NKEYS_MOST : 0;
+	c->is_key = d->is_key;
+	c->takes_text |= d->is_key && !d->needs; /* text is no error, but for a NUL */
+	d->column = m->q->plan.ncolumns++;
+	return c->name ? STATUS_OK : no_memory(m);
 }
 
-static enum status add_signed_name(struct making *m, const char *name)
+static size_t column_of(struct making *m, size_t field)
 {
-	const char **grown;
+	return demand_of(m, field)->column;
+}
 
-	if (!name || !expr_is_signed_name(name))
-		return STATUS_OK;
-	grown = realloc(m->names.at, (m->names.n + 1) * sizeof *grown);
-	if (!grown)
-		return no_memory(m);
-	m->names.at = grown;
-	m->names.at[m->names.n++] = name;
+/* Sets where in the plan a request's columns are. */
+static void place(struct making *m, struct expr_request *r)
+{
+	for (size_t i = 0; i < r->columns.nselectors; i++)
+		r->expr.columns[i] = (uint32_t)column_of(m, r->fields[i]);
+}
+
+/* A column of numbers is always one: a value that is no number is an error wherever it is used. */
+static enum status plan_let(struct making *m, struct let *let, struct demand *d)
+{
+	struct plan *plan = &m->q->plan;
+
+	place(m, &let->request);
+	for (size_t i = 0; i < let->nconditions; i++)
+		place(m, &let->conditions[i]);
+	if (let->is_number && d->is_key)
+		d->needs |= MOMENT_COUNT;
+	if (let->is_number && d->needs) {
+		d->number = true;
+		d->counts_text = false;
+	}
+	plan->columns[plan->ncolumns].let = let;
+	plan->columns[plan->ncolumns].name = strdup(let->name);
+	plan->nlets++;
+	return plan_column(m, d);
+}
+
+/* The columns: fields first, then computed ones. */
+static enum status plan_columns(struct making *m)
+{
+	struct query *q = m->q;
+	struct plan *plan = &q->plan;
+
+	for (size_t i = 0; i < m->ndemands; i++) {
+		struct plan_column *c = &plan->columns[plan->ncolumns];
+		if (!m->demands[i].selected)
+			continue;
+		c->field = (uint32_t)i;
+		c->name = header_column_name(&q->header, i);
+		c->begins_as_text = query_starts_unfit(q, m->options, (uint32_t)i);
+		TRY(plan_column(m, &m->demands[i]));
+	}
+	for (size_t k = 0; k < q->nlets; k++)
+		if (m->let_demands[k].selected)
+			TRY(plan_let(m, &q->lets[k], &m->let_demands[k]));
+	for (struct result *r = q->results; r < q->results + q->nresults; r++) {
+		enum operation_kind kind = operation_kind(r->operation);
+		if (operation_has_columns(r->operation) || kind == OPERATION_LET)
+			r->column = column_of(m, r->column);
+		if (kind == OPERATION_PAIR)
+			r->other = (uint32_t)column_of(m, r->other);
+	}
+	for (; plan->nkeys < m->nkeys; plan->nkeys++)
+		plan->keys[plan->nkeys] = column_of(m, m->keys[plan->nkeys]);
 	return STATUS_OK;
 }
 
-/* Parses what the options say, by the names with signs that the first record has. */
-static enum status parse_by_names(struct making *m, bool has_record)
+/* Marks the columns whose numbers meet in a result or a computed column: what a condition alone reads need not share a
+ * currency. */
+static void plan_currencies(struct plan *plan)
 {
-	const struct header *h = &m->q->header;
-	size_t n = !has_record ? h->nnames : m->options->header == HEADER_NO ? 0 : h->record[0].nfields;
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; status == STATUS_OK && i < n; i++)
-		status = add_signed_name(m, has_record ? h->record[0].values[i].text : h->names[i]);
-	m->waits_for_names = false;
-	if (status != STATUS_OK || (has_record && m->names.n == 0 && !m->needs_names))
-		return status;
-	free_parsed(m);
-	return parse_selections(m);
+	for (size_t c = 0; plan->notation.money && c < plan->ncolumns; c++) {
+		struct plan_column *column = &plan->columns[c];
+		const struct let *let = column->let;
+		column->has_currency |= !let && column->parses && column->needs && !column->takes_text;
+		for (size_t i = 0; let && i < let->nsteps; i++)
+			if (let->steps[i].code == LET_LOAD && let->steps[i].load == LET_LOAD_NUMBER)
+				plan->columns[let->request.expr.columns[let->steps[i].index]].has_currency = true;
+	}
+	for (size_t c = 0; plan->nlets && c < plan->ncolumns; c++)
+		plan->columns[c].has_currency &= !plan->columns[c].let;
 }
 
-/* Parses what the options say: usage errors come before the input is read. An expression may have names with signs, so its
- * own come after its first record. input: as in make. */
-static enum status parse(struct making *m, struct input *input)
+/* Whether numbers of a computed column may be rounded quotients. before: of the columns before it, all that it takes. */
+static bool may_be_rounded(const struct let *let, const bool *before)
 {
-	enum status status;
-
-	if (!input)
-		return parse_by_names(m, false);
-	m->waits_for_names = true;
-	status = parse_selections(m);
-	if (status == STATUS_OK)
-		status = query_read_first(m->q, m->options, m->selections, m->nselections, input, m->fault);
-	return status == STATUS_OK ? parse_by_names(m, true) : status;
+	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++)
+		if (step->code == LET_DIVIDE || (step->code == LET_LOAD && before[let->request.expr.columns[step->index]]))
+			return true;
+	return false;
 }
 
-/* input: NULL: the query has its header. */
-static enum status make(struct making *m, struct input *input)
+/* Asks for the extremes of pairs with quotients: of one side they tell how far the errors of the other reach. */
+static enum status need_extremes(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+	bool *rounded;
+
+	if (plan->nlets == 0 || plan->npairs == 0)
+		return STATUS_OK;
+	rounded = calloc(plan->ncolumns, sizeof *rounded);
+	if (!rounded)
+		return no_memory(m);
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		rounded[c] = plan->columns[c].let && may_be_rounded(plan->columns[c].let, rounded);
+	for (const struct plan_pair *p = plan->pairs; p < plan->pairs + plan->npairs; p++) {
+		if (!rounded[p->x] && !rounded[p->y])
+			continue;
+		plan->columns[p->x].needs |= MOMENT_EXTREMES;
+		plan->columns[p->y].needs |= MOMENT_EXTREMES;
+	}
+	free(rounded);
+	return STATUS_OK;
+}
+
+static size_t add_pair(struct plan *plan, const struct result *r, size_t y)
+{
+	plan->pairs[plan->npairs] = (struct plan_pair){.x = r->column, .y = y, .needs = operation_needs(r->operation)};
+	return plan->npairs++;
+}
+
+/* The pairs of columns: one for each result of two columns; of a matrix, one for each two of its columns, in the order of
+ * query_matrix_pair. Columns of a pair with quotients get MOMENT_EXTREMES. */
+static enum status plan_pairs(struct making *m)
 {
 	struct query *q = m->q;
-	enum status status = parse(m, input);
-	size_t nfields;
+	struct plan *plan = &q->plan;
+	size_t n = q->nresults;
 
-	if (status != STATUS_OK)
-		return status;
-	status = input ? query_read_header(q, m->options, m->selections, m->nselections, input, m->fault)
-		       : query_use_header(q, m->selections, m->nselections, m->fault);
-	if (status != STATUS_OK)
-		return prefer_unknown(m, status);
-	status = demand(m);
-	if (status == STATUS_OK && m->options->emits && q->star && !found_star(q))
-		status = fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
-	if (status == STATUS_OK)
-		status = query_make_plan(m);
-	nfields = q->header.nfields ? q->header.nfields : q->header.nnames;
+	if (q->matrix && n > MATRIX_COLUMNS_MAX)
+		return option_fault(m->fault, "--%s '*' is a matrix of %zu columns: more than %d",
+				    operation_name(q->results[0].operation), n, MATRIX_COLUMNS_MAX);
+	plan->pairs = calloc(q->matrix ? n * n / 2 + 1 : n + 1, sizeof *plan->pairs);
+	if (!plan->pairs)
+		return no_memory(m);
+	for (size_t i = 0; i < n; i++) {
+		struct result *r = &q->results[i];
+		for (size_t j = i + 1; q->matrix && j < n; j++)
+			add_pair(plan, r, q->results[j].column);
+		if (!q->matrix && operation_kind(r->operation) == OPERATION_PAIR)
+			r->pair = (uint32_t)add_pair(plan, r, r->other);
+	}
+	return need_extremes(m);
+}
+
+/* What a new column shows, by operation. */
+static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
+#define KIND_REDUCE(formula) 0
+#define KIND_TABLE(formula) 0
+#define KIND_PAIR(formula) 0
+#define KIND_TEXT(formula) 0
+#define KIND_RECORDS(formula) 0
+#define KIND_RUNNING(new_column) new_column
+#define KIND_OFFSET(new_column) new_column
+#define KIND_LET(new_column) new_column
+#define KIND_FIELDS(new_column) new_column
+#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+	[OPERATION_##id] = KIND_##kind(value),
+#include "query/options.def"
+};
+
+/* The new columns, in the order of the command line. */
+static void plan_new_columns(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+	const struct header *h = &m->q->header;
+	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
+
+	plan->emits = m->options->emits;
+	plan->head = m->options->choice.head;
+	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
+	plan->shares_header = plan->emits && !plan->only;
+	plan->exclusive = m->options->exclusive;
+	plan->inside_line = h->present && h->line[h->line_nbytes - 1] != '\n';
+	for (; plan->emits && plan->nnew_columns < m->q->nresults; plan->nnew_columns++) {
+		const struct result *r = &m->q->results[plan->nnew_columns];
+		const struct operation_use *use = &m->q->uses[r->use];
+		struct new_column *s = &plan->new_columns[plan->nnew_columns];
+		s->kind = new_column_kinds[r->operation];
+		s->column = r->column;
+		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
+		if (new_column_has_window(s)) {
+			s->window = plan->nwindows++;
+			plan->windows[s->window] =
+				(struct plan_window){s->kind, s->column, use->nrows, use->weight, 0, 0, false};
+		}
+		s->nahead = use->nrows;
+		s->is_descending = use->is_descending;
+		s->rank = plan->nranks;
+		plan->nleads += s->kind == NEW_LEAD;
+		plan->nranks += s->kind == NEW_RANK;
+	}
+}
+
+/* Whether a new column may have values that begin with a byte: fields of the input's first column cannot begin with
+ * that of comments, unless blanks before it are dropped. */
+static bool may_begin_with(const struct plan *plan, const struct new_column *column, char byte)
+{
+	const struct plan_column *of = &plan->columns[column->column];
+
+	if (!new_column_is_copied(column))
+		return decimal_is_digit(byte) || byte == '-' || byte == plan->notation.decimal;
+	return of->let || of->field > 0 || plan->dialect.trim;
+}
+
+/* Checks that no line that is printed has to begin with the byte of comments. */
+static enum status check_comments(struct making *m)
+{
+	const struct plan *plan = &m->q->plan;
+	const struct csv_dialect *d = &plan->dialect;
+
+	if (!d->comment || d->quote || d->escape || d->whitespace || !plan->only || plan->nnew_columns == 0 ||
+	    !may_begin_with(plan, &plan->new_columns[0], d->comment))
+		return STATUS_OK;
+	return option_fault(m->fault, "--quote none: a line that is printed could begin with '%c', the byte of "
+			    "--comment, and nothing can quote it: try --escape '\\', or the input's first column "
+			    "first", d->comment);
+}
+
+/* Makes the plan's columns, keys, pairs, predicates and new columns from the demands. */
+static enum status make_plan(struct making *m)
+{
+	struct query *q = m->q;
+	struct plan *plan = &q->plan;
+
+	plan->columns = calloc(m->ndemands + q->nlets + 1, sizeof *plan->columns);
+	plan->keys = calloc(m->nkeys + 1, sizeof *plan->keys);
+	plan->predicates = calloc(q->nconditions + 1, sizeof *plan->predicates);
+	plan->new_columns = calloc(q->nresults + 1, sizeof *plan->new_columns);
+	plan->windows = calloc(q->nresults + 1, sizeof *plan->windows);
+	if (!plan->columns || !plan->keys || !plan->predicates || !plan->new_columns || !plan->windows)
+		return no_memory(m);
+	TRY(plan_columns(m));
+	plan_currencies(plan);
+	TRY(plan_pairs(m));
+	plan->where = m->options->where ? 0 : PREDICATE_NONE;
+	for (; plan->npredicates < q->nconditions; plan->npredicates++) {
+		place(m, &q->conditions[plan->npredicates]);
+		plan->predicates[plan->npredicates] = &q->conditions[plan->npredicates].expr;
+	}
+	plan_new_columns(m);
+	return check_comments(m);
+}
+
+enum status plan_use_layout(struct plan *plan, struct word_layout *layout)
+{
+	bool widens = plan_widens_records(plan);
+
+	plan->dialect.layout = layout;
+	plan->ragged.may_lack_end = false;
+	if (widens && !layout)
+		plan->dialect.nfields = 0; /* the last value takes no rest: what follows it could not be told from it */
+	if (!layout)
+		return STATUS_OK;
+	if (widens && !layout->by_words)
+		return STATUS_ALIGNED_ONLY;
+	layout->by_columns &= !widens;
+	layout->takes_rest &= !widens;
+	if (layout->by_columns)
+		plan->ragged.may_lack_end = !layout->by_words || (plan->ragged.policy == RAGGED_ERROR &&
+								  plan->bad_record == INVALID_ERROR);
+	layout->shorter_fails = plan->ragged.may_lack_end;
+	return STATUS_OK;
+}
+
+/* ---- all of it ---- */
+
+/* Copies what the options say of every record to q->plan, before the first record is read. */
+static void begin(struct query *q, const struct options *options)
+{
+	memset(q, 0, sizeof *q);
+	q->plan.dialect = options->dialect;
+	q->plan.notation = options->notation;
+	q->plan.bad_record = options->invalid;
+	q->plan.nmissing = options->nmissing;
+	q->plan.missing = options->missing;
+	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
+	q->uses = options->uses;
+	q->nthreads = options->nthreads;
+	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
+		     !options_choice_name(options);
+	q->all = options->all;
+	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
+	q->plan.counts_records = options->invalid == INVALID_SKIP;
+	q->plan.is_saved = options->partial || options->save_state;
+	for (size_t i = 0; i < options->nuses; i++) {
+		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;
+		q->matrix |= operation_use_is_matrix(&options->uses[i]);
+	}
+}
+
+/* Whether '*' has found any column. */
+static bool found_star(const struct query *q)
+{
+	for (size_t i = 0; i < q->nresults; i++)
+		if (q->results[i].if_numeric)
+			return true;
+	return false;
+}
+
+/* Sets what the plan says of the shape of records. */
+static enum status plan_records(struct making *m)
+{
+	struct query *q = m->q;
+	size_t nfields = q->header.nfields ? q->header.nfields : q->header.nnames;
+
 	q->plan.dialect.one_column = nfields <= 1;
 	q->plan.ragged.nfields = nfields ? (uint32_t)nfields : 1;
 	q->plan.ragged.last_is_empty = q->header.ends_empty;
-	q->plan.guesses_texts = q->summary && input && input_is_repeatable(input);
+	q->plan.guesses_texts = q->summary && m->input && input_is_repeatable(m->input);
 	if (q->plan.dialect.whitespace)
 		q->plan.dialect.nfields = q->header.nfields;
-	if (status == STATUS_OK && input && plan_use_layout(&q->plan, q->header.layout) != STATUS_OK)
-		status = fault_set(m->fault, STATUS_ALIGNED_ONLY, 0, NULL);
-	if (status == STATUS_OK && input)
-		query_seek_header(q, m->options->partial);
-	return status;
+	if (!m->input)
+		return STATUS_OK;
+	if (plan_use_layout(&q->plan, q->header.layout) != STATUS_OK)
+		return fault_set(m->fault, STATUS_ALIGNED_ONLY, 0, NULL);
+	query_seek_header(q, m->options->partial);
+	return STATUS_OK;
 }
 
-/* input: as in make. */
-static enum status make_and_free(struct query *q, const struct options *options, struct input *input,
-				 struct fault *fault)
+static enum status make(struct making *m)
 {
-	struct making m = {.q = q, .options = options, .fault = fault};
-	enum status status = make(&m, input);
+	enum status status;
 
-	for (size_t i = 0; m.selections && i < m.nselections; i++)
-		selection_free(&m.selections[i]);
-	free(m.selections);
+	TRY(parse(m));
+	status = find_header(m);
+	if (status != STATUS_OK)
+		return prefer_unknown(m, status);
+	TRY(demand(m));
+	if (m->options->emits && m->q->star && !found_star(m->q))
+		return fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
+	TRY(make_plan(m));
+	return plan_records(m);
+}
+
+static enum status make_and_free(struct making m)
+{
+	enum status status = make(&m);
+
+	free_selections(&m);
 	free(m.names.at);
 	free(m.demands);
-	free(m.let_demands);
 	free(m.keys);
 	name_index_free(&m.index);
 	return status;
 }
 
-enum status query_make(struct query *q, const struct options *options, struct input *input,
-		       struct fault *fault)
+enum status query_make(struct query *q, const struct options *options, struct input *input, struct fault *fault)
 {
-	memset(q, 0, sizeof *q);
-	query_begin_plan(q, options);
-	return make_and_free(q, options, input, fault);
+	begin(q, options);
+	return make_and_free((struct making){.q = q, .options = options, .input = input, .fault = fault});
 }
 
-enum status query_make_again(struct query *q, const struct options *options, struct header *header,
-			     struct fault *fault)
+enum status query_make_again(struct query *q, const struct options *options, struct header *header, struct fault *fault)
 {
-	memset(q, 0, sizeof *q);
-	query_begin_plan(q, options);
+	begin(q, options);
 	q->header = *header;
 	memset(header, 0, sizeof *header);
-	return make_and_free(q, options, NULL, fault);
+	return make_and_free((struct making){.q = q, .options = options, .fault = fault});
 }
 
 void query_free(struct query *q)
 {
 	for (size_t c = 0; c < q->plan.ncolumns; c++)
 		free((char *)q->plan.columns[c].name);
-	for (size_t i = 0; i < q->nconditions; i++)
-		expr_free(&q->conditions[i]);
-	for (size_t i = 0; i < q->nlets; i++)
-		let_free(&q->lets[i]);
-	free(q->lets);
-	free(q->renames);
-	free(q->conditions);
+	free_requests(q);
 	free(q->plan.columns);
 	free(q->plan.keys);
 	free(q->plan.pairs);

@@ -47,7 +47,7 @@ struct query {
 	bool summary;      /* no operation was given: every column (summary.h) */
 	bool all;          /* with what is costly */
 	bool matrix;       /* pairs of all numeric columns: a result for each column, a pair in the plan
-			    * for each two, see query_pairs.h */
+			    * for each two, see query_matrix_pair */
 	bool star;         /* some operation is asked of every numeric column */
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nrenames;
@@ -62,6 +62,17 @@ const char *query_new_name(const struct query *q, uint32_t field);
 /* Returns the delimiter that the input probably has instead of a comma, as its first records have
  * one field each, or 0. */
 char query_other_delimiter(const struct query *q);
+
+/* Whether the first record that is no header excludes this field from '*'. If its value is missing
+ * there, or the record is left out, the field's first value decides later. If records are printed,
+ * that would be too late for their header: the field is then excluded. */
+bool query_starts_unfit(const struct query *q, const struct options *options, uint32_t field);
+
+/* Where in the plan the pair of a matrix's results i and j is, i < j < nresults. */
+static inline size_t query_matrix_pair(size_t nresults, size_t i, size_t j)
+{
+	return i * (2 * nresults - i - 1) / 2 + (j - i - 1);
+}
 
 /* Adds to a fault how that delimiter is given. */
 void query_explain(const struct query *q, struct fault *fault);

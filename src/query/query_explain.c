@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * query_explain.c - what a fault's message suggests, from what the query knows of the input.
+ * query_explain.c - what a query knows of the input's first records: what a fault's message suggests, notes on conditions, and
+ * whether the header must be sought among the records.
  */
 #include "query/query.h"
 
@@ -234,4 +235,126 @@ bool query_takes_name_for_text(const struct query *q, struct fault *fault)
 		if (is_planned(q, let) && has_name(q, let, fault))
 			return true;
 	return false;
+}
+
+/* ---- the header again ---- */
+
+/* Whether the header's field of a column is a value that is no number. */
+static bool header_has_name(const struct query *q, const struct plan_column *c)
+{
+	const struct first_record *first = &q->header.record[0];
+
+	return !c->let && c->field < first->nfields && !first->values[c->field].is_number &&
+	       !first->values[c->field].is_missing;
+}
+
+/* What a value of an expression is in a record that is the header. */
+enum in_header {
+	IN_HEADER_ANY,
+	IN_HEADER_NUMBER, /* one of the expression, not 0 */
+	IN_HEADER_NAME,
+	IN_HEADER_WRONG, /* an operation on a name, which is no number */
+};
+
+/* The result of an operation on a and b. */
+static enum in_header operate_in_header(enum let_code code, enum in_header a, enum in_header b)
+{
+	bool calculates = code >= LET_ADD && code <= LET_DIVIDE;
+
+	return calculates && a && b && (a >= IN_HEADER_NAME || b >= IN_HEADER_NAME) ? IN_HEADER_WRONG : IN_HEADER_ANY;
+}
+
+/* lets: of those of --let, as far as they are known. */
+static enum in_header load_in_header(const struct query *q, const struct plan_column *c, const enum in_header *lets)
+{
+	if (c->let)
+		return lets[c->let - q->lets];
+	return header_has_name(q, c) ? IN_HEADER_NAME : IN_HEADER_ANY;
+}
+
+/* Runs the expression on the header, as far as names and numbers alone say what comes out. lets: of those before it. */
+static enum in_header let_in_header(const struct query *q, const struct let *let, const enum in_header *lets)
+{
+	enum in_header stack[LET_DEPTH_MAX];
+	size_t n = 0;
+
+	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++) {
+		switch ((enum let_code)step->code) {
+		case LET_LOAD:
+			stack[n++] = load_in_header(q, &q->plan.columns[let->request.expr.columns[step->index]],
+						    lets);
+			break;
+		case LET_NUMBER:
+			stack[n++] = step->number.significand ? IN_HEADER_NUMBER : IN_HEADER_ANY;
+			break;
+		case LET_LITERAL:
+			stack[n++] = IN_HEADER_ANY;
+			break;
+		case LET_NEGATE:
+		case LET_ABS:
+		case LET_ROUND:
+		case LET_LOWER:
+		case LET_UPPER:
+		case LET_LENGTH:
+		case LET_EPOCH:
+			stack[n - 1] = IN_HEADER_ANY;
+			break;
+		default:
+			n--;
+			stack[n - 1] = operate_in_header(step->code, stack[n - 1], stack[n]);
+		}
+	}
+	return stack[0];
+}
+
+/* Whether in every record that is the header the column has a value that is an error. */
+static bool shows_header(const struct query *q, const struct plan_column *c, const enum in_header *lets, bool is_part)
+{
+	const struct first_record *second = &q->header.record[1];
+	bool is_number = q->header.has_second && c->field < second->nfields && second->values[c->field].is_number;
+
+	if (!c->parses || c->takes_text || !c->needs || c->invalid != INVALID_ERROR || q->plan.where != PREDICATE_NONE)
+		return false;
+	return c->let ? !c->if_numeric && load_in_header(q, c, lets) == IN_HEADER_WRONG
+		      : header_has_name(q, c) && (!c->if_numeric || (is_number && !is_part));
+}
+
+static bool some_column_shows_header(const struct query *q, bool is_part)
+{
+	enum in_header *lets = calloc(q->nlets + 1, sizeof *lets);
+	bool shows = false;
+
+	for (size_t c = 0; lets && c < q->plan.ncolumns && !shows; c++) {
+		const struct let *let = q->plan.columns[c].let; /* those that it takes come before it */
+		if (let)
+			lets[let - q->lets] = let_in_header(q, let, lets);
+		shows = shows_header(q, &q->plan.columns[c], lets, is_part);
+	}
+	free(lets);
+	return shows; /* false without memory: to seek it is never wrong */
+}
+
+/* Whether the condition of --where compares only one column, with a number. */
+static bool condition_shows_header(const struct query *q)
+{
+	const struct expr *e = q->plan.where == PREDICATE_NONE ? NULL : q->plan.predicates[q->plan.where];
+
+	return e && e->ntests == 1 && e->tests[0].kind == EXPR_TEST_NUMBER && q->plan.bad_record == INVALID_ERROR &&
+	       header_has_name(q, &q->plan.columns[e->columns[e->tests[0].left]]);
+}
+
+void query_seek_header(struct query *q, bool is_part)
+{
+	const struct header *h = &q->header;
+	bool has_name = false;
+
+	for (size_t i = 0; h->present && i < h->record[0].nfields; i++)
+		has_name |= !h->record[0].values[i].is_missing;
+	if (!has_name)
+		return; /* none, or records of empty fields are no headers */
+	if (condition_shows_header(q))
+		return;
+	if (some_column_shows_header(q, is_part))
+		return;
+	q->plan.sought = sought_header_of(q->plan.header, q->plan.header_nbytes, &q->plan.dialect);
 }

@@ -15,7 +15,7 @@
 #include "csv/word_layout.h"
 #include "fold/result.h"
 #include "io/output.h"
-#include "query/query_header.h"
+#include "query/query.h"
 
 #define NSHOWN 20 /* of files, columns and results */
 
