@@ -169,14 +169,13 @@ static enum status totals_reserve(struct worker *w, uint64_t **places, bool *fit
 {
 	size_t n = w->summary->nrecords;
 	struct arena arena = {NULL, 0};
-	enum status status;
 
 	totals_cut(w, &arena, n, places);
-	status = reserve(w, &w->totals, arena.nbytes, fits, fault);
+	TRY(reserve(w, &w->totals, arena.nbytes, fits, fault));
 	arena = {(char *)w->totals.data, 0};
-	if (status == STATUS_OK && *fits)
+	if (*fits)
 		totals_cut(w, &arena, n, places);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- the emission ---- */
@@ -255,11 +254,8 @@ static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fi
 /* Reserves nbytes of output on the device and the host. */
 static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, struct fault *fault)
 {
-	enum status status = reserve(w, &w->output, nbytes, fits, fault);
-
-	if (status != STATUS_OK || !*fits)
-		return status;
-	return text_pinned_reserve(w, nbytes, fits, fault);
+	TRY(reserve(w, &w->output, nbytes, fits, fault));
+	return *fits ? text_pinned_reserve(w, nbytes, fits, fault) : STATUS_OK;
 }
 
 size_t worker_likely_output(const struct worker *w, size_t nbytes)
@@ -271,14 +267,10 @@ enum status emit_reserve_likely(struct worker *w, struct fault *fault)
 {
 	size_t row_nbytes = sizeof(uint64_t) + w->plan->nnew_columns * sizeof(int128);
 	bool fits;
-	enum status status;
 
 	if (w->plan->nkeys) /* the order, and a sort's scratch */
 		row_nbytes += w->plan->nnew_columns * sizeof(int32_t) + sizeof(int128) + 8 * sizeof(uint32_t);
-	status = reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits, fault);
-
-	if (status != STATUS_OK)
-		return status;
+	TRY(reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits, fault));
 	return output_reserve(w, worker_likely_output(w, w->chunk_nbytes), &fits, fault);
 }
 
@@ -303,29 +295,24 @@ static enum status print(struct worker *w, const struct emission &e, uint64_t *p
 			 struct fault *fault)
 {
 	size_t likely = worker_likely_output(w, e.text.nbytes);
-	enum status status = output_reserve(w, likely, fits, fault);
 
-	if (status != STATUS_OK || !*fits)
-		return status;
-	status = place(w, e, places, fault);
-	if (status == STATUS_OK)
-		status = write_output(w, e, places, likely, fault);
-	if (status == STATUS_OK)
-		status = worker_wait(w, "print", fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(output_reserve(w, likely, fits, fault));
+	if (!*fits)
+		return STATUS_OK;
+	TRY(place(w, e, places, fault));
+	TRY(write_output(w, e, places, likely, fault));
+	TRY(worker_wait(w, "print", fault));
 	w->output_share = (double)*w->output_nbytes / (double)e.text.nbytes;
 	if (*w->output_nbytes > likely) {
 		w->nagain++;
-		status = output_reserve(w, *w->output_nbytes, fits, fault);
+		TRY(output_reserve(w, *w->output_nbytes, fits, fault));
 		worker_mark(w, STAGE_BEGINS);
-		if (status == STATUS_OK && *fits)
-			status = write_output(w, e, places, *w->output_nbytes, fault);
-		if (status == STATUS_OK)
-			status = worker_wait(w, "print again", fault);
+		if (*fits)
+			TRY(write_output(w, e, places, *w->output_nbytes, fault));
+		TRY(worker_wait(w, "print again", fault));
 	}
 	w->output_pinned.nbytes = *w->output_nbytes;
-	return status;
+	return STATUS_OK;
 }
 
 /* Prints the chunk on the GPU. *fits: false, and nothing is printed, if the CPU must. */
@@ -334,16 +321,15 @@ static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 {
 	struct emission e = emission_of(w, chunk);
 	uint64_t *places;
-	enum status status;
 
 	w->output_pinned.nbytes = 0;
 	*fits = w->summary->nexceptions == 0 && !new_fields_need_quotes(w->plan);
-	status = prepare_columns(w, chunk, before, fits, fault);
-	if (status != STATUS_OK || !*fits || e.nrecords == 0)
-		return status;
-	status = totals_reserve(w, &places, fits, fault);
-	if (status != STATUS_OK || !*fits)
-		return status;
+	TRY(prepare_columns(w, chunk, before, fits, fault));
+	if (!*fits || e.nrecords == 0)
+		return STATUS_OK;
+	TRY(totals_reserve(w, &places, fits, fault));
+	if (!*fits)
+		return STATUS_OK;
 	e.groups = w->running.order.groups;
 	return print(w, e, places, fits, fault);
 }

@@ -91,16 +91,13 @@ static enum status open_table(struct group_table *t, struct worker *w, const str
 			      struct fault *fault)
 {
 	struct group_layout layout;
-	enum status status;
 	size_t nfree, nall;
 
 	GPU_TRY("ask for free memory", cudaMemGetInfo(&nfree, &nall));
 	group_layout_make(&layout, w->plan);
-	status = worker_group_table_open(w, t, GROUP_TABLE_NPARTS, words_nbytes(setup, &layout, nfree), setup->nrecords,
-					 fault);
-	if (status == STATUS_OK)
-		status = worker_group_table_clear(w, t, GROUP_TABLE_NPARTS, fault);
-	return status == STATUS_OK ? worker_wait(w, "clear groups", fault) : status;
+	TRY(worker_group_table_open(w, t, GROUP_TABLE_NPARTS, words_nbytes(setup, &layout, nfree), setup->nrecords, fault));
+	TRY(worker_group_table_clear(w, t, GROUP_TABLE_NPARTS, fault));
+	return worker_wait(w, "clear groups", fault);
 }
 
 void gpu_groups_free(struct gpu_groups *g)
@@ -224,19 +221,18 @@ enum status groups_add_record(struct worker *w, const struct chunk *chunk, struc
 			      struct partial *out)
 {
 	struct partial *one = &w->ignored;
-	enum status status = partial_need(one, w->plan);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(partial_need(one, w->plan));
 	partial_clear(one);
 	one->offset_bytes = chunk->offset_bytes + record.begin;
-	status = cpu_folder_fold(&w->on_cpu, chunk->data + record.begin, record.end - record.begin,
-				 {CSV_FIELD_START, false, false}, one);
-	if (status == STATUS_OK && record.column == EXCEPTION_RECORD)
+	TRY(cpu_folder_fold(&w->on_cpu, chunk->data + record.begin, record.end - record.begin, {CSV_FIELD_START, false, false}, one));
+	if (record.column == EXCEPTION_RECORD)
 		count_record(out, one, record.begin);
-	if (status == STATUS_OK && one->groups && !out->groups)
-		status = (out->groups = groups_new(w->plan)) ? STATUS_OK : STATUS_NO_MEMORY;
-	return status == STATUS_OK && one->groups ? groups_combine(out->groups, one->groups) : status;
+	if (!one->groups)
+		return STATUS_OK;
+	if (!out->groups && !(out->groups = groups_new(w->plan)))
+		return STATUS_NO_MEMORY;
+	return groups_combine(out->groups, one->groups);
 }
 
 /* ---- the end of a run ---- */

@@ -73,13 +73,11 @@ void running_close(struct worker *w)
 enum status running_launch_groups(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
 	struct running_groups *g = &w->running;
-	enum status status = worker_group_table_clear(w, &g->table, 1, fault);
 
-	if (status == STATUS_OK)
-		status = worker_launch_groups(w, chunk, fault);
-	if (status == STATUS_OK)
-		GPU_TRY("copy groups", worker_copy_small(w, g->control, g->table.control, sizeof *g->control));
-	return status;
+	TRY(worker_group_table_clear(w, &g->table, 1, fault));
+	TRY(worker_launch_groups(w, chunk, fault));
+	GPU_TRY("copy groups", worker_copy_small(w, g->control, g->table.control, sizeof *g->control));
+	return STATUS_OK;
 }
 
 /* The groups' words that have come down. The table's first word is no group's, and comes with them, since copies begin
@@ -93,15 +91,12 @@ enum status running_add_groups(struct worker *w, struct partial *out, struct fau
 {
 	struct running_groups *g = &w->running;
 	size_t nwords = group_part_nwords(g->table, *g->control, 0), nbytes = (1 + nwords) * sizeof(uint64_t), nused;
-	enum status status = pinned_need(&g->words, nbytes + ARENA_ALIGN, fault);
+	enum status status;
 
 	g->ngroups = 0;
-	if (status == STATUS_OK)
-		GPU_TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
-	if (status == STATUS_OK)
-		status = worker_wait(w, "copy groups", fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(pinned_need(&g->words, nbytes + ARENA_ALIGN, fault));
+	GPU_TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
+	TRY(worker_wait(w, "copy groups", fault));
 	out->groups = out->groups ? out->groups : groups_new(w->plan);
 	if (!out->groups)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
@@ -221,16 +216,14 @@ enum status running_prepare(struct worker *w, const struct partial *before, bool
 	struct arena arena = {NULL, 0};
 	struct emission_carry *carries;
 	uint32_t *begins;
-	enum status status;
 
 	*fits = ngroups <= GROUP_TOTALS_NGROUPS_MAX && ngroups == (before->groups ? before->groups->ngroups : 0);
 	if (!*fits)
 		return STATUS_OK;
 	before_cut(w, &arena, &begins, &carries);
-	status = pinned_need(&w->running.before, arena.nbytes, fault);
-	if (status == STATUS_OK)
-		*fits = fill_before(w, before);
-	return status;
+	TRY(pinned_need(&w->running.before, arena.nbytes, fault));
+	*fits = fill_before(w, before);
+	return STATUS_OK;
 }
 
 /* ---- totals ---- */
@@ -269,10 +262,7 @@ static enum status copy_before(struct worker *w, struct fault *fault)
 
 enum status running_launch_totals(struct worker *w, const struct emission &e, struct fault *fault)
 {
-	enum status status = copy_before(w, fault);
-
-	if (status != STATUS_OK)
-		return status;
+	TRY(copy_before(w, fault));
 	GPU_TRY("launch order", group_order_launch(e, w->running.order, w->stream));
 	for (uint32_t i = 0; i < e.ncolumns; i++)
 		GPU_TRY("launch totals", group_total_launch(e, w->columns[i], w->running.order, &w->scans, w->stream));

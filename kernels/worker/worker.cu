@@ -218,10 +218,7 @@ static enum status gpu_wake(int device, struct fault *fault)
 
 static enum status open_device(struct worker *w, struct fault *fault)
 {
-	enum status status = gpu_wake(w->device, fault);
-
-	if (status != STATUS_OK)
-		return status;
+	TRY(gpu_wake(w->device, fault));
 	gpu_keep_near(w->device);
 	GPU_TRY("create stream", cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
 	GPU_TRY("create event", cudaEventCreateWithFlags(&w->idle, cudaEventBlockingSync |
@@ -365,32 +362,27 @@ enum status worker_launch_map(struct worker *w, const struct chunk *chunk, struc
  * the chunk. */
 static enum status launch_all(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
-	enum status status = worker_launch_map(w, chunk, fault);
-
-	w->early.launched = status == STATUS_OK && w->folds_columns && early_fold_plan(w, chunk);
+	TRY(worker_launch_map(w, chunk, fault));
+	w->early.launched = w->folds_columns && early_fold_plan(w, chunk);
 	if (!w->early.launched) {
 		GPU_TRY("copy summary", worker_copy_small(w, w->summary, w->device_summary,
 						      sizeof *w->summary));
 		worker_mark(w, STAGE_COPY_BACK);
-		return status;
+		return STATUS_OK;
 	}
-	status = worker_launch_columns(w, chunk,
-				       {w->early.state, w->early.head_nbytes > 0, false},
-				       w->early.head_nbytes, fault);
-	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
+	TRY(worker_launch_columns(w, chunk, {w->early.state, w->early.head_nbytes > 0, false}, w->early.head_nbytes, fault));
+	return worker_copy_results(w, fault);
 }
 
 static enum status gpu_begin(struct worker *w, const struct chunk *chunk, struct fault *fault)
 {
-	enum status status;
-
 	w->on_device = w->early.launched = false;
 	w->begun = true;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
 	worker_mark(w, STAGE_BEGINS);
-	status = worker_text_up(w, chunk, fault);
-	return status == STATUS_OK ? launch_all(w, chunk, fault) : status;
+	TRY(worker_text_up(w, chunk, fault));
+	return launch_all(w, chunk, fault);
 }
 
 static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct chunk_map *out,
