@@ -13,11 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/status.h"
 #include "base/text_buffer.h"
-#include "io/terminal.h"
 
 #define CURVE_NBUCKETS 1024
 
@@ -50,11 +48,5 @@ struct curve_range {
 	const char *least, *greatest; /* in the curve */
 };
 bool curve_range(const struct curve *c, size_t begin, size_t end, struct curve_range *out);
-
-/* Prints the line with characters, in 16 lines of text; name: the column's. Errors: STATUS_NO_MEMORY. */
-enum status curve_plot(const struct curve *c, const char *name, const struct terminal *terminal, FILE *out);
-
-/* Prints it as SVG, with ticks at round numbers. Errors: STATUS_NO_MEMORY. */
-enum status curve_svg(const struct curve *c, const char *name, FILE *out);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - see table.h.
+ * table.c - tables and their formats: see table.h. JSON by RFC 8259; Markdown by GitHub Flavored Markdown Spec 0.29, "Tables
+ * (extension)" and "Backslash escapes".
  */
 #include "io/table.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +13,6 @@
 
 #include "base/utf8.h"
 #include "io/output.h"
-#include "io/table_json.h"
-#include "io/table_markdown.h"
 
 #define TEXT_WIDTH_MAX 100
 #define CELL_WIDTH_MAX 24 /* of a text in a column of numbers: longer ones are cut */
@@ -39,7 +39,12 @@ void table_free(struct table *t)
 	memset(t, 0, sizeof *t);
 }
 
-/* ---- one cell ---- */
+static const struct cell *row_of(const struct table *t, size_t row)
+{
+	return t->cells + row * t->ncolumns;
+}
+
+/* ---- separated ---- */
 
 static void print_csv_cell(FILE *out, const char *text)
 {
@@ -62,8 +67,6 @@ static void print_tsv_cell(FILE *out, const char *text)
 	}
 }
 
-/* ---- rows ---- */
-
 static void print_separated(FILE *out, const struct cell *row, size_t ncells, char separator,
 			    void (*print)(FILE *, const char *))
 {
@@ -81,7 +84,7 @@ static void print_rows(FILE *out, const struct table *t, char separator, bool na
 	if (names)
 		print_separated(out, t->names, t->ncolumns, separator, print);
 	for (size_t i = 0; i < t->nrows; i++)
-		print_separated(out, t->cells + i * t->ncolumns, t->ncolumns, separator, print);
+		print_separated(out, row_of(t, i), t->ncolumns, separator, print);
 }
 
 /* Prints the values without names: of one record, one a line; otherwise a row a line. */
@@ -127,7 +130,7 @@ static bool is_shown(const struct table *t, size_t column)
 	bool any = t->one_record || t->nrows == 0;
 
 	for (size_t i = 0; i < t->nrows && !any; i++)
-		any = *t->cells[i * t->ncolumns + column].text;
+		any = *row_of(t, i)[column].text;
 	return any;
 }
 
@@ -139,7 +142,7 @@ static size_t column_width(const struct table *t, size_t column)
 	size_t width = utf8_width(t->names[column].text);
 
 	for (size_t i = 0; i < t->nrows; i++) {
-		size_t w = cell_width(t, column, &t->cells[i * t->ncolumns + column]);
+		size_t w = cell_width(t, column, &row_of(t, i)[column]);
 		width = w > width && w <= limit ? w : width;
 	}
 	return width;
@@ -178,10 +181,267 @@ static enum status print_table(FILE *out, const struct table *t)
 		widths[i] = is_shown(t, i) ? column_width(t, i) : WIDTH_HIDDEN;
 	print_aligned(out, t, t->names, widths);
 	for (size_t i = 0; i < t->nrows; i++)
-		print_aligned(out, t, t->cells + i * t->ncolumns, widths);
+		print_aligned(out, t, row_of(t, i), widths);
 	free(widths);
 	return STATUS_OK;
 }
+
+/* ---- Markdown ---- */
+
+static bool is_alphanumeric(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* Whether the byte at would be markup. An underscore within a word is not. */
+static bool is_markup(const char *text, size_t at)
+{
+	if (text[at] == '_')
+		return at == 0 || !is_alphanumeric(text[at - 1]) || !is_alphanumeric(text[at + 1]);
+	return strchr("\\`*[]<>|~&$", text[at]) != NULL;
+}
+
+/* Prints a text that is shown as it is; its line ends as <br>, since a row is a line. */
+static void print_markdown_text(FILE *out, const char *text)
+{
+	for (size_t i = 0; text[i]; i++) {
+		if (text[i] == '\r' && text[i + 1] == '\n')
+			i++;
+		if (text[i] == '\n' || text[i] == '\r') {
+			fputs("<br>", out);
+			continue;
+		}
+		if (is_markup(text, i))
+			putc('\\', out);
+		putc(text[i], out);
+	}
+}
+
+static void print_markdown_row(FILE *out, const struct cell *row, size_t ncells)
+{
+	for (size_t i = 0; i < ncells; i++) {
+		fputs("| ", out);
+		print_markdown_text(out, row[i].text);
+		putc(' ', out);
+	}
+	fputs("|\n", out);
+}
+
+/* A line of names, a rule that aligns numbers right and text left, and a line a row. */
+static void print_markdown(FILE *out, const struct table *t)
+{
+	print_markdown_row(out, t->names, t->ncolumns);
+	for (size_t i = 0; i < t->ncolumns; i++)
+		fputs(t->names[i].is_number ? "| --: " : "| --- ", out);
+	fputs("|\n", out);
+	for (size_t i = 0; i < t->nrows; i++)
+		print_markdown_row(out, row_of(t, i), t->ncolumns);
+}
+
+/* ---- JSON ---- */
+
+static void print_escaped(FILE *out, const char *text)
+{
+	const char *end = text + strlen(text);
+
+	while (*text) {
+		size_t nbytes = utf8_length(text, (size_t)(end - text));
+		unsigned char c = (unsigned char)*text;
+		if (nbytes == 0)
+			fputs("\\ufffd", out);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else
+			fwrite(text, 1, nbytes, out);
+		text += nbytes ? nbytes : 1;
+	}
+}
+
+/* The text as it stands between the quotes; NULL: out of memory. Owned by the caller. */
+static char *escape(const char *text)
+{
+	char *escaped = NULL;
+	size_t nbytes;
+	FILE *out = open_memstream(&escaped, &nbytes);
+
+	if (!out)
+		return NULL;
+	print_escaped(out, text);
+	if (fclose(out) == 0)
+		return escaped;
+	free(escaped);
+	return NULL;
+}
+
+/* A column's key: the name's first occurrence prints as it is, the others with a number. */
+struct key {
+	char *text;
+	size_t column;
+	unsigned long number; /* 0: none */
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(((const struct key *)a)->text, ((const struct key *)b)->text);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	int order = compare_texts(x, y);
+
+	return order ? order : (x->column > y->column) - (x->column < y->column);
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	return (x->column > y->column) - (x->column < y->column);
+}
+
+/* Whether text_number is a name of its own. */
+static bool is_taken(const struct key *sorted, size_t n, const char *text, unsigned long number)
+{
+	struct key wanted = {0};
+	bool taken;
+
+	if (asprintf(&wanted.text, "%s_%lu", text, number) < 0)
+		return false;
+	taken = bsearch(&wanted, sorted, n, sizeof *sorted, compare_texts) != NULL;
+	free(wanted.text);
+	return taken;
+}
+
+/* Numbers the keys that are there already. Sorted by text, then by column. */
+static void number_keys(struct key *sorted, size_t n)
+{
+	unsigned long number = 1;
+
+	for (size_t i = 1; i < n; i++) {
+		if (compare_texts(&sorted[i], &sorted[i - 1])) {
+			number = 1;
+			continue;
+		}
+		do
+			number++;
+		while (is_taken(sorted, n, sorted[i].text, number));
+		sorted[i].number = number;
+	}
+}
+
+static void free_keys(struct key *keys, size_t n)
+{
+	for (size_t i = 0; keys && i < n; i++)
+		free(keys[i].text);
+	free(keys);
+}
+
+/* The keys of the table's columns, in their order; NULL: out of memory. For free_keys. */
+static struct key *make_keys(const struct table *t)
+{
+	struct key *keys = calloc(t->ncolumns + 1, sizeof *keys);
+
+	for (size_t i = 0; keys && i < t->ncolumns; i++) {
+		keys[i] = (struct key){escape(t->names[i].text), i, 0};
+		if (keys[i].text)
+			continue;
+		free_keys(keys, i);
+		return NULL;
+	}
+	if (keys) {
+		qsort(keys, t->ncolumns, sizeof *keys, compare_keys);
+		number_keys(keys, t->ncolumns);
+		qsort(keys, t->ncolumns, sizeof *keys, compare_columns);
+	}
+	return keys;
+}
+
+static const char *skip_digits(const char *text)
+{
+	return text + strspn(text, "0123456789");
+}
+
+/* Whether a number's text is one of JSON: no sign + and no 0 before it, and digits on both sides of the point. */
+static bool is_json_number(const char *text)
+{
+	const char *digits = text + (*text == '-'), *end = skip_digits(digits);
+
+	if (end == digits || (*digits == '0' && end > digits + 1))
+		return false;
+	if (*end == '.') {
+		digits = end + 1;
+		end = skip_digits(digits);
+		if (end == digits)
+			return false;
+	}
+	if (*end == 'e' || *end == 'E') {
+		digits = end + 1;
+		digits += *digits == '+' || *digits == '-';
+		end = skip_digits(digits);
+		if (end == digits)
+			return false;
+	}
+	return *end == '\0';
+}
+
+/* A number that is spelled otherwise than JSON's are, such as 02134, is a string. */
+static bool is_string(const struct cell *cell)
+{
+	if (!cell->is_number || !*cell->text)
+		return !cell->is_number;
+	return cell->is_quoted || (cell->is_spelled && !is_json_number(cell->text));
+}
+
+static void print_value(FILE *out, const struct cell *cell)
+{
+	if (!is_string(cell)) {
+		fputs(*cell->text ? cell->text : "null", out);
+		return;
+	}
+	putc('"', out);
+	print_escaped(out, cell->text);
+	putc('"', out);
+}
+
+static void print_object(FILE *out, const struct key *keys, const struct cell *row, size_t ncolumns)
+{
+	putc('{', out);
+	for (size_t i = 0; i < ncolumns; i++) {
+		fprintf(out, "%s\"%s", i ? ", " : "", keys[i].text);
+		if (keys[i].number)
+			fprintf(out, "_%lu", keys[i].number);
+		fputs("\": ", out);
+		print_value(out, &row[i]);
+	}
+	putc('}', out);
+}
+
+/* A list of objects, or of one record an object; is_lines: the objects, one a line. Keys are the columns'
+ * names; of columns with the same name, the second's key ends in _2 and so on, so that no key is
+ * there twice. JSON is UTF-8: any other byte prints as U+FFFD. */
+static enum status print_json(FILE *out, const struct table *t, bool is_lines)
+{
+	struct key *keys = make_keys(t);
+	bool is_list = !is_lines && !t->one_record;
+
+	if (!keys)
+		return STATUS_NO_MEMORY;
+	if (is_list)
+		putc('[', out);
+	for (size_t i = 0; i < t->nrows; i++) {
+		if (i)
+			fputs(is_lines ? "\n" : ",\n ", out);
+		print_object(out, keys, row_of(t, i), t->ncolumns);
+	}
+	fputs(is_list ? "]\n" : is_lines && t->nrows == 0 ? "" : "\n", out);
+	free_keys(keys, t->ncolumns);
+	return STATUS_OK;
+}
+
+/* ---- all of them ---- */
 
 enum status table_print(const struct table *t, enum format format, struct fault *fault)
 {
@@ -193,11 +453,11 @@ enum status table_print(const struct table *t, enum format format, struct fault 
 	else if (format == FORMAT_TSV)
 		print_rows(out, t, '\t', true, print_tsv_cell);
 	else if (format == FORMAT_JSON)
-		status = table_print_json(t, out);
+		status = print_json(out, t, false);
 	else if (format == FORMAT_NDJSON)
-		status = table_print_ndjson(t, out);
+		status = print_json(out, t, true);
 	else if (format == FORMAT_MARKDOWN)
-		table_print_markdown(t, out);
+		print_markdown(out, t);
 	else if (format == FORMAT_TABLE)
 		status = print_table(out, t);
 	else
