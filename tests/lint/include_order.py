@@ -5,6 +5,7 @@ Rules are functions of a tree, {path: text}, that return complaints. Each is ask
 tree as it is, which must give none, and of a copy with one line broken, which must give some.
 Nothing is built or run, so this test needs neither the program nor a compiler.
 """
+import functools
 import glob
 import os
 import re
@@ -60,6 +61,7 @@ def is_code(path):
     return path.startswith(("src/", "kernels/", "bench/")) and not path.startswith("bench/csv/") and not path.endswith(".py")
 
 
+@functools.lru_cache(maxsize=None)
 def without_comments(text, strings=True):
     """C text without comments; strings=False: string literals emptied too."""
     def replace(match):
@@ -71,12 +73,21 @@ def without_comments(text, strings=True):
                   flags=re.S)
 
 
+def lines_with(text, pattern):
+    """Pairs (line number, match) of the lines of text that have the pattern, once each."""
+    last = 0
+    for match in re.finditer(pattern, text, flags=re.M):
+        number = text.count("\n", 0, match.start()) + 1
+        if number != last:
+            yield number, match
+        last = number
+
+
+@functools.lru_cache(maxsize=None)
 def includes(text):
     """Pairs (line number, name) of #include "name"."""
-    for number, line in enumerate(without_comments(text).split("\n"), 1):
-        match = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
-        if match:
-            yield number, match.group(1)
+    return [(number, match.group(1))
+            for number, match in lines_with(without_comments(text), r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"')]
 
 
 def mentions(tree, pattern, allowed):
@@ -84,10 +95,8 @@ def mentions(tree, pattern, allowed):
     for path, text in sorted(tree.items()):
         if not is_code(path) or path in allowed:
             continue
-        for number, line in enumerate(without_comments(text, strings=False).split("\n"), 1):
-            match = re.search(pattern, line)
-            if match:
-                yield "%s:%d: %s" % (path, number, match.group())
+        for number, match in lines_with(without_comments(text, strings=False), pattern):
+            yield "%s:%d: %s" % (path, number, match.group())
 
 
 # ---- rules ------------------------------------------------------------------------------------
