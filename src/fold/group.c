@@ -61,8 +61,10 @@ bool group_rests_exist(void)
 
 /* ---- cells ---- */
 
-static struct group_numbers numbers_of(const struct group_cell *cell, unsigned needs)
+static struct group_numbers numbers_of(struct group *g, const struct plan_column *column)
 {
+	const struct group_cell *cell = group_cell(g, column);
+	const unsigned needs = column->needs;
 	struct group_numbers x = {.count = group_cell_count(cell), .scale = group_cell_scale(cell), .bin = {.sum = cell->sum}};
 
 	if (needs & MOMENT_EXTREMES) {
@@ -76,13 +78,16 @@ static struct group_numbers numbers_of(const struct group_cell *cell, unsigned n
 	if (needs & MOMENT_FOURTHS)
 		x.fourths = (int128)group_joined(cell->fourths);
 	if (needs & MOMENT_LOGS)
-		x.logs = group_logs_get(group_logs(cell, needs));
+		x.logs = group_logs_get(group_logs(g, column));
 	return x;
 }
 
 /* Makes a cell's numbers x. Returns false, and changes nothing, where they do not fit. */
-static bool set_cell(struct group_cell *cell, unsigned needs, const struct group_numbers *x)
+static bool set_cell(struct group *g, const struct plan_column *column, const struct group_numbers *x)
 {
+	struct group_cell *cell = group_cell(g, column);
+	const unsigned needs = column->needs;
+
 	if (x->bin.sum != (int64_t)x->bin.sum || x->squares.high || x->logs.exponents2 != (int64_t)x->logs.exponents2 ||
 	    x->logs.exponents10 != (int64_t)x->logs.exponents10)
 		return false;
@@ -99,7 +104,7 @@ static bool set_cell(struct group_cell *cell, unsigned needs, const struct group
 	if (needs & MOMENT_FOURTHS)
 		group_split(cell->fourths, (uint128)x->fourths);
 	if (needs & MOMENT_LOGS)
-		group_logs_set(group_logs(cell, needs), &x->logs);
+		group_logs_set(group_logs(g, column), &x->logs);
 	return true;
 }
 
@@ -168,18 +173,17 @@ static enum status add_to_column(const struct group_numbers *x, unsigned needs, 
 
 enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x)
 {
-	struct group_cell *cell = group_cell(g, &plan->columns[c]);
-	unsigned needs = plan->columns[c].needs;
+	const struct plan_column *column = &plan->columns[c];
 	struct group_numbers sum;
 	enum status status;
 
-	if (group_cell_count(cell) == 0 && set_cell(cell, needs, x))
+	if (group_cell_count(group_cell(g, column)) == 0 && set_cell(g, column, x))
 		return STATUS_OK;
-	sum = numbers_of(cell, needs);
-	if (sum.count && add_numbers(&sum, x) && set_cell(cell, needs, &sum))
+	sum = numbers_of(g, column);
+	if (sum.count && add_numbers(&sum, x) && set_cell(g, column, &sum))
 		return STATUS_OK;
 	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_to_column(x, needs, &g->rest->columns[c]) : status;
+	return status == STATUS_OK ? add_to_column(x, column->needs, &g->rest->columns[c]) : status;
 }
 
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number)
@@ -253,9 +257,9 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 		if (!add_to_cell(cell, needs, x->significand[row], x->scale[row])) {
 			status = group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]});
 		} else if (needs & MOMENT_LOGS) {
-			struct logarithm_sum logs = group_logs_get(group_logs(cell, needs));
+			struct logarithm_sum logs = group_logs_get(group_logs(groups[row], column));
 			logarithm_add_rows(&logs, &x->significand[row], &x->scale[row], 1);
-			group_logs_set(group_logs(cell, needs), &logs);
+			group_logs_set(group_logs(groups[row], column), &logs);
 		}
 	}
 	return status;
@@ -343,7 +347,7 @@ static enum status copy_end(struct group_end *to, const struct group_end *from, 
 	return status;
 }
 
-static enum status combine_ends(struct group_ends *e, const struct group_ends *later, struct text_arena *texts)
+static enum status add_ends(struct group_ends *e, const struct group_ends *later, struct text_arena *texts)
 {
 	enum status status = STATUS_OK;
 
@@ -376,7 +380,7 @@ static enum status add_ends_of_column(struct group_ends *to, const struct column
 		group_end_set(&later.first, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
 	if (ends && ends_get(ends, END_LAST, &x))
 		group_end_set(&later.last, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
-	return combine_ends(to, &later, texts);
+	return add_ends(to, &later, texts);
 }
 
 static enum status put_end(struct ends *to, enum end end, const struct plan *plan, const struct group_end *from,
@@ -386,23 +390,6 @@ static enum status put_end(struct ends *to, enum end end, const struct plan *pla
 
 	x.text = group_end_text(from, &x.nbytes);
 	return from->place ? ends_put(to, end, plan, &x, scratch) : STATUS_OK;
-}
-
-/* Adds a cell's ends to a column. Errors: STATUS_NO_MEMORY. */
-static enum status add_ends(const struct group_ends *from, const struct plan *plan, struct column_partial *column)
-{
-	struct ends *ends = from->first.place ? moments_need(&column->moments, CELL_ENDS) : NULL;
-	struct scratch scratch = {.data = NULL};
-	enum status status = STATUS_OK;
-
-	column->ninvalid += from->ntexts;
-	if (from->first.place == 0)
-		return status;
-	status = ends ? put_end(ends, END_FIRST, plan, &from->first, &scratch) : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = put_end(ends, END_LAST, plan, &from->last, &scratch);
-	free(scratch.data);
-	return status;
 }
 
 /* ---- quotients ---- */
@@ -420,7 +407,7 @@ static void add_to_wide(struct wide *to, const uint64_t words[3], int scale)
 }
 
 /* Adds rounded numbers to a column. Errors: STATUS_NO_MEMORY. */
-static enum status add_quotients_to_column(const struct quotient_fold *x, struct column_partial *column)
+static enum status add_quotients(const struct quotient_fold *x, struct column_partial *column)
 {
 	struct wide_fold fold = {.count = x->count, .scale = WIDE_SCALE_ROUNDED - x->least_scale};
 
@@ -439,21 +426,17 @@ static enum status add_quotients_to_column(const struct quotient_fold *x, struct
 
 enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
 {
-	const struct plan_column *column = &plan->columns[c];
-	struct quotient_fold sum = group_quotients(g, column);
 	enum status status;
 
-	if (quotient_fold_add(&sum, x)) {
-		memcpy((char *)g + column->cell_offset + group_cell_nbytes(column->needs), &sum, group_quotients_nbytes(column->needs));
+	if (quotient_fold_add(group_quotients(g, &plan->columns[c]), x))
 		return STATUS_OK;
-	}
 	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_quotients_to_column(x, &g->rest->columns[c]) : status;
+	return status == STATUS_OK ? add_quotients(x, &g->rest->columns[c]) : status;
 }
 
 /* ---- texts ---- */
 
-/* A cell's texts. text: NULL: that of no value. */
+/* A column's texts: with a count of 0 if there are none, else that of the cell. */
 static struct text_run texts_run(struct group *g, const struct plan_column *column)
 {
 	const struct group_texts *t = group_texts(g, column);
@@ -461,10 +444,8 @@ static struct text_run texts_run(struct group *g, const struct plan_column *colu
 			       .has_other = t->has_other, .has_time = t->has_time};
 	size_t nbytes;
 
-	if (run.count == 0)
-		run.shortest = UINT32_MAX;
 	if (t->least.key == 0)
-		return run;
+		return (struct text_run){.shortest = UINT32_MAX};
 	run.least.text = group_end_text(&t->least, &nbytes);
 	run.least.nbytes = (uint32_t)nbytes;
 	run.least.key = t->least.key;
@@ -507,7 +488,6 @@ void group_add_text(struct group *g, const struct plan_column *column, const str
 
 	text_run_take(&run, x);
 	set_texts(group_texts(g, column), &run, NULL);
-	group_cell(g, column)->count_scale++;
 }
 
 /* Adds the texts of a run to a cell's, but for their count. Errors: as above. */
@@ -518,19 +498,6 @@ static enum status add_texts(struct group *g, const struct plan_column *column, 
 
 	text_run_combine(&run, later);
 	return run.count ? set_texts(group_texts(g, column), &run, texts) : STATUS_OK;
-}
-
-/* Adds a cell's texts to a column's. Errors: STATUS_NO_MEMORY. */
-static enum status add_texts_to_column(const struct text_run *later, struct column_partial *column)
-{
-	struct texts *texts = later->count ? moments_need(&column->moments, CELL_TEXTS) : NULL;
-	struct text_run run;
-
-	if (!texts)
-		return later->count ? STATUS_NO_MEMORY : STATUS_OK;
-	text_run_begin(&run, texts);
-	text_run_combine(&run, later);
-	return text_run_end(&run, texts);
 }
 
 /* ---- columns ---- */
@@ -580,25 +547,108 @@ enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
 	return status == STATUS_OK ? column_combine(&g->rest->columns[c], later) : status;
 }
 
-static enum status combine_cells(struct group *g, struct group *later, const struct plan *plan, size_t c,
-				 struct text_arena *texts)
+/* ---- states ---- */
+
+static enum status add_numbers_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+					 struct column_partial *to)
 {
-	const struct plan_column *column = &plan->columns[c];
-	const struct group_numbers x = numbers_of(group_cell(later, column), column->needs);
+	const struct group_numbers x = numbers_of(g, column);
+
+	(void)plan;
+	if (column->parses)
+		return add_to_column(&x, column->needs, to);
+	to->fast.count += x.count;
+	return STATUS_OK;
+}
+
+static enum status add_ends_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+				      struct column_partial *to)
+{
+	const struct group_ends *from = group_ends(g, column);
+	struct ends *ends = from->first.place ? moments_need(&to->moments, CELL_ENDS) : NULL;
+	struct scratch scratch = {.data = NULL};
 	enum status status = STATUS_OK;
 
-	if (column->needs & MOMENT_ENDS)
-		status = combine_ends(group_ends(g, column), group_ends(later, column), texts);
-	if (column->needs & MOMENT_TEXTS) {
-		const struct text_run run = texts_run(later, column);
-		status = add_texts(g, column, &run, texts);
-	}
-	if (column->keeps_quotients) {
-		const struct quotient_fold quotients = group_quotients(later, column);
-		status = group_add_quotients(g, plan, c, &quotients);
-	}
-	return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
+	to->ninvalid += from->ntexts;
+	if (from->first.place == 0)
+		return status;
+	status = ends ? put_end(ends, END_FIRST, plan, &from->first, &scratch) : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = put_end(ends, END_LAST, plan, &from->last, &scratch);
+	free(scratch.data);
+	return status;
 }
+
+static enum status add_texts_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+				       struct column_partial *to)
+{
+	const struct text_run later = texts_run(g, column);
+	struct texts *texts = later.count ? moments_need(&to->moments, CELL_TEXTS) : NULL;
+	struct text_run run;
+
+	(void)plan;
+	if (!texts)
+		return later.count ? STATUS_NO_MEMORY : STATUS_OK;
+	text_run_begin(&run, texts);
+	text_run_combine(&run, &later);
+	return text_run_end(&run, texts);
+}
+
+static enum status add_values_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+					struct column_partial *to)
+{
+	(void)plan;
+	return group_values_add_to(group_values(g, column), to);
+}
+
+static enum status add_quotients_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+					   struct column_partial *to)
+{
+	(void)plan;
+	return add_quotients(group_quotients(g, column), to);
+}
+
+static enum status combine_numbers(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts)
+{
+	const struct group_numbers x = numbers_of(later, &plan->columns[c]);
+
+	(void)texts;
+	return x.count ? group_add_numbers(g, plan, c, &x) : STATUS_OK;
+}
+
+static enum status combine_ends(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts)
+{
+	return add_ends(group_ends(g, &plan->columns[c]), group_ends(later, &plan->columns[c]), texts);
+}
+
+static enum status combine_texts(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts)
+{
+	const struct text_run run = texts_run(later, &plan->columns[c]);
+
+	return add_texts(g, &plan->columns[c], &run, texts);
+}
+
+static enum status combine_quotients(struct group *g, struct group *later, const struct plan *plan, size_t c,
+				     struct text_arena *texts)
+{
+	(void)texts;
+	return group_add_quotients(g, plan, c, group_quotients(later, &plan->columns[c]));
+}
+
+/* What is done with a state, whose place group.h gives. What the store alone fills, values and keys, is not combined. */
+static const struct {
+	/* g's becomes that of g's records and later's. texts, errors: as in group_combine. */
+	enum status (*combine)(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts);
+
+	/* Adds it to a column. Errors: STATUS_NO_MEMORY. */
+	enum status (*add_to)(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
+} states[GROUP_NSTATES] = {
+	[GROUP_CELL] = {combine_numbers, add_numbers_to_column},
+	[GROUP_ENDS] = {combine_ends, add_ends_to_column},
+	[GROUP_TEXTS] = {combine_texts, add_texts_to_column},
+	[GROUP_VALUES] = {NULL, add_values_to_column},
+	[GROUP_QUOTIENTS] = {combine_quotients, add_quotients_to_column},
+};
 
 /* ---- groups ---- */
 
@@ -650,9 +700,10 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 		status = combine_rest(g, later, plan);
 	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
-	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
-		if (plan_column_has_cell(&plan->columns[c]))
-			status = combine_cells(g, later, plan, c, texts);
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		for (unsigned left = plan->columns[c].states; left && status == STATUS_OK; left &= left - 1)
+			if (states[__builtin_ctz(left)].combine)
+				status = states[__builtin_ctz(left)].combine(g, later, plan, c, texts);
 	for (size_t i = 0; i < plan->npairs && status == STATUS_OK; i++) {
 		const struct group_pair *pair = group_pair(later, &plan->pairs[i]);
 		if (plan->pairs[i].cell_offset && group_pair_products(pair))
@@ -754,33 +805,13 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 	enum status status = STATUS_OK;
 
 	p = g->rest ? g->rest : p;
-	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
-		unsigned needs = plan->columns[c].needs;
-		struct group_cell *cell = group_cell(g, &plan->columns[c]);
-		struct group_numbers x;
-		if (!plan_column_has_cell(&plan->columns[c]))
-			continue;
-		x = numbers_of(cell, needs);
-		if (plan->columns[c].parses)
-			status = add_to_column(&x, needs, &p->columns[c]);
-		else
-			p->columns[c].fast.count += x.count;
-		if (status == STATUS_OK && needs & MOMENT_ENDS)
-			status = add_ends(group_ends(g, &plan->columns[c]), plan, &p->columns[c]);
-		if (needs & MOMENT_TEXTS) {
-			const struct text_run run = texts_run(g, &plan->columns[c]);
-			status = add_texts_to_column(&run, &p->columns[c]);
-		}
-		if (status == STATUS_OK && plan->columns[c].keeps_quotients) {
-			const struct quotient_fold quotients = group_quotients(g, &plan->columns[c]);
-			status = add_quotients_to_column(&quotients, &p->columns[c]);
-			if (p == g->rest)
-				memset((char *)cell + group_cell_nbytes(needs), 0, group_quotients_nbytes(needs));
-		}
-		if (status == STATUS_OK && needs & MOMENT_VALUES)
-			status = group_values_add_to(group_values(g, &plan->columns[c]), &p->columns[c]);
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct plan_column *column = &plan->columns[c];
+		for (unsigned left = column->states; left && status == STATUS_OK; left &= left - 1)
+			if (states[__builtin_ctz(left)].add_to)
+				status = states[__builtin_ctz(left)].add_to(g, plan, column, &p->columns[c]);
 		if (p == g->rest)
-			memset(cell, 0, group_cell_nbytes(needs));
+			memset(group_cell(g, column), 0, group_state_offset(column, GROUP_NSTATES));
 	}
 	for (size_t i = 0; i < plan->npairs && status == STATUS_OK; i++) {
 		struct group_pair *pair = group_pair(g, &plan->pairs[i]);

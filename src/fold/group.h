@@ -28,7 +28,7 @@
 #include "simd/simd.h"
 
 /* The numbers of one column, as integers x 10^-scale. A cell is as long as the column needs:
- * group_cell_nbytes. */
+ * group_sums_nbytes. */
 struct group_cell {
 	uint64_t count_scale; /* their count and their scale share a word */
 	int64_t sum;
@@ -121,28 +121,49 @@ static inline size_t group_sums_nbytes(unsigned needs)
 					 : offsetof(struct group_cell, extremes);
 }
 
-static inline size_t group_numbers_nbytes(unsigned needs)
+/* What a group may keep of a column, in this order: STATE(id, name, type, its bytes, whether it is needed, if the column has any). */
+#define GROUP_STATES(STATE) \
+	STATE(CELL, cell, struct group_cell, group_sums_nbytes(column->needs), true) \
+	STATE(LOGS, logs, struct group_logs, sizeof(struct group_logs), column->needs & MOMENT_LOGS) \
+	STATE(ENDS, ends, struct group_ends, sizeof(struct group_ends), column->needs & MOMENT_ENDS) \
+	STATE(TEXTS, texts, struct group_texts, sizeof(struct group_texts), column->needs & MOMENT_TEXTS) \
+	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
+	STATE(KEY_LOGS, key_logs, struct group_key_logs, sizeof(struct group_key_logs), column->needs & MOMENT_KEY_LOGS) \
+	STATE(VALUES, values, struct group_values, sizeof(struct group_values), column->needs & MOMENT_VALUES) \
+	STATE(QUOTIENTS, quotients, struct quotient_fold, sizeof(struct quotient_fold), keeps_quotients)
+
+enum group_state {
+#define STATE(id, name, type, nbytes, is_needed) GROUP_##id,
+	GROUP_STATES(STATE)
+#undef STATE
+	GROUP_NSTATES
+};
+
+/* Where a state lies behind the place of a column's states; GROUP_NSTATES: the bytes of all. column->states is set. */
+static inline __attribute__((always_inline)) size_t group_state_offset(const struct plan_column *column, enum group_state state)
 {
-	return group_sums_nbytes(needs) + (needs & MOMENT_LOGS ? sizeof(struct group_logs) : 0);
+	size_t offset = 0;
+
+#define STATE(id, name, type, nbytes, is_needed) offset += GROUP_##id < state && column->states >> GROUP_##id & 1 ? (nbytes) : 0;
+	GROUP_STATES(STATE)
+#undef STATE
+	return offset;
 }
 
-static inline size_t group_cell_nbytes(unsigned needs)
+/* Whether numbers of a column that were rounded are kept in a state of their own. */
+static inline bool group_keeps_quotients(const struct plan_column *column)
 {
-	return group_numbers_nbytes(needs) + (needs & MOMENT_ENDS ? sizeof(struct group_ends) : 0) +
-	       (needs & MOMENT_TEXTS ? sizeof(struct group_texts) : 0) +
-	       (needs & MOMENT_VALUES ? sizeof(struct group_values) : 0) + (needs & MOMENT_KEYS ? sizeof(struct group_keys) : 0) +
-	       (needs & MOMENT_KEY_LOGS ? sizeof(struct group_key_logs) : 0);
+	return column->states >> GROUP_QUOTIENTS & 1;
 }
 
-/* Whether a group keeps all of a column in a cell, but for values that do not fit. */
-static inline bool group_may_have_cell(const struct plan_column *column)
+/* Whether a group keeps all of a column in states, but for values that do not fit. The text of a computed column is gone with its
+ * block of rows. */
+static inline bool group_may_have_states(const struct plan_column *column)
 {
-	if (column->needs & MOMENT_ENDS && (column->let || column->if_numeric || !column->parses))
-		return false;
-	if (column->needs & (MOMENT_KEYS | MOMENT_TEXTS)) /* the text of a computed column is gone with its block of rows */
-		return !column->parses && !column->let && (!(column->needs & ~(unsigned)MOMENTS_OF_KEYS) ||
-							   !(column->needs & ~(unsigned)(MOMENT_COUNT | MOMENT_TEXTS)));
-	return column->needs && !(column->needs & ~(GROUP_CELL_MOMENTS | MOMENT_ENDS | MOMENT_VALUES));
+	const unsigned texts = column->needs & (MOMENT_ENDS | MOMENT_KEYS | MOMENT_TEXTS);
+
+	return column->needs && !(texts && column->let) && !(texts & MOMENT_ENDS && column->if_numeric) &&
+	       !(texts & MOMENT_TEXTS && column->parses);
 }
 
 struct group {
@@ -155,7 +176,7 @@ struct group {
 	uint64_t nrecords;
 	struct partial *rest; /* what the cells do not hold; NULL: nothing. Owned. */
 	/* The cells follow, then for --offsets a count for each predicate: plan->group_nbytes in all. With
-	 * plan->groups_have_homes, a word lies before a group of struct groups: see group_home. */
+	 * plan->emits, a word lies before a group of struct groups: see group_home. */
 };
 
 /* The key's hash. */
@@ -165,7 +186,7 @@ static inline uint64_t group_hash(const struct group *g, struct key_seed seed)
 }
 
 /* The group that keeps what g's records become, once it is known: of a group that is bound, the store's with its key. For groups of
- * struct groups, with plan->groups_have_homes. */
+ * struct groups, with plan->emits. */
 static inline struct group **group_home(struct group *g)
 {
 	return (struct group **)g - 1;
@@ -184,11 +205,14 @@ static inline uint64_t *group_nmatched(struct group *g, const struct plan *plan)
 	return plan->group_nmatched_offset ? (uint64_t *)((char *)g + plan->group_nmatched_offset) : NULL;
 }
 
-/* The cell of a column that has one: plan_column_has_cell. */
-static inline struct group_cell *group_cell(struct group *g, const struct plan_column *column)
-{
-	return (struct group_cell *)((char *)g + column->cell_offset);
-}
+/* The state of a column that has it: group_cell(), group_logs(), group_ends(), ... */
+#define STATE(id, name, type, nbytes, is_needed) \
+	static inline type *group_##name(struct group *g, const struct plan_column *column) \
+	{ \
+		return (type *)((char *)g + column->cell_offset + group_state_offset(column, GROUP_##id)); \
+	}
+GROUP_STATES(STATE)
+#undef STATE
 
 /* The cell of a pair that has one. */
 static inline struct group_pair *group_pair(struct group *g, const struct plan_pair *pair)
@@ -221,45 +245,9 @@ static inline void group_logs_set(struct group_logs *logs, const struct logarith
 	logs->exponents10 = (int64_t)x->exponents10;
 }
 
-/* The logarithms of a column with MOMENT_LOGS that has a cell. */
-static inline struct group_logs *group_logs(const struct group_cell *cell, unsigned needs)
-{
-	return (struct group_logs *)((char *)cell + group_sums_nbytes(needs));
-}
-
 static inline int128 group_pair_products(const struct group_pair *pair)
 {
 	return (int128)group_joined(pair->products);
-}
-
-/* The ends of a column with MOMENT_ENDS that has a cell. */
-static inline struct group_ends *group_ends(struct group *g, const struct plan_column *column)
-{
-	return (struct group_ends *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
-}
-
-/* The texts of a column with MOMENT_TEXTS that has a cell. */
-static inline struct group_texts *group_texts(struct group *g, const struct plan_column *column)
-{
-	return (struct group_texts *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
-}
-
-/* The bytes of a struct quotient_fold that lie behind the cell of a computed column which keeps_quotients: its numbers that were
- * rounded. */
-static inline size_t group_quotients_nbytes(unsigned needs)
-{
-	return needs & MOMENT_EXTREMES ? sizeof(struct quotient_fold) : offsetof(struct quotient_fold, extremes);
-}
-
-/* A copy of them; of none, if the column keeps none. */
-static inline struct quotient_fold group_quotients(const struct group *g, const struct plan_column *column)
-{
-	struct quotient_fold f;
-
-	memset(&f, 0, sizeof f); /* C++ reads this, too, and warns of an initialiser that leaves members out */
-	if (column->keeps_quotients)
-		memcpy(&f, (const char *)g + column->cell_offset + group_cell_nbytes(column->needs), group_quotients_nbytes(column->needs));
-	return f;
 }
 
 /* The value of an end that has one. */
@@ -285,19 +273,6 @@ static inline __attribute__((always_inline)) void group_end_set(struct group_end
 	}
 }
 
-/* The values of a column with MOMENT_VALUES that has a cell. */
-static inline struct group_values *group_values(struct group *g, const struct plan_column *column)
-{
-	return (struct group_values *)((char *)g + column->cell_offset + group_cell_nbytes(column->needs) -
-				       sizeof(struct group_values));
-}
-
-/* The keys of a column with MOMENT_KEYS that has a cell. */
-static inline struct group_keys *group_keys_of(struct group *g, const struct plan_column *column)
-{
-	return (struct group_keys *)((char *)g + column->cell_offset + group_numbers_nbytes(column->needs));
-}
-
 /* Makes a value of the text that is folded, which is padded, the column's first or last one, if it is. offset: its own in the
  * input, in bytes. */
 static inline __attribute__((always_inline)) void group_ends_put(struct group_ends *e, uint64_t offset, const char *text,
@@ -309,12 +284,6 @@ static inline __attribute__((always_inline)) void group_ends_put(struct group_en
 		group_end_set(&e->first, place, text, nbytes, true);
 	if (place >= e->last.place)
 		group_end_set(&e->last, place, text, nbytes, true);
-}
-
-/* The logarithms of a column with MOMENT_KEY_LOGS that has a cell. */
-static inline struct group_key_logs *group_key_logs(struct group *g, const struct plan_column *column)
-{
-	return (struct group_key_logs *)(group_keys_of(g, column) + 1);
 }
 
 /* The two in a count_scale. */
@@ -357,11 +326,11 @@ static inline void group_ends_take(struct group_ends *e, const struct group_end 
 		e->last = *x;
 }
 
-/* Adds rounded numbers of the plan's column c, which keeps_quotients: behind the cell or, where they do not fit, to the partial.
+/* Adds rounded numbers of the plan's column c, of which group_keeps_quotients: to that state or, where they do not fit, to the partial.
  * Errors: as below. */
 enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x);
 
-/* Adds a value of the text that is folded, or of a tuple, to a column's texts. */
+/* Adds a value of the text that is folded, or of a tuple, to a column's texts, but for their count. */
 struct text_at; /* texts.h */
 void group_add_text(struct group *g, const struct plan_column *column, const struct text_at *x);
 

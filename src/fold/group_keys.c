@@ -91,7 +91,7 @@ static enum status add_key(struct groups *part, size_t c, const struct group_key
 
 	if (status != STATUS_OK)
 		return status;
-	group_keys_of(x->group, &part->plan->columns[c])->n += table->nkeys > nkeys;
+	group_keys(x->group, &part->plan->columns[c])->n += table->nkeys > nkeys;
 	if (table->value_nbytes) {
 		struct key_count *times = key_table_value(table, slot);
 		times->first = times->count == 0 || x->first < times->first ? x->first : times->first;
@@ -191,7 +191,7 @@ static enum status settle_table(struct groups *part, size_t c)
 		struct group_keys *keys;
 		if (!read_pair(table, slot, &pair))
 			continue;
-		keys = group_keys_of(pair.group, column);
+		keys = group_keys(pair.group, column);
 		if (pair.group->rest)
 			status = move_pair(part, c, &pair);
 		for (int i = 0; pair.times && pair.times->count > 0 && i < KEYS_NORDERS; i++)
@@ -233,7 +233,7 @@ bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enu
 		     size_t *nbytes)
 {
 	const struct groups *part = group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
-	uint32_t slot = group_keys_of(group, &plan->columns[c])->found[order];
+	uint32_t slot = group_keys(group, &plan->columns[c])->found[order];
 	struct pair pair;
 
 	*text = "";

@@ -59,9 +59,10 @@ static char *write_ratio(struct group *g, const struct plan_column *column, enum
 	return statistic_write_short(operation, &moments, to);
 }
 
-static char *write_geomean(const struct group_cell *cell, unsigned needs, char *to)
+static char *write_geomean(struct group *g, const struct plan_column *column, char *to)
 {
-	const struct logarithm_sum logs = group_logs_get(group_logs(cell, needs));
+	const struct group_cell *cell = group_cell(g, column);
+	const struct logarithm_sum logs = group_logs_get(group_logs(g, column));
 	uint64_t n = group_cell_count(cell);
 
 	if (n > 0 && cell->extremes[0] == 0)
@@ -73,7 +74,7 @@ static char *write_geomean(const struct group_cell *cell, unsigned needs, char *
 static char *write_quotients(struct group *g, const struct plan_column *column, enum operation operation, char *to)
 {
 	const struct group_cell *cell = group_cell(g, column);
-	struct quotient_fold x = group_quotients(g, column), plain;
+	struct quotient_fold x = *group_quotients(g, column), plain;
 	bool has_extremes = column->needs & MOMENT_EXTREMES;
 	int places;
 
@@ -135,7 +136,7 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 		return decimal_write_u64(to, g->nrecords);
 	if (g->rest || !plan_column_has_cell(column))
 		return NULL;
-	if (column->keeps_quotients && group_quotients(g, column).count)
+	if (group_keeps_quotients(column) && group_quotients(g, column)->count)
 		return write_quotients(g, column, r->operation, to);
 	if (operation_kind(r->operation) == OPERATION_PAIR)
 		return q->plan.pairs[r->pair].cell_offset ? write_pair(g, &q->plan, &q->plan.pairs[r->pair], r->operation, to) : NULL;
@@ -168,14 +169,14 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_KURTOSIS_POP:
 		return write_ratio(g, column, r->operation, to);
 	case OPERATION_GEOMEAN:
-		return write_geomean(cell, column->needs, to);
+		return write_geomean(g, column, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:
 	case OPERATION_MAD:
 		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
 	case OPERATION_COUNT_DISTINCT:
-		return decimal_write_u64(to, group_keys_of(g, column)->n);
+		return decimal_write_u64(to, group_keys(g, column)->n);
 	case OPERATION_ENTROPY:
 		return write_entropy(group_key_logs(g, column), to);
 	default:

@@ -15,7 +15,6 @@
 
 #include "base/team.h"
 #include "fold/group_source.h"
-#include "fold/group_staged.h"
 #include "fold/key_memory.h"
 
 #define FLIGHT_NKEYS 32
@@ -150,7 +149,6 @@ struct arrivals {
 	size_t begins[STORE_NPARTS + 1];
 	size_t next[STORE_NPARTS]; /* while they are sorted */
 	bool binds; /* they are bound, not added */
-	bool learns; /* they learn their homes also where they are added */
 	const struct group_tuples *tuples;
 	uint32_t *order; /* of the tuples; owned */
 	uint32_t tuple_begins[STORE_NPARTS + 1];
@@ -213,10 +211,10 @@ static enum status add_flight(struct groups *to, const struct arrivals *all, siz
 			group_prefetch(groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		if (!all->binds)
-			status = group_combine(groups[i], a[i], to->plan, &to->texts);
-		if (all->binds || all->learns)
+		if (all->binds)
 			*group_home(a[i]) = groups[i];
+		else
+			status = group_combine(groups[i], a[i], to->plan, &to->texts);
 	}
 	return status;
 }
@@ -296,54 +294,11 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 	return status == STATUS_OK ? add_parts_round(s, a, first, is_left, true) : status;
 }
 
-/* ---- values on their way ---- */
-
-/* Sorts g's listed values by part, and names their groups' homes: into sorted, which has room for them. */
-static void sort_staged(const struct groups *g, struct staged_value *sorted, size_t begins[STORE_NPARTS + 1])
-{
-	size_t next[STORE_NPARTS] = {0}, begin = 0;
-
-	for (size_t i = 0; i < g->nstaged; i++)
-		next[part_of(*group_home(g->staged[i].group))]++;
-	for (size_t p = 0; p < STORE_NPARTS; p++) {
-		begins[p] = begin;
-		begin += next[p];
-		next[p] = begins[p];
-	}
-	begins[STORE_NPARTS] = begin;
-	for (size_t i = 0; i < g->nstaged; i++) {
-		struct staged_value x = g->staged[i];
-		x.group = *group_home(x.group);
-		sorted[next[part_of(x.group)]++] = x;
-	}
-}
-
-/* Adds g's listed values to the store's groups. */
-static enum status store_staged(struct groups *g)
-{
-	struct group_store *s = g->plan->groups;
-	size_t begins[STORE_NPARTS + 1], first = (size_t)atomic_load(&s->nturns);
-	struct staged_value *sorted = malloc(g->nstaged * sizeof *sorted);
-	enum status status = sorted ? STATUS_OK : STATUS_NO_MEMORY;
-
-	if (sorted)
-		sort_staged(g, sorted, begins);
-	for (size_t i = 0; i < STORE_NPARTS && status == STATUS_OK; i++) {
-		size_t p = (37 * first + i) % STORE_NPARTS;
-		pthread_mutex_lock(&s->parts[p].lock);
-		status = group_staged_keep(s->parts[p].groups, sorted + begins[p], begins[p + 1] - begins[p]);
-		pthread_mutex_unlock(&s->parts[p].lock);
-	}
-	free(sorted);
-	g->nstaged = 0;
-	return status;
-}
-
 /* Adds all of g to the store, or binds them. */
 static enum status send(struct groups *g, bool binds)
 {
 	size_t nbytes = g->ngroups * sizeof(struct group *);
-	struct arrivals arrivals = {.binds = binds, .learns = g->nstaged > 0};
+	struct arrivals arrivals = {.binds = binds};
 	enum status status = sort_tuples(g, &arrivals);
 	void *memory = NULL;
 
@@ -358,7 +313,7 @@ static enum status send(struct groups *g, bool binds)
 	}
 	key_memory_free(memory, nbytes);
 	free(arrivals.order);
-	return status == STATUS_OK && g->nstaged > 0 ? store_staged(g) : status;
+	return status;
 }
 
 enum status groups_store(struct groups *g)

@@ -30,8 +30,8 @@ static bool can_be_tuples(const struct plan *plan)
 	if (plan->emits || plan->nwindows || plan->group_nmatched_offset)
 		return false;
 	for (size_t i = 0; i < plan->npairs; i++)
-		if (!plan->pairs[i].cell_offset || plan->columns[plan->pairs[i].x].keeps_quotients ||
-		    plan->columns[plan->pairs[i].y].keeps_quotients)
+		if (!plan->pairs[i].cell_offset || group_keeps_quotients(&plan->columns[plan->pairs[i].x]) ||
+		    group_keeps_quotients(&plan->columns[plan->pairs[i].y]))
 			return false;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs && !plan_column_has_cell(&plan->columns[c]))
@@ -53,14 +53,12 @@ void group_tuples_plan(struct plan *plan)
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
 		column->tuple_offset = (uint32_t)end;
-		if (column->needs & MOMENT_KEYS)
-			end += sizeof(struct tuple_text);
-		else if (column->needs & MOMENT_TEXTS)
-			end += sizeof(struct group_end);
-		else if (column->keeps_quotients)
+		if (group_keeps_quotients(column))
 			end += sizeof(struct tuple_quotient);
 		else if (column->needs && column->parses)
-			end += sizeof(int64_t) + (column->needs & MOMENT_ENDS ? sizeof(struct group_end) : 0);
+			end += sizeof(int64_t);
+		end += column->needs & (MOMENT_ENDS | MOMENT_TEXTS) ? sizeof(struct group_end) : 0;
+		end += column->needs & MOMENT_KEYS ? sizeof(struct tuple_text) : 0;
 	}
 	plan->tuple_nbytes = end;
 }
@@ -207,40 +205,34 @@ static enum status find(struct groups *part, size_t number, struct group_tuple *
 	return status;
 }
 
-/* Folds what a column's cells hold beside numbers. */
+/* Folds the values of a column that are more than numbers. */
 static enum status fold_others(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
 {
 	const struct plan_column *column = &part->plan->columns[c];
+	struct group_key keys[FLIGHT_NTUPLES];
 	enum status status = STATUS_OK;
+	size_t nkeys = 0;
 
 	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
-		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
+		const unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
 		if (code == TUPLE_MISSING)
 			continue;
 		if (column->needs & MOMENT_ENDS) {
 			group_ends_take(group_ends(groups[i], column), group_tuple_end(tuples[i], column));
 			group_ends(groups[i], column)->ntexts += code == TUPLE_TEXT;
 		}
+		if (column->needs & MOMENT_TEXTS) {
+			const struct group_end *text = group_tuple_end(tuples[i], column);
+			group_add_text(groups[i], column, &(struct text_at){text->text, text->nbytes, text->key});
+		}
 		if (column->needs & MOMENT_VALUES)
 			status = group_values_add(part, groups[i], c, *group_tuple_number(tuples[i], column), code);
+		if (column->needs & MOMENT_KEYS) {
+			const struct tuple_text *text = group_tuple_text(tuples[i], column);
+			keys[nkeys++] = (struct group_key){groups[i], key_text(&text->key), key_nbytes(&text->key), text->first};
+		}
 	}
-	return status;
-}
-
-static enum status fold_texts(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
-{
-	const struct plan_column *column = &part->plan->columns[c];
-	struct group_key keys[FLIGHT_NTUPLES];
-	size_t nkeys = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		const struct tuple_text *text = group_tuple_text(tuples[i], column);
-		if (group_tuple_codes(tuples[i])[column->tuple_code] == TUPLE_MISSING)
-			continue;
-		keys[nkeys++] = (struct group_key){groups[i], key_text(&text->key), key_nbytes(&text->key), text->first};
-		group_cell(groups[i], column)->count_scale++;
-	}
-	return group_keys_add(part, c, keys, nkeys);
+	return status == STATUS_OK && nkeys > 0 ? group_keys_add(part, c, keys, nkeys) : status;
 }
 
 static enum status fold_quotient(struct groups *part, size_t c, struct group *group, const struct tuple_quotient *x)
@@ -257,16 +249,9 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 	struct simd_numbers x;
 	enum status status = STATUS_OK;
 
-	if (column->needs & MOMENT_KEYS)
-		return fold_texts(part, c, groups, tuples, n);
 	x.numbers = 0;
 	for (unsigned i = 0; i < n; i++) {
 		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
-		if (column->needs & MOMENT_TEXTS && code != TUPLE_MISSING) {
-			const struct group_end *text = group_tuple_end(tuples[i], column);
-			group_add_text(groups[i], column, &(struct text_at){text->text, text->nbytes, text->key});
-			continue;
-		}
 		if (!column->parses) {
 			group_cell(groups[i], column)->count_scale += code != TUPLE_MISSING;
 			continue;
@@ -279,7 +264,7 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 	}
 	if (status == STATUS_OK && x.numbers)
 		status = group_add_rows(groups, part->plan, c, &x, x.numbers);
-	if (status == STATUS_OK && column->needs & (MOMENT_ENDS | MOMENT_VALUES))
+	if (status == STATUS_OK && column->needs & (MOMENT_ENDS | MOMENT_TEXTS | MOMENT_VALUES | MOMENT_KEYS))
 		status = fold_others(part, c, groups, tuples, n);
 	return status;
 }

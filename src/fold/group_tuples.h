@@ -9,9 +9,8 @@
  * cache up to some million groups.
  *
  * A tuple has plan->tuple_nbytes: a struct group_tuple with a code for each column that has a cell, then, at the column's
- * tuple_offset, its number's significand (8 bytes), and, with MOMENT_ENDS, its value as a struct group_end; or its text, with
- * MOMENT_KEYS as a struct tuple_text, with MOMENT_TEXTS as a struct group_end. A column that keeps_quotients has a struct
- * tuple_quotient in the place of a significand. Tuples come in any order: a group's first record, and its first and last
+ * tuple_offset, its number's significand (8 bytes) or, if group_keeps_quotients, a struct tuple_quotient; with MOMENT_ENDS or
+ * MOMENT_TEXTS, its value as a struct group_end; with MOMENT_KEYS, as a struct tuple_text. Tuples come in any order: a group's first record, and its first and last
  * values, are known by their places.
  */
 #ifndef GPUSTAT_GROUP_TUPLES_H
@@ -103,7 +102,9 @@ static inline struct group_end *group_tuple_end(struct group_tuple *t, const str
 
 static inline struct tuple_text *group_tuple_text(struct group_tuple *t, const struct plan_column *column)
 {
-	return (struct tuple_text *)((char *)t + column->tuple_offset);
+	bool has_end = (column->needs & (MOMENT_ENDS | MOMENT_TEXTS)) != 0;
+
+	return (struct tuple_text *)(void *)(group_tuple_end(t, column) + has_end);
 }
 
 /* Makes room for n more in a chunk's. Errors: STATUS_NO_MEMORY. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "fold/group_keys.h"
-#include "fold/group_staged.h"
 #include "fold/group_values.h"
 #include "fold/group_window.h"
 #include "fold/key_memory.h"
@@ -39,6 +38,18 @@ static bool may_keep_quotients(const struct plan *plan, const struct plan_column
 	return false;
 }
 
+/* The states that a group keeps of a column, of those that it may have: group.h. */
+static uint8_t states_of(const struct plan *plan, const struct plan_column *column)
+{
+	const bool keeps_quotients = may_keep_quotients(plan, column);
+	unsigned states = 0;
+
+#define STATE(id, name, type, nbytes, is_needed) states |= (unsigned)((is_needed) != 0) << GROUP_##id;
+	GROUP_STATES(STATE)
+#undef STATE
+	return (uint8_t)states;
+}
+
 enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 {
 	size_t end = sizeof(struct group);
@@ -49,17 +60,16 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
 		bool has_list = (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
-		if (group_may_have_cell(column) && !(has_list && nlists == GROUP_LISTS_MAX) &&
+		if (group_may_have_states(column) && !(has_list && nlists == GROUP_LISTS_MAX) &&
 		    !(plan->emits && (has_list || column->needs & MOMENT_TEXTS))) {
 			column->cell_list = has_list ? nlists++ : 0;
+			column->states = states_of(plan, column);
 			column->cell_offset = (uint32_t)end;
-			end += group_cell_nbytes(column->needs);
-			column->keeps_quotients = may_keep_quotients(plan, column);
-			end += column->keeps_quotients ? group_quotients_nbytes(column->needs) : 0;
+			end += group_state_offset(column, GROUP_NSTATES);
 		}
 		column->keeps_few_keys = true;
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
-		plan->groups_keep_ends |= column->cell_offset && column->needs & (MOMENT_ENDS | MOMENT_TEXTS);
+		plan->groups_keep_ends |= plan_column_has_cell_of(column, MOMENT_ENDS | MOMENT_TEXTS);
 	}
 	for (struct plan_pair *pair = plan->pairs; pair < plan->pairs + plan->npairs; pair++)
 		if (plan_column_has_cell(&plan->columns[pair->x]) && plan_column_has_cell(&plan->columns[pair->y])) {
@@ -76,9 +86,6 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 		end += group_window_nbytes(&plan->windows[i]);
 	}
 	plan->nlists = nlists;
-	plan->groups_have_homes = plan->emits;
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		plan->groups_have_homes |= group_stages(plan, &plan->columns[c]);
 	plan->group_nbytes = end;
 	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
 	group_tuples_plan(plan);
@@ -100,7 +107,7 @@ struct groups *groups_new(const struct plan *plan)
 /* The bytes that lie before a group. */
 static size_t home_nbytes(const struct groups *g)
 {
-	return g->plan->groups_have_homes ? sizeof(struct group *) : 0;
+	return g->plan->emits ? sizeof(struct group *) : 0;
 }
 
 /* The bytes that a group takes with a key and what lies before it. */
@@ -151,14 +158,12 @@ void groups_free(struct groups *g)
 	group_values_free(g);
 	group_keys_free(g);
 	group_tuples_free(&g->tuples, g->plan);
-	free(g->staged);
 	free(g);
 }
 
 void groups_clear(struct groups *g)
 {
 	g->is_bound = false;
-	g->nstaged = 0;
 	g->tuples.n = 0;
 	text_arena_free(&g->tuples.key_texts);
 	if (g->ngroups == 0)
@@ -314,7 +319,7 @@ static enum status add_group(void *context, struct group *group)
 
 	if (status == STATUS_OK)
 		status = group_combine(to, group, g->plan, &g->texts);
-	if (g->plan->groups_have_homes)
+	if (g->plan->emits)
 		*group_home(group) = to;
 	return status;
 }
@@ -322,21 +327,15 @@ static enum status add_group(void *context, struct group *group)
 /* Whether a thread keeps the groups of two together. */
 static bool are_few(const struct groups *g, const struct groups *later)
 {
-	if (g->ngroups + later->ngroups > g->plan->groups_few || later->tuples.n > 0)
-		return false;
-	return later->nstaged == 0 || !g->plan->groups_keep_keys || !g->plan->tuple_nbytes || later->ngroups < GROUPS_LISTS_MIN;
+	return g->ngroups + later->ngroups <= g->plan->groups_few && later->tuples.n == 0;
 }
 
 enum status groups_combine(struct groups *g, struct groups *later)
 {
-	enum status status = group_staged_settle(g);
+	enum status status;
 
-	if (status != STATUS_OK)
-		return status;
-	if (are_few(g, later)) {
-		status = groups_each(later, add_group, g);
-		return status == STATUS_OK ? group_staged_take(g, later) : status;
-	}
+	if (are_few(g, later))
+		return groups_each(later, add_group, g);
 	status = groups_store(g); /* first: its records come before later's */
 	return status == STATUS_OK ? groups_store(later) : status;
 }

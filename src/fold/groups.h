@@ -44,8 +44,6 @@ struct groups {
 	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_values.h */
 	struct key_table *keys; /* different values of the groups: group_keys.h */
 	struct text_buffer key_text; /* for one of them */
-	struct staged_value *staged; /* nstaged values of the groups, not yet in them: group_staged.h */
-	size_t nstaged, staged_room;
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
 

@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#include "fold/group_staged.h"
 #include "fold/let_block.h"
 #include "fold/let_fold.h"
 #include "fold/pair.h"
@@ -430,7 +429,7 @@ static void put_plain_numbers_at_ends(const struct grouping *m, size_t c, uint64
 	const struct plan_column *column = &m->f->plan->columns[c];
 	const struct row_block *b = &m->f->block;
 	const uint32_t *ends = b->ends + column->field;
-	size_t ends_offset = column->cell_offset + group_numbers_nbytes(column->needs);
+	size_t ends_offset = column->cell_offset + group_state_offset(column, GROUP_ENDS);
 	bool drops_cr = column->field == b->stride - 1;
 
 	for (; rows; rows &= rows - 1) {
@@ -503,31 +502,19 @@ static enum status fold_other_ends(const struct grouping *m, size_t c, uint64_t 
 	return status;
 }
 
-/* ---- lists ---- */
+/* ---- numbers ---- */
 
-/* Lists a key of column c. */
-static void stage_text(const struct grouping *m, size_t c, struct group *group, const char *text, size_t nbytes)
+/* Adds numbers of column c to those that the partials of the rows' groups keep. */
+static enum status fold_values(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
 {
-	group_stage(m->out->groups, (struct staged_value){
-		.group = group, .text = text, .first = m->out->offset_bytes + (uint64_t)(text - m->text),
-		.column = (uint32_t)c, .is_text = true, .scale_or_nbytes = (uint32_t)nbytes});
-}
-
-/* Lists the numbers of column c, which go to the groups' partials, and their texts if these are keys. */
-static enum status stage_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
-{
-	enum status status = group_staged_reserve(m->out->groups, 2 * ROW_BLOCK_NROWS);
-	bool has_keys = m->f->plan->columns[c].needs & MOMENT_KEYS;
-	const char *text;
-	size_t nbytes;
+	enum status status = STATUS_OK;
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		if (has_keys && row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT)
-			stage_text(m, c, m->f->groups.groups[row], text, nbytes);
-		group_stage(m->out->groups, (struct staged_value){
-			.group = m->f->groups.groups[row], .significand = x->significand[row],
-			.column = (uint32_t)c, .scale_or_nbytes = x->scale[row]});
+		struct group *group = m->f->groups.groups[lowest(rows)];
+		status = need_rest(m, group);
+		if (status == STATUS_OK)
+			status = moments_add(&group->rest->columns[c].moments, MOMENT_VALUES, &x->significand[lowest(rows)],
+					     &x->scale[lowest(rows)], 1);
 	}
 	return status;
 }
@@ -577,37 +564,34 @@ static enum status fold_quotients(const struct grouping *m, size_t c, uint64_t *
 	return status;
 }
 
-static enum status fold_numbers(const struct grouping *m, size_t c, bool stages)
+static enum status fold_numbers(const struct grouping *m, size_t c)
 {
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
+	const struct plan_column *column = &m->f->plan->columns[c];
 	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
-	bool has_cell = plan_column_has_cell(&m->f->plan->columns[c]);
-	enum status status = stages ? stage_numbers(m, c, x, numbers) : STATUS_OK;
+	enum status status = group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers);
 
-	if (status == STATUS_OK && has_cell)
-		status = group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers);
+	if (status == STATUS_OK && column->needs & MOMENT_VALUES)
+		status = fold_values(m, c, x, numbers);
 	count_numbers(m, c, x, rows);
 	rows &= ~(numbers | empty);
-	if (status == STATUS_OK && m->f->plan->columns[c].keeps_quotients)
+	if (status == STATUS_OK && group_keeps_quotients(column))
 		status = fold_quotients(m, c, &rows);
-	if (status == STATUS_OK && has_cell && m->f->plan->columns[c].needs & MOMENT_ENDS) {
+	if (status == STATUS_OK && column->needs & MOMENT_ENDS) {
 		status = put_numbers_at_ends(m, c, numbers);
 		return status == STATUS_OK ? fold_other_ends(m, c, rows) : status;
 	}
 	return status == STATUS_OK ? fold_singles(m, c, rows) : status;
 }
 
-/* Counts the values of column c, which does not parse, or lists them. */
-static enum status fold_presence(const struct grouping *m, size_t c, bool stages)
+/* Counts the values of column c, which does not parse, and folds their texts. */
+static enum status fold_presence(const struct grouping *m, size_t c)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
-	enum status status = stages ? group_staged_reserve(m->out->groups, ROW_BLOCK_NROWS) : STATUS_OK;
 	uint64_t others = 0;
 
-	if (status != STATUS_OK)
-		return status;
-
 	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
+		struct group *group = m->f->groups.groups[lowest(rows)];
 		const char *value;
 		size_t nbytes;
 		enum row_value is = row_block_value(&m->f->block, c, lowest(rows), &value, &nbytes);
@@ -615,13 +599,9 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 			others |= rows & -rows; /* it may have a NUL */
 			continue;
 		}
-		if (stages && is == ROW_PRESENT)
-			stage_text(m, c, m->f->groups.groups[lowest(rows)], value, nbytes);
-		if (plan_column_has_cell_of(column, MOMENT_TEXTS) && is == ROW_PRESENT)
-			group_add_text(m->f->groups.groups[lowest(rows)], column,
-				       &(struct text_at){value, (uint32_t)nbytes, text_key(value, (uint32_t)nbytes)});
-		else if (plan_column_has_cell(column))
-			group_cell(m->f->groups.groups[lowest(rows)], column)->count_scale += is == ROW_PRESENT;
+		if (column->needs & MOMENT_TEXTS && is == ROW_PRESENT)
+			group_add_text(group, column, &(struct text_at){value, (uint32_t)nbytes, text_key(value, (uint32_t)nbytes)});
+		group_cell(group, column)->count_scale += is == ROW_PRESENT;
 		m->out->columns[c].fast.count += is == ROW_PRESENT;
 		m->out->columns[c].nmissing += is == ROW_MISSING;
 	}
@@ -637,13 +617,9 @@ static enum status fold_presence(const struct grouping *m, size_t c, bool stages
 static bool tuples_serve(const struct row_folder *f)
 {
 	const struct row_groups *g = &f->groups;
-	const struct plan *plan = f->plan;
 
-	if (!plan->tuple_nbytes || g->ngroups == 0)
-		return false;
-	if (plan->nlists > 0)
-		return g->ngroups >= GROUPS_LISTS_MIN;
-	return group_store_is_used(plan->groups) && g->nrecords < TUPLE_NRECORDS * g->ngroups;
+	return f->plan->tuple_nbytes && group_store_is_used(f->plan->groups) &&
+	       (f->plan->nlists > 0 || (g->ngroups > 0 && g->nrecords < TUPLE_NRECORDS * g->ngroups));
 }
 
 /* Decides how a chunk's records get to their groups. */
@@ -651,26 +627,24 @@ static void begin_chunk(struct row_folder *f)
 {
 	struct row_groups *g = &f->groups;
 
-	if (g->makes_tuples && ++g->nchunks == TUPLE_CHUNKS)
+	if (g->makes_tuples && f->plan->nlists == 0 && ++g->nchunks == TUPLE_CHUNKS)
 		g->makes_tuples = false;
 	else if (!g->makes_tuples)
 		g->makes_tuples = tuples_serve(f);
-	if (f->plan->tuple_nbytes)
-		g->are_many = g->ngroups == 0 || g->ngroups >= GROUPS_LISTS_MIN;
 	if (!g->makes_tuples || g->nchunks == TUPLE_CHUNKS)
 		g->nrecords = g->ngroups = g->nchunks = 0;
 }
 
-/* Counts what the chunk has had so far. */
+/* Counts what the chunk has had so far. Values and keys of many groups are made tuples from then on. */
 static void measure(struct row_folder *f, const struct groups *groups)
 {
 	struct row_groups *g = &f->groups;
 
-	g->are_many |= groups->ngroups > GROUPS_FEW / 2;
 	if (g->makes_tuples)
 		return;
 	g->nrecords += count_of(g->rows);
 	g->ngroups = groups->ngroups;
+	g->makes_tuples = f->plan->tuple_nbytes && f->plan->nlists > 0 && g->ngroups >= GROUPS_LISTS_MIN;
 }
 
 /* The rows among `rows` whose value of column c a tuple can hold. */
@@ -678,23 +652,27 @@ static uint64_t rows_for_tuples(const struct grouping *m, size_t c, uint64_t row
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
 	const struct simd_numbers *x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
-	bool has_ends = (column->needs & MOMENT_ENDS) != 0, takes_text = has_ends && column->takes_text && m->f->has_plain_texts;
-	uint64_t fit = x ? rows & (x->empty | (has_ends ? 0 : x->numbers)) : 0;
+	bool has_ends = (column->needs & MOMENT_ENDS) != 0, has_keys = (column->needs & MOMENT_KEYS) != 0;
+	bool takes_text = has_ends && !has_keys && column->takes_text && m->f->has_plain_texts;
+	uint64_t fit = x ? rows & (x->empty | (has_ends || has_keys ? 0 : x->numbers)) : 0;
 
-	for (uint64_t left = column->keeps_quotients ? rows & ~fit : 0; left; left &= left - 1)
+	for (uint64_t left = group_keeps_quotients(column) ? rows & ~fit : 0; left; left &= left - 1)
 		fit |= let_block_rounded(&m->f->block, c, lowest(left)) ? left & -left : 0;
-	for (rows &= ~fit; rows && (!x || has_ends); rows &= rows - 1) {
+	for (rows &= ~fit; rows && (!x || has_ends || has_keys); rows &= rows - 1) {
 		unsigned row = lowest(rows);
+		bool is_number = x && x->numbers >> row & 1, fits = true;
 		const char *text;
 		size_t nbytes;
-		if (!x) {
+		if (!x || has_keys) {
 			enum row_value is = row_block_value(&m->f->block, c, row, &text, &nbytes);
-			bool is_short = !(column->needs & MOMENT_TEXTS) || nbytes <= GROUP_END_NBYTES;
-			fit |= is == ROW_MISSING || (is == ROW_PRESENT && m->f->has_plain_texts && is_short) ? rows & -rows : 0;
-		} else if (end_value(m, c, row, &text, &nbytes) && nbytes <= GROUP_END_NBYTES &&
-			   (x->numbers >> row & 1 || (takes_text && text_is_no_number(&m->f->texts, text, nbytes)))) {
-			fit |= rows & -rows;
+			fits = (!x && is == ROW_MISSING) || (is == ROW_PRESENT && m->f->has_plain_texts &&
+							     (!(column->needs & MOMENT_TEXTS) || nbytes <= GROUP_END_NBYTES));
 		}
+		if (x)
+			fits = fits && (is_number || takes_text) &&
+			       (!has_ends || (end_value(m, c, row, &text, &nbytes) && nbytes <= GROUP_END_NBYTES)) &&
+			       (is_number || text_is_no_number(&m->f->texts, text, nbytes));
+		fit |= fits ? rows & -rows : 0;
 	}
 	return fit;
 }
@@ -744,18 +722,19 @@ static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t
 		bool is_number = x && x->numbers >> row & 1;
 		const char *text;
 		size_t nbytes;
-		if (!x) {
+		if (!x || column->needs & MOMENT_KEYS) {
 			bool is_present = row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT;
 			*code = is_present ? 0 : TUPLE_MISSING;
 			if (is_present && column->needs & MOMENT_KEYS)
 				put_text(m, text, nbytes, group_tuple_text(t, column));
 			if (is_present && column->needs & MOMENT_TEXTS)
 				group_end_set(group_tuple_end(t, column), text_key(text, (uint32_t)nbytes), text, nbytes, true);
-			counts->fast.count += is_present;
-			counts->nmissing += !is_present;
-			continue;
+			counts->fast.count += !x && is_present;
+			counts->nmissing += !x && !is_present;
 		}
-		*code = is_number ? x->scale[row] : x->empty >> row & 1 ? TUPLE_MISSING : column->keeps_quotients ? TUPLE_QUOTIENT : TUPLE_TEXT;
+		if (!x)
+			continue;
+		*code = is_number ? x->scale[row] : x->empty >> row & 1 ? TUPLE_MISSING : group_keeps_quotients(column) ? TUPLE_QUOTIENT : TUPLE_TEXT;
 		if (*code == TUPLE_QUOTIENT) {
 			put_quotient(m, c, row, group_tuple_quotient(t, column));
 			continue;
@@ -802,16 +781,9 @@ static enum status make_tuples(const struct grouping *m, const struct row_keys *
 
 /* ---- all of it ---- */
 
-/* Whether column c's values are listed. Keys of few groups are looked up faster one group after the other. */
-static bool lists(const struct grouping *m, const struct plan_column *column)
-{
-	return group_stages(m->f->plan, column) && (m->f->groups.are_many || !(column->needs & MOMENT_KEYS));
-}
-
 static enum status fold_column(const struct grouping *m, size_t c)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
-	bool stages;
 
 	if (!column->needs)
 		return STATUS_OK;
@@ -819,10 +791,9 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
-	stages = lists(m, column);
-	if (!stages && (!plan_column_has_cell(column) || column->needs & MOMENT_KEYS))
+	if (!plan_column_has_cell(column) || column->needs & MOMENT_KEYS)
 		return fold_by_group(m, c);
-	return column->parses ? fold_numbers(m, c, stages) : fold_presence(m, c, stages);
+	return column->parses ? fold_numbers(m, c) : fold_presence(m, c);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)

@@ -20,7 +20,6 @@ struct row_groups {
 	struct text_buffer texts;   /* of keys that are not bytes of the text */
 	uint64_t rows;              /* those that have a group: */
 	struct group *groups[ROW_BLOCK_NROWS];
-	bool are_many;              /* those of a chunk: its keys are listed. The first one's may be */
 	bool makes_tuples;          /* of the chunk's records: group_tuples.h */
 	unsigned nchunks;           /* that have done so since one that did not */
 	size_t nrecords, ngroups;   /* of the last chunk that did not */

@@ -158,7 +158,7 @@ struct plan_column {
 	const char *name;    /* header name, or colN; not owned */
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 	uint32_t field;      /* 0-based position in the record */
-	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
+	uint32_t cell_offset; /* where its states are in a group, in bytes (fold/group.h) */
 	uint32_t cell_list;   /* its number among those whose groups' values are listed beside cells */
 	uint32_t tuple_offset, tuple_code; /* where a tuple has its number, in bytes, and the number of its code (fold/group_tuples.h) */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
@@ -175,7 +175,7 @@ struct plan_column {
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
 	bool has_currency;   /* with --money: its numbers are added up or compared, so that they share one */
 	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
-	bool keeps_quotients; /* numbers that were rounded are kept behind its cell (fold/group.h) */
+	uint8_t states; /* what a group keeps of it: a set of enum group_state (fold/group.h); 0: the group's partial has all */
 };
 
 /* Whether the column needs a moment of numbers that the fused fold does not keep. */
@@ -199,10 +199,10 @@ static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
 /* Whether a group keeps the column's numbers in a cell. */
 static inline bool plan_column_has_cell(const struct plan_column *column)
 {
-	return column->cell_offset > 0;
+	return column->states != 0;
 }
 
-/* Whether it keeps there one of these moments. */
+/* Whether it keeps one of these moments beside that. */
 static inline bool plan_column_has_cell_of(const struct plan_column *column, unsigned moments)
 {
 	return plan_column_has_cell(column) && (column->needs & moments) != 0;
@@ -233,7 +233,6 @@ struct plan {
 	size_t groups_few;   /* so many are kept by a thread; more by all together */
 	size_t tuple_nbytes; /* of a record on its way to its group; 0: records are no tuples (fold/group_tuples.h) */
 	size_t group_nmatched_offset; /* in it, of the predicates' counts; 0 if there are no predicates */
-	bool groups_have_homes;     /* groups lead to others: group_home */
 	bool groups_keep_keys;      /* some column needs MOMENT_KEYS */
 	bool groups_keep_ends;      /* some column with a cell needs MOMENT_ENDS or MOMENT_TEXTS */
 	uint32_t nlists;            /* ... or MOMENT_VALUES, or MOMENT_KEYS: so many do */
