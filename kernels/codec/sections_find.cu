@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sections_find.cu - where blocks may begin: see sections.cuh, and src/codec/deflate_find.c for the header's
+ * sections_find.cu - where blocks may begin: see sections.cuh, and src/codec/deflate.c for the header's
  * bits and the three filters, which are the same here.
  *
  * A lane has the 32 bits of a word, and looks at all of them at once with shifted copies of what follows. One

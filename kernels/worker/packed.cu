@@ -8,12 +8,12 @@
  * decides what is wrong with them.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 extern "C" {
-#include "codec/block_pool.h"
-#include "codec/gzip.h"
+#include "codec/bgzf.h"
 #include "io/reader.h"
 }
 
@@ -38,8 +38,8 @@ void unpacking_init(struct worker *w, const struct worker_setup *setup)
 {
 	struct unpacking *u = &w->unpacking;
 
-	u->thread_state = setup->unpacks ? bgzf_blocks.open() : NULL;
-	u->wanted = u->thread_state != NULL;
+	u->deflate = setup->unpacks ? (struct deflate *)malloc(sizeof *u->deflate) : NULL;
+	u->wanted = u->deflate != NULL;
 	u->fd = -1;
 	if (u->wanted)
 		pinned_buffer_reserve(&u->pinned, most_packed_nbytes(w));
@@ -50,8 +50,7 @@ void unpacking_free(struct unpacking *u)
 	(void)pinned_buffer_free(&u->pinned);
 	if (u->fd > 0)
 		close(u->fd);
-	if (u->thread_state)
-		bgzf_blocks.close(u->thread_state);
+	free(u->deflate);
 }
 
 void unpacking_cut_pinned(struct worker *w, struct arena *a)
@@ -222,5 +221,5 @@ void unpacking_load(struct worker *w)
 	batch.data = (unsigned char *)u->pinned.data;
 	batch.nbytes = u->packed_nbytes;
 	batch.text_nbytes = u->nbytes;
-	(void)bgzf_blocks.decode(u->thread_state, &batch, (unsigned char *)worker_buffer(w), &ignored);
+	(void)bgzf_decode(u->deflate, &batch, (unsigned char *)worker_buffer(w), &ignored);
 }

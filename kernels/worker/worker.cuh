@@ -82,7 +82,7 @@ struct worker_watch {
 /* A chunk of BGZF blocks, decoded on the device; or one of text that is on a device. */
 struct unpacking {
 	bool wanted;
-	void *thread_state; /* of bgzf_blocks */
+	struct deflate *deflate; /* owned */
 	struct pinned_buffer pinned; /* the packed bytes, with their headers */
 	struct inflate_stream *streams; /* these three: pinned */
 	uint32_t *ndamaged;

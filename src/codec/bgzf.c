@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * bgzf.c - BGZF blocks, which bgzip writes: gzip members that say in the extra subfield BC how
- * long they are. SAM/BAM format specification, section 4.1.
+ * bgzf.c - see bgzf.h. How long a block is stands in its header's extra subfield BC.
  *
  * In a plain file, blocks are found without reading them: a block's length stands in its header, and a few
  * bytes around its end tell the length of its text and where the next one ends.
  */
+#include "codec/bgzf.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "codec/bgzf_text.h"
+#include "base/cores.h"
+#include "base/thread.h"
 #include "codec/crc32.h"
-#include "codec/gzip.h"
-#include "codec/inflate.h"
 
 #define USUAL_HEADER_NBYTES 18 /* of a block whose header has the subfield BC and nothing else */
 
@@ -29,8 +31,15 @@ static size_t parse_block(const unsigned char *data, size_t nbytes, struct gzip_
 	return header->block_nbytes;
 }
 
+bool bgzf_begins(const unsigned char *data, size_t nbytes)
+{
+	struct gzip_header header;
+
+	return parse_block(data, nbytes, &header) > 0;
+}
+
 /* Looks for a whole block; sets *block at BLOCK_WHOLE. */
-static enum block_next find(const void *state, const struct feed *feed, struct block_length *block)
+static enum block_next find(const struct gzip *g, const struct feed *feed, struct block_length *block)
 {
 	enum block_next starves = feed->at_end ? BLOCK_NONE : BLOCK_STARVES;
 	struct gzip_header header;
@@ -39,7 +48,7 @@ static enum block_next find(const void *state, const struct feed *feed, struct b
 	const char *words;
 	const unsigned char *begin = feed_data(feed, &have);
 
-	if (!gzip_is_between(state))
+	if (!gzip_is_between(g))
 		return BLOCK_NONE;
 	if (have < 2)
 		return starves;
@@ -55,20 +64,20 @@ static enum block_next find(const void *state, const struct feed *feed, struct b
 	return block->text_nbytes <= BGZF_BLOCK_NBYTES ? BLOCK_WHOLE : BLOCK_NONE;
 }
 
-static enum block_next bgzf_next(const void *state, const struct feed *feed)
+enum block_next bgzf_next(const struct gzip *g, const struct feed *feed)
 {
 	struct block_length ignored;
 
-	return find(state, feed, &ignored);
+	return find(g, feed, &ignored);
 }
 
-static enum block_next bgzf_cut(const void *state, struct feed *feed, struct block_batch *batch)
+enum block_next bgzf_cut(const struct gzip *g, struct feed *feed, struct block_batch *batch)
 {
 	struct block_length block;
 	enum block_next next;
 	size_t have;
 
-	while ((next = find(state, feed, &block)) == BLOCK_WHOLE && block_batch_take(batch, block)) {
+	while ((next = find(g, feed, &block)) == BLOCK_WHOLE && block_batch_take(batch, block)) {
 		memcpy(batch->data + batch->nbytes - block.nbytes, feed_data(feed, &have), block.nbytes);
 		feed_use(feed, block.nbytes);
 	}
@@ -115,7 +124,7 @@ static bool measure(struct seam *s, int fd, off_t position, off_t end, struct bl
 	return n >= 0;
 }
 
-static bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch)
+bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch)
 {
 	struct block_length block;
 	struct seam seam;
@@ -126,7 +135,9 @@ static bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *ba
 	return false;
 }
 
-static size_t bgzf_list(int fd, off_t *position, off_t stop, struct block_length *lengths, size_t most)
+/* Lists the lengths of up to `most` blocks that begin at *position of the plain file fd and before stop, and moves
+ * *position behind them. Ends before what is no whole block, or cannot be read. Returns how many there are. */
+static size_t list_blocks(int fd, off_t *position, off_t stop, struct block_length *lengths, size_t most)
 {
 	struct seam seam;
 	size_t n = 0;
@@ -135,35 +146,6 @@ static size_t bgzf_list(int fd, off_t *position, off_t stop, struct block_length
 	while (n < most && *position < stop && measure(&seam, fd, *position, INT64_MAX, &lengths[n]) && lengths[n].nbytes)
 		*position += lengths[n++].nbytes;
 	return n;
-}
-
-static void *bgzf_open(void)
-{
-	return inflate_chosen()->open();
-}
-
-static void bgzf_close(void *thread_state)
-{
-	inflate_chosen()->close(thread_state);
-}
-
-/* Decodes a block's data, behind its header, into to, which has room for its text. */
-static enum status decode_block(void *thread_state, const unsigned char *data, const unsigned char *trailer,
-				unsigned char *to, struct fault *fault)
-{
-	const struct inflate_ops *ops = inflate_chosen();
-	uint32_t text_nbytes = gzip_trailer_nbytes(trailer);
-	enum inflate_result result =
-		ops->whole(thread_state, data, (size_t)(trailer - data), to, text_nbytes);
-
-	if (result == INFLATE_NO_MEMORY)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (result != INFLATE_ENDED)
-		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip,
-				   "damaged block, or of another length");
-	if (crc32_continue(0, to, text_nbytes) != gzip_trailer_crc(trailer))
-		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "incorrect data check");
-	return STATUS_OK;
 }
 
 size_t bgzf_parse(const unsigned char *data, size_t nbytes, struct bgzf_block *block)
@@ -178,36 +160,427 @@ size_t bgzf_parse(const unsigned char *data, size_t nbytes, struct bgzf_block *b
 	return block_nbytes;
 }
 
+/* Decodes a block into to, which has room for its text. */
+static enum status decode_block(struct deflate *d, const struct bgzf_block *b, unsigned char *to, struct fault *fault)
+{
+	if (!deflate_whole(d, b->data, (size_t)(b->trailer - b->data), to, b->text_nbytes))
+		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "damaged block, or of another length");
+	if (crc32_continue(0, to, b->text_nbytes) != gzip_trailer_crc(b->trailer))
+		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "incorrect data check");
+	return STATUS_OK;
+}
+
 /* The blocks of a file that is being changed may be others now than when they were measured. */
-static enum status bgzf_decode(void *thread_state, struct block_batch *batch, unsigned char *to,
-			       struct fault *fault)
+enum status bgzf_decode(struct deflate *d, struct block_batch *batch, unsigned char *to, struct fault *fault)
 {
 	size_t room_nbytes = batch->text_nbytes, at = 0;
+	enum status status = STATUS_OK;
 	struct bgzf_block b;
 
 	batch->text_nbytes = 0;
-	while (at < batch->nbytes) {
+	while (status == STATUS_OK && at < batch->nbytes) {
 		size_t nbytes = bgzf_parse(batch->data + at, batch->nbytes - at, &b);
 		if (nbytes == 0 || b.text_nbytes > room_nbytes - batch->text_nbytes)
 			return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "damaged block");
-		enum status status = decode_block(thread_state, b.data, b.trailer, to + batch->text_nbytes,
-						  fault);
-		if (status != STATUS_OK)
-			return status;
+		status = decode_block(d, &b, to + batch->text_nbytes, fault);
 		at += nbytes;
-		batch->text_nbytes += b.text_nbytes;
+		batch->text_nbytes += status == STATUS_OK ? b.text_nbytes : 0;
+	}
+	return status;
+}
+
+/* ---- decoders ---- */
+
+void block_pool_init(struct block_pool *pool)
+{
+	pool->idle = NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+}
+
+static void decoder_free(struct block_decoder *d)
+{
+	if (d)
+		free(d->batch.data);
+	free(d);
+}
+
+static struct block_decoder *pop(struct block_pool *pool)
+{
+	struct block_decoder *d;
+
+	pthread_mutex_lock(&pool->lock);
+	d = pool->idle;
+	if (d)
+		pool->idle = d->next;
+	pthread_mutex_unlock(&pool->lock);
+	return d;
+}
+
+void block_pool_free(struct block_pool *pool)
+{
+	struct block_decoder *d;
+
+	while ((d = pop(pool)))
+		decoder_free(d);
+	pthread_mutex_destroy(&pool->lock);
+}
+
+/* Empties the batch. Its room suffices even if blocks are no shorter than their text. False: out
+ * of memory. */
+static bool make_room(struct block_batch *batch, size_t text_nbytes)
+{
+	size_t nbytes = text_nbytes > BGZF_BLOCK_NBYTES ? text_nbytes : BGZF_BLOCK_NBYTES;
+
+	if (nbytes > batch->room_nbytes) {
+		free(batch->data);
+		batch->data = malloc(nbytes + FEED_PAD_NBYTES);
+		batch->room_nbytes = batch->data ? nbytes : 0;
+	}
+	batch->text_room_nbytes = text_nbytes;
+	batch->fd = -1;
+	batch->nbytes = batch->text_nbytes = 0;
+	return batch->data != NULL;
+}
+
+struct block_decoder *block_pool_get(struct block_pool *pool, size_t text_nbytes)
+{
+	struct block_decoder *d = pop(pool);
+
+	if (!d)
+		d = calloc(1, sizeof *d);
+	if (d && make_room(&d->batch, text_nbytes))
+		return d;
+	decoder_free(d);
+	return NULL;
+}
+
+void block_pool_put(struct block_pool *pool, struct block_decoder *d)
+{
+	pthread_mutex_lock(&pool->lock);
+	d->next = pool->idle;
+	pool->idle = d;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+#define PACKED_NBYTES (4 * BGZF_BLOCK_NBYTES)
+#define PROOF_NBLOCKS 3 /* that are decoded before a block is believed to begin */
+
+/* ---- the text from any place on ---- */
+
+enum status bgzf_text_open(struct bgzf_text *t, int fd, uint64_t place, struct fault *fault)
+{
+	*t = (struct bgzf_text){.fd = fd, .position = BGZF_PLACE_BLOCK(place), .nskipped = BGZF_PLACE_OFFSET(place)};
+	t->deflate = malloc(sizeof *t->deflate);
+	t->packed = malloc(PACKED_NBYTES + FEED_PAD_NBYTES);
+	t->text = malloc(BGZF_BLOCK_NBYTES);
+	return t->deflate && t->packed && t->text ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+void bgzf_text_close(struct bgzf_text *t)
+{
+	free(t->deflate);
+	free(t->packed);
+	free(t->text);
+	memset(t, 0, sizeof *t);
+}
+
+/* Reads on until a whole block must be there, unless the file ends. */
+static enum status fill(struct bgzf_text *t, struct fault *fault)
+{
+	size_t have = t->end - t->begin;
+
+	if (have >= BGZF_BLOCK_NBYTES)
+		return STATUS_OK;
+	memmove(t->packed, t->packed + t->begin, have);
+	t->begin = 0;
+	t->end = have;
+	while (t->end < PACKED_NBYTES) {
+		ssize_t n = pread(t->fd, t->packed + t->end, PACKED_NBYTES - t->end, t->position + (off_t)t->end);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
+			return fault_set(fault, STATUS_READ, errno, NULL);
+		t->end += n > 0 ? (size_t)n : 0;
 	}
 	return STATUS_OK;
 }
 
-const struct codec_blocks bgzf_blocks = {
-	.block_nbytes = BGZF_BLOCK_NBYTES,
-	.next = bgzf_next,
-	.cut = bgzf_cut,
-	.walk = bgzf_walk,
-	.list = bgzf_list,
-	.seek = bgzf_seek,
-	.open = bgzf_open,
-	.close = bgzf_close,
-	.decode = bgzf_decode,
+/* Makes the text that which the block has behind what is to be left out. */
+static void show(struct bgzf_text *t, size_t text_nbytes)
+{
+	t->place = BGZF_PLACE(t->position, t->nskipped);
+	t->data = (const char *)t->text + t->nskipped;
+	t->nbytes = text_nbytes - t->nskipped;
+	t->nskipped = 0;
+}
+
+enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fault)
+{
+	enum status status = fill(t, fault);
+	struct block_batch batch;
+	struct bgzf_block block;
+	size_t nbytes;
+
+	*is_there = false;
+	if (status != STATUS_OK || t->begin == t->end)
+		return status;
+	nbytes = bgzf_parse(t->packed + t->begin, t->end - t->begin, &block);
+	if (nbytes == 0 || block.text_nbytes > BGZF_BLOCK_NBYTES || t->nskipped > block.text_nbytes)
+		return STATUS_OK;
+	batch = (struct block_batch){.data = t->packed + t->begin, .nbytes = nbytes, .text_nbytes = block.text_nbytes,
+				     .fd = -1};
+	status = bgzf_decode(t->deflate, &batch, t->text, fault);
+	if (status != STATUS_OK)
+		return status;
+	show(t, batch.text_nbytes);
+	t->begin += nbytes;
+	t->position += (off_t)nbytes;
+	*is_there = true;
+	return STATUS_OK;
+}
+
+/* ---- where blocks begin ---- */
+
+/* Whether several blocks follow each other from here on, or up to the file's end. */
+static bool begins_blocks(int fd, uint64_t at, uint64_t size)
+{
+	struct bgzf_text t;
+	struct fault ignored;
+	bool is_there = true;
+
+	if (bgzf_text_open(&t, fd, BGZF_PLACE(at, 0), &ignored) != STATUS_OK)
+		is_there = false;
+	for (int i = 0; i < PROOF_NBLOCKS && is_there && (uint64_t)t.position < size; i++)
+		if (bgzf_text_next(&t, &is_there, &ignored) != STATUS_OK)
+			is_there = false;
+	bgzf_text_close(&t);
+	return is_there;
+}
+
+/* Finds a block that begins in data, which is read at the offset. */
+static bool seek_in(int fd, const unsigned char *data, size_t nbytes, uint64_t offset, uint64_t size, uint64_t *block)
+{
+	for (const unsigned char *at = data; (at = memchr(at, 0x1f, nbytes - (size_t)(at - data))); at++) {
+		*block = offset + (uint64_t)(at - data);
+		if (bgzf_begins(at, nbytes - (size_t)(at - data)) && begins_blocks(fd, *block, size))
+			return true;
+	}
+	return false;
+}
+
+bool bgzf_seek(int fd, uint64_t offset, uint64_t size, uint64_t *block)
+{
+	size_t most = 2 * BGZF_BLOCK_NBYTES, nbytes = 0; /* a block, and the header of the next one */
+	unsigned char *data = malloc(most);
+	ssize_t n = 1;
+	bool is_found;
+
+	while (data && nbytes < most && n != 0) {
+		n = pread(fd, data + nbytes, most - nbytes, (off_t)(offset + nbytes));
+		if (n < 0 && errno != EINTR)
+			break;
+		nbytes += n > 0 ? (size_t)n : 0;
+	}
+	is_found = data && seek_in(fd, data, nbytes, offset, size, block);
+	free(data);
+	return is_found;
+}
+
+bool bgzf_walk_blocks(int fd, uint64_t from, uint64_t end, uint64_t *block)
+{
+	struct block_batch batch = {.room_nbytes = SIZE_MAX, .text_room_nbytes = SIZE_MAX, .fd = fd};
+	off_t position = (off_t)from;
+	bool is_readable = bgzf_walk(fd, &position, (off_t)end, &batch);
+
+	*block = (uint64_t)position;
+	return is_readable;
+}
+
+bool bgzf_find_text(int fd, uint64_t offset, uint64_t *place)
+{
+	struct block_batch batch = {.room_nbytes = SIZE_MAX, .text_room_nbytes = offset, .fd = fd};
+	off_t position = 0;
+	bool is_readable = bgzf_walk(fd, &position, INT64_MAX, &batch);
+
+	*place = BGZF_PLACE(position, 0) + (offset - batch.text_nbytes);
+	return is_readable && offset - batch.text_nbytes < BGZF_BLOCK_NBYTES;
+}
+
+/* ---- blocks ahead ---- */
+
+/* A range has a slot, the one of its number modulo their number, until the walk has passed it. */
+
+#define NSLOTS 16
+#define NBLOCKS_MAX 4096 /* of a range that are listed */
+#define NTHREADS_MAX 4
+#define CORES_PER_THREAD 4
+
+struct range {
+	off_t number;
+	enum { RANGE_FREE, RANGE_SEARCHED, RANGE_LISTED } state; /* guarded by the lock */
+	off_t position; /* of blocks[nused] in the file */
+	size_t nblocks, nused;
+	struct block_length blocks[NBLOCKS_MAX];
 };
+
+struct block_ahead {
+	int fd;
+	off_t end, range_nbytes;
+	pthread_t threads[NTHREADS_MAX];
+	int nthreads;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t moved;
+	off_t next, walked; /* ranges: that no thread has taken; that the walk is in */
+	bool stop;
+	struct range slots[NSLOTS];
+};
+
+static struct range *slot_of(struct block_ahead *a, off_t number)
+{
+	return &a->slots[number % NSLOTS];
+}
+
+/* ---- threads ---- */
+
+/* Whether the next range can be taken. */
+static bool is_takeable(struct block_ahead *a)
+{
+	return a->next < a->walked + NSLOTS && slot_of(a, a->next)->state != RANGE_SEARCHED;
+}
+
+/* Takes a range. Returns NULL when no range is left. */
+static struct range *take_range(struct block_ahead *a)
+{
+	struct range *r = NULL;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->stop && a->next * a->range_nbytes < a->end && !is_takeable(a))
+		pthread_cond_wait(&a->moved, &a->lock);
+	if (!a->stop && a->next * a->range_nbytes < a->end) {
+		r = slot_of(a, a->next);
+		r->number = a->next++;
+		r->state = RANGE_SEARCHED;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
+/* Lists the blocks that begin in a range. */
+static void search(struct block_ahead *a, struct range *r)
+{
+	off_t begin = r->number * a->range_nbytes, position;
+	uint64_t block;
+
+	r->nblocks = r->nused = 0;
+	if (!bgzf_seek(a->fd, (uint64_t)begin, (uint64_t)a->end, &block))
+		return;
+	r->position = position = (off_t)block;
+	r->nblocks = list_blocks(a->fd, &position, begin + a->range_nbytes, r->blocks, NBLOCKS_MAX);
+}
+
+static void *search_ranges(void *ahead)
+{
+	struct block_ahead *a = ahead;
+	struct range *r;
+
+	while ((r = take_range(a))) {
+		search(a, r);
+		pthread_mutex_lock(&a->lock);
+		r->state = RANGE_LISTED;
+		pthread_cond_broadcast(&a->moved);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return NULL;
+}
+
+static void start_threads(struct block_ahead *a)
+{
+	int wanted = cores_count() / CORES_PER_THREAD;
+
+	wanted = wanted < 1 ? 1 : wanted < NTHREADS_MAX ? wanted : NTHREADS_MAX;
+	while (a->nthreads < wanted && thread_start(&a->threads[a->nthreads], search_ranges, a))
+		a->nthreads++;
+}
+
+struct block_ahead *block_ahead_open(int fd, off_t begin, off_t end, off_t range_nbytes)
+{
+	struct block_ahead *a;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return NULL;
+	end = end < st.st_size ? end : st.st_size;
+	a = (end - begin) / range_nbytes >= NTHREADS_MAX ? calloc(1, sizeof *a) : NULL;
+	if (!a)
+		return NULL;
+	a->fd = fd;
+	a->end = end;
+	a->range_nbytes = range_nbytes;
+	a->walked = begin / range_nbytes;
+	a->next = a->walked + 1;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->moved, NULL);
+	start_threads(a);
+	if (a->nthreads > 0)
+		return a;
+	block_ahead_close(a);
+	return NULL;
+}
+
+void block_ahead_close(struct block_ahead *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->stop = true;
+	pthread_cond_broadcast(&a->moved);
+	pthread_mutex_unlock(&a->lock);
+	for (int i = 0; i < a->nthreads; i++)
+		pthread_join(a->threads[i], NULL);
+	pthread_mutex_destroy(&a->lock);
+	pthread_cond_destroy(&a->moved);
+	free(a);
+}
+
+/* ---- the walk ---- */
+
+/* The list of the range that the walk is in; ranges before it are free. NULL before the first. */
+static struct range *enter_range(struct block_ahead *a, off_t position)
+{
+	off_t number = position / a->range_nbytes;
+	struct range *r = slot_of(a, number);
+
+	pthread_mutex_lock(&a->lock);
+	if (number > a->walked) {
+		a->walked = number;
+		a->next = a->next > number ? a->next : number + 1;
+		pthread_cond_broadcast(&a->moved);
+	}
+	if (r->state != RANGE_LISTED || r->number != number)
+		r = NULL;
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
+/* Whether one of the range's blocks begins at the position. Those before it have been passed. */
+static bool meets(struct range *r, off_t position)
+{
+	for (; r->nused < r->nblocks && r->position < position; r->nused++)
+		r->position += r->blocks[r->nused].nbytes;
+	return r->nused < r->nblocks && r->position == position;
+}
+
+bool block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch)
+{
+	struct range *r = NULL;
+
+	while (a && (r = enter_range(a, *position)) && meets(r, *position))
+		for (; r->nused < r->nblocks; r->nused++) {
+			struct block_length block = r->blocks[r->nused];
+			if ((off_t)block.nbytes > end - *position || !block_batch_take(batch, block))
+				return true;
+			*position += block.nbytes;
+			r->position = *position;
+		}
+	return false;
+}

@@ -64,22 +64,19 @@ static enum status feed_piece(struct decoder *d, struct piece *p, bool *full)
 
 static enum block_next next_block(const struct decoder *d)
 {
-	const struct codec_blocks *blocks = d->codec->blocks;
-
-	return blocks ? blocks->next(d->state, &d->feed) : BLOCK_NONE;
+	return d->codec == &codec_gzip ? bgzf_next(d->state, &d->feed) : BLOCK_NONE;
 }
 
 /* Appends the text of the blocks that are next. *full: the piece has no room for another. */
 static enum status decode_blocks(struct decoder *d, struct piece *p, bool *full)
 {
-	const struct codec_blocks *blocks = d->codec->blocks;
-	struct block_decoder *b = block_pool_get(&d->pool, blocks, PIECE_NBYTES - p->nbytes);
+	struct block_decoder *b = block_pool_get(&d->pool, PIECE_NBYTES - p->nbytes);
 	enum status status;
 
 	if (!b)
 		return fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
-	*full = blocks->cut(d->state, &d->feed, &b->batch) == BLOCK_WHOLE;
-	status = block_decoder_run(b, p->data + p->nbytes, &p->fault);
+	*full = bgzf_cut(d->state, &d->feed, &b->batch) == BLOCK_WHOLE;
+	status = bgzf_decode(&b->deflate, &b->batch, p->data + p->nbytes, &p->fault);
 	p->nbytes += b->batch.text_nbytes;
 	block_pool_put(&d->pool, b);
 	return status;
@@ -117,9 +114,9 @@ void decoder_fill(struct decoder *d, struct piece *p)
 
 /* ---- blocks ---- */
 
-const struct codec_blocks *decoder_blocks(const struct decoder *d)
+bool decoder_has_blocks(const struct decoder *d)
 {
-	return next_block(d) == BLOCK_NONE ? NULL : d->codec->blocks;
+	return next_block(d) != BLOCK_NONE;
 }
 
 /* Has blocks looked for ahead of large batches, which are a GPU's: while one is measured, all others wait. */
@@ -127,7 +124,7 @@ static struct block_ahead *ahead_of(struct decoder *d, const struct block_batch 
 {
 	if (!d->ahead_asked && batch->text_room_nbytes >= AHEAD_BATCH_NBYTES) {
 		d->ahead_asked = true;
-		d->ahead = block_ahead_open(d->codec->blocks, batch->fd, position, feed_end(&d->feed), AHEAD_RANGE_NBYTES);
+		d->ahead = block_ahead_open(batch->fd, position, feed_end(&d->feed), AHEAD_RANGE_NBYTES);
 	}
 	return d->ahead;
 }
@@ -136,14 +133,13 @@ static struct block_ahead *ahead_of(struct decoder *d, const struct block_batch 
  * be none. Errors: STATUS_READ, if the batch is empty. */
 static enum status walk_blocks(struct decoder *d, struct block_batch *batch, struct fault *fault)
 {
-	const struct codec_blocks *blocks = d->codec->blocks;
-	off_t position = blocks->walk ? feed_tell(&d->feed) : -1;
+	off_t position = feed_tell(&d->feed);
 	bool readable = true;
 
 	batch->position = position;
 	if (position >= 0) {
 		bool full = block_ahead_walk(ahead_of(d, batch, position), &position, feed_end(&d->feed), batch);
-		readable = full || blocks->walk(batch->fd, &position, feed_end(&d->feed), batch);
+		readable = full || bgzf_walk(batch->fd, &position, feed_end(&d->feed), batch);
 	}
 	if (batch->nbytes)
 		feed_seek(&d->feed, position);
@@ -167,7 +163,7 @@ enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool promp
 	batch->fd = -1;
 	if (status != STATUS_OK)
 		return status;
-	while ((next = d->codec->blocks->cut(d->state, &d->feed, batch)) == BLOCK_STARVES &&
+	while ((next = bgzf_cut(d->state, &d->feed, batch)) == BLOCK_STARVES &&
 	       status == STATUS_OK) {
 		if (prompt && batch->nbytes && !feed_is_ready(&d->feed))
 			break;
@@ -178,11 +174,9 @@ enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool promp
 	return batch->nbytes ? STATUS_OK : status;
 }
 
-const struct codec_sections *decoder_sections(const struct decoder *d)
+bool decoder_has_sections(const struct decoder *d)
 {
-	const struct codec_sections *sections = d->codec->sections;
-
-	return sections && sections->next(d->state) ? sections : NULL;
+	return d->codec == &codec_gzip && gzip_is_in_data(d->state);
 }
 
 /* ---- pieces ---- */

@@ -10,10 +10,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "codec/block_ahead.h"
-#include "codec/block_pool.h"
-#include "codec/codec.h"
-#include "codec/feed.h"
+#include "codec/bgzf.h"
 
 /* For tests: how long a chunk is at most, and a piece. */
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
@@ -38,8 +35,8 @@ void decoder_close(struct decoder *d);
  * block for which it has no room. Errors go to the piece's status. */
 void decoder_fill(struct decoder *d, struct piece *p);
 
-/* The codec's blocks if decoder_cut may find some next, else NULL. */
-const struct codec_blocks *decoder_blocks(const struct decoder *d);
+/* Whether decoder_cut may find blocks next. */
+bool decoder_has_blocks(const struct decoder *d);
 
 /* Moves blocks to the batch until it has no room for the next, or, if batch->fd is the plain file that is
  * decoded, measures them where they are; sets it to -1 if they were moved. Reads more; if prompt, only while
@@ -49,8 +46,8 @@ const struct codec_blocks *decoder_blocks(const struct decoder *d);
 enum status decoder_cut(struct decoder *d, struct block_batch *batch, bool prompt, bool *ended,
 			struct fault *fault);
 
-/* The codec's sections if its stream stands where they can go on, else NULL. */
-const struct codec_sections *decoder_sections(const struct decoder *d);
+/* Whether its stream stands where sections can go on. */
+bool decoder_has_sections(const struct decoder *d);
 
 /* Whether the stream ends behind the piece, complete or with an error. */
 bool piece_is_last(const struct piece *p);

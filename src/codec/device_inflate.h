@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/member_place.h"
+#include "codec/gzip.h"
 
 struct device_inflate;
 

@@ -5,11 +5,13 @@
  */
 #include "codec/gzip.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "codec/crc32.h"
-#include "codec/inflate.h"
-#include "codec/member_place.h"
 #include "codec/sections.h"
 
 #define MAGIC "\x1f\x8b"
@@ -21,8 +23,7 @@ enum flag { FLAG_HCRC = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLA
 enum place { BETWEEN_MEMBERS, IN_DATA, AT_TRAILER, IN_PADDING };
 
 struct gzip {
-	const struct inflate_ops *ops;
-	void *state;
+	struct inflate *stream;
 	enum place place;
 	/* Of the member so far. */
 	uint32_t crc;
@@ -131,11 +132,9 @@ static enum status gzip_open(void **state, int nthreads, struct fault *fault)
 	struct gzip *g = calloc(1, sizeof *g);
 
 	(void)nthreads;
-	if (g) {
-		g->ops = inflate_chosen();
-		g->state = g->ops->open();
-	}
-	if (!g || !g->state) {
+	if (g)
+		g->stream = inflate_open();
+	if (!g || !g->stream) {
 		free(g);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
@@ -147,7 +146,7 @@ static void gzip_close(void *state)
 {
 	struct gzip *g = state;
 
-	g->ops->close(g->state);
+	free(g->stream);
 	free(g);
 }
 
@@ -209,7 +208,7 @@ static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_s
 		return damaged(fault, "impossible length of a block");
 	feed_use(feed, header.nbytes);
 	g->data_position = feed_tell(feed);
-	g->ops->reset(g->state);
+	inflate_begin(g->stream, 0, NULL, 0);
 	g->place = IN_DATA;
 	g->crc = g->text_nbytes = 0;
 	return STATUS_OK;
@@ -220,27 +219,22 @@ static enum status inflate_some(struct gzip *g, struct feed *feed, struct piece 
 {
 	unsigned char *text = piece->data + piece->nbytes;
 	struct inflate_span span = {.out = text, .out_nbytes = piece->room_nbytes - piece->nbytes};
-	enum inflate_result result;
+	enum deflate_result result;
 	size_t have, text_nbytes;
 
 	span.in = feed_data(feed, &have);
 	span.in_nbytes = have;
-	result = g->ops->run(g->state, &span);
+	result = inflate_run(g->stream, &span);
 	feed_use(feed, have - span.in_nbytes);
 	text_nbytes = (size_t)(span.out - text);
 	g->crc = crc32_continue(g->crc, text, text_nbytes);
 	g->text_nbytes += text_nbytes;
 	piece->nbytes += text_nbytes;
-	switch (result) {
-	case INFLATE_NO_MEMORY:
-		return fault_set(&piece->fault, STATUS_NO_MEMORY, 0, NULL);
-	case INFLATE_DAMAGED:
+	if (result == DEFLATE_DAMAGED)
 		return damaged(&piece->fault, span.words);
-	case INFLATE_ENDED:
+	if (result == DEFLATE_ENDED) {
 		g->place = AT_TRAILER;
 		return STATUS_OK;
-	case INFLATE_GOES_ON:
-		break;
 	}
 	/* With no room left it may still hold output, and then end without more input. */
 	return span.out_nbytes == 0 ? STATUS_OK : starve(feed, step, &piece->fault);
@@ -307,45 +301,36 @@ static enum status gzip_step(void *state, struct feed *feed, struct piece *piece
 	return status;
 }
 
-/* ---- sections ---- */
+/* ---- sections, and places in a member's data ---- */
 
-static bool gzip_has_sections(const void *state)
+bool gzip_is_in_data(const struct gzip *g)
 {
-	const struct gzip *g = state;
-
-	return g->place == IN_DATA && g->ops == &inflate_own;
+	return g->place == IN_DATA;
 }
 
-static bool gzip_begin_sections(void *state, struct feed *feed, struct sections *sections,
-				size_t section_nbytes)
+bool gzip_split(const struct gzip *g, struct feed *feed, struct sections *sections, size_t section_nbytes)
 {
-	const struct gzip *g = state;
 	struct deflate_trunk *trunk = malloc(sizeof *trunk);
 	bool begun;
 
 	if (!trunk)
 		return false;
-	inflate_own_trunk(g->state, trunk);
+	inflate_trunk(g->stream, trunk);
 	trunk->text_nbytes = g->text_nbytes;
-	begun = sections_begin(sections, feed, trunk, deflate_bit(&trunk->deflate) & 7, g->crc,
-			       section_nbytes);
+	begun = sections_begin(sections, feed, trunk, deflate_bit(&trunk->deflate) & 7, g->crc, section_nbytes);
 	free(trunk);
 	return begun;
 }
 
-static void gzip_end_sections(void *state, uint32_t crc, uint64_t text_nbytes)
+void gzip_end_data(struct gzip *g, uint32_t crc, uint64_t text_nbytes)
 {
-	struct gzip *g = state;
-
 	g->crc = crc;
 	g->text_nbytes = text_nbytes;
 	g->place = AT_TRAILER;
 }
 
-static bool gzip_began(const void *state, struct member_place *place, uint64_t *text_nbytes)
+bool gzip_began(const struct gzip *g, struct member_place *place, uint64_t *text_nbytes)
 {
-	const struct gzip *g = state;
-
 	place->position = g->data_position;
 	place->bit = 0;
 	place->text_nbytes = 0;
@@ -354,25 +339,107 @@ static bool gzip_began(const void *state, struct member_place *place, uint64_t *
 	return g->data_position >= 0;
 }
 
-static void gzip_resume(void *state, const struct member_place *place)
+static void resume_stream(struct inflate *stream, const struct member_place *place)
 {
-	struct gzip *g = state;
+	size_t n = place->text_nbytes < DEFLATE_WINDOW_NBYTES ? (size_t)place->text_nbytes : DEFLATE_WINDOW_NBYTES;
 
-	inflate_own_resume(g->state, place);
+	inflate_begin(stream, place->bit, place->window + DEFLATE_WINDOW_NBYTES - n, n);
+}
+
+void gzip_resume(struct gzip *g, const struct member_place *place)
+{
+	resume_stream(g->stream, place);
 	g->crc = place->crc;
 	g->text_nbytes = place->text_nbytes;
 }
 
-static const struct codec_sections gzip_sections = {
-	.next = gzip_has_sections,
-	.begin = gzip_begin_sections,
-	.end = gzip_end_sections,
-	.began = gzip_began,
-	.resume = gzip_resume,
+#define PACKED_NBYTES ((size_t)256 << 10)
+
+/* A decoder that reads. */
+struct place_reader {
+	struct inflate *stream;
+	int fd;
+	off_t position; /* of what is read next */
+	unsigned char *packed;
+	struct inflate_span span;
 };
 
+/* Reads more packed bytes behind those that are left, as of a header that was cut. Errors: STATUS_READ;
+ * STATUS_DAMAGED if the file ends first. */
+static enum status read_more(struct place_reader *r, struct fault *fault)
+{
+	size_t nleft = r->span.in_nbytes;
+	ssize_t n;
+
+	if (nleft > 0)
+		memmove(r->packed, r->span.in, nleft);
+	do
+		n = pread(r->fd, r->packed + nleft, PACKED_NBYTES - nleft, r->position);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return fault_set(fault, STATUS_READ, errno, NULL);
+	if (n == 0)
+		return damaged(fault, "the file has changed");
+	r->span.in = r->packed;
+	r->span.in_nbytes = nleft + (size_t)n;
+	r->position += n;
+	return STATUS_OK;
+}
+
+/* Decodes the next nbytes to `to`. */
+static enum status read_text(struct place_reader *r, unsigned char *to, size_t nbytes, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	r->span.out = to;
+	r->span.out_nbytes = nbytes;
+	while (status == STATUS_OK && r->span.out_nbytes > 0) {
+		enum deflate_result result = inflate_run(r->stream, &r->span);
+		if (r->span.out_nbytes > 0 && result != DEFLATE_GOES_ON)
+			return damaged(fault, "the file has changed");
+		if (r->span.out_nbytes > 0)
+			status = read_more(r, fault);
+	}
+	return status;
+}
+
+/* Decodes what is skipped to the same memory again and again. */
+static enum status skip_text(struct place_reader *r, uint64_t skip, unsigned char *to, size_t room, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	while (status == STATUS_OK && skip > 0) {
+		size_t n = skip < room ? (size_t)skip : room;
+		status = read_text(r, to, n, fault);
+		skip -= n;
+	}
+	return status;
+}
+
+enum status member_place_read(const struct member_place *p, int fd, uint64_t skip, void *to, size_t nbytes,
+			      struct fault *fault)
+{
+	struct place_reader r = {.fd = fd, .position = p->position};
+	enum status status = STATUS_NO_MEMORY;
+
+	if (nbytes == 0)
+		return STATUS_OK;
+	r.stream = inflate_open();
+	r.packed = malloc(PACKED_NBYTES + DEFLATE_PAD_NBYTES);
+	if (r.stream && r.packed) {
+		resume_stream(r.stream, p);
+		status = skip_text(&r, skip, to, nbytes, fault);
+		if (status == STATUS_OK)
+			status = read_text(&r, to, nbytes, fault);
+	} else
+		fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	free(r.stream);
+	free(r.packed);
+	return status;
+}
+
 static const struct codec_library libraries[] = {
-	{"zlib", inflate_zlib_version},
+	{"zlib", zlibVersion},
 	{NULL, NULL},
 };
 
@@ -383,6 +450,4 @@ const struct codec codec_gzip = {
 	.open = gzip_open,
 	.close = gzip_close,
 	.step = gzip_step,
-	.blocks = &bgzf_blocks,
-	.sections = &gzip_sections,
 };

@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "codec/deflate_find.h"
-#include "codec/deflate_resolve.h"
 
 #define ROOM_NSYMBOLS ((size_t)6 << 20) /* a section's text is longer where it is packed to a sixth */
 #define LAST_NBYTES ((size_t)512 << 10)  /* at least so many bytes have room behind all symbols */

@@ -38,15 +38,6 @@ struct sections;
 /* One thread's memory for decoding, and the section that it has. 14 MiB, as far as used. */
 struct section_decoder;
 
-/* A decoder in the midst of a member's data. */
-struct deflate_trunk {
-	struct deflate deflate;
-	uint64_t text_nbytes; /* of the member so far, but for ... */
-	size_t nunread;       /* ... so many bytes, at most DEFLATE_SLACK, which the sections give first */
-	/* The text before, as far as there is any: the last bytes of the window. */
-	unsigned char window[DEFLATE_WINDOW_NBYTES];
-};
-
 /* What the threads spend their time on. */
 enum section_stage {
 	SECTION_FIND,    /* the search for a beginning */

@@ -150,7 +150,7 @@ bool input_has_thread(const struct input *in);
 /* A range of a file that consists of whole lines. */
 struct input_range {
 	int file;
-	uint64_t begin, end, size; /* offsets in the file, and its size: has_blocks: places (codec/bgzf_text.h) */
+	uint64_t begin, end, size; /* offsets in the file, and its size: has_blocks: places (codec/bgzf.h) */
 	bool has_blocks;           /* it is of a BGZF file */
 	bool is_quoted;            /* it begins inside a quoted field */
 	uint64_t nlines_before;    /* once input_count_before has been called */
@@ -173,7 +173,7 @@ enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size
 
 /* A slice of the input: from an offset of one file up to one of the same file or a later one. 0: the whole beginning
  * of the file, UINT64_MAX: up to its end. Other offsets stand behind an LF: in a plain file, in bytes from the beginning; in
- * a BGZF file they are places (codec/bgzf_text.h), from which offsets in the input are counted then. Where they lie before the
+ * a BGZF file they are places (codec/bgzf.h), from which offsets in the input are counted then. Where they lie before the
  * file's first record, they stand for that. */
 struct input_slice {
 	int first, last; /* files */

@@ -42,7 +42,7 @@ static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t c
 		memcpy(chunk->data, peeked, chunk->nbytes);
 	s->begin += chunk->nbytes;
 	while (status == STATUS_OK && chunk->nbytes < capacity && !s->at_end) {
-		if (chunk->nbytes && (source_blocks(s) || source_splits(s) ||
+		if (chunk->nbytes && (source_has_blocks(s) || source_splits(s) ||
 				      (prompt && !source_is_ready(s))))
 			break;
 		status = source_read(s, chunk->data + chunk->nbytes, capacity - chunk->nbytes, &n,
@@ -64,12 +64,11 @@ static size_t streamed_capacity(const struct source *s, size_t capacity)
 }
 
 /* Cuts blocks for the worker thread to decode. *decoder: NULL if no block is left. */
-static enum status cut_blocks(struct input *in, const struct codec_blocks *blocks,
-			      struct chunk *chunk, size_t capacity,
-			      struct block_decoder **decoder, struct fault *fault)
+static enum status cut_blocks(struct input *in, struct chunk *chunk, size_t capacity, struct block_decoder **decoder,
+			      struct fault *fault)
 {
 	struct source *s = &in->sources[in->file];
-	struct block_decoder *d = block_pool_get(&in->pool, blocks, capacity);
+	struct block_decoder *d = block_pool_get(&in->pool, capacity);
 	enum status status;
 
 	if (!d)
@@ -131,7 +130,6 @@ static enum status begin_reading(struct input *in, struct chunk *chunk, size_t c
 				 struct deferred *deferred, struct fault *fault)
 {
 	struct source *s = &in->sources[in->file];
-	const struct codec_blocks *blocks;
 	enum status status = STATUS_OK;
 
 	if (s->ranged) {
@@ -142,9 +140,8 @@ static enum status begin_reading(struct input *in, struct chunk *chunk, size_t c
 	}
 	if (in->on_device && cut_on_device(in, chunk, capacity, &deferred->text))
 		return STATUS_OK;
-	blocks = source_blocks(s);
-	if (blocks)
-		status = cut_blocks(in, blocks, chunk, capacity, &deferred->blocks, fault);
+	if (source_has_blocks(s))
+		status = cut_blocks(in, chunk, capacity, &deferred->blocks, fault);
 	if (status != STATUS_OK || deferred->blocks || chunk->last_of_file)
 		return status;
 	return fill_streamed(s, chunk, streamed_capacity(s, capacity), in->prompt, fault);
@@ -164,7 +161,9 @@ static enum status read_blocks(struct source *s, struct block_decoder *d, const 
 					 d->batch.nbytes, fault);
 	if (is_left)
 		source_release(s);
-	return status == STATUS_OK && !decoded ? block_decoder_run(d, chunk->data, fault) : status;
+	if (status != STATUS_OK || decoded)
+		return status;
+	return bgzf_decode(&d->deflate, &d->batch, (unsigned char *)chunk->data, fault);
 }
 
 /* Without the lock: the rest. */

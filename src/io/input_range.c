@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/bgzf_text.h"
+#include "codec/bgzf.h"
 #include "codec/codec.h"
 #include "csv/record.h"
 #include "io/file_text.h"

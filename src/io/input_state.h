@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codec/block_pool.h"
+#include "codec/bgzf.h"
 #include "codec/device_inflate.h"
 #include "codec/sections.h"
 #include "io/input.h"

@@ -210,7 +210,7 @@ static bool decides_on_thread(const struct read_ahead *r)
 
 static bool has_sections(const struct read_ahead *r)
 {
-	return r->shared && decoder_sections(&r->decoder);
+	return r->shared && decoder_has_sections(&r->decoder);
 }
 
 /* Returns the slot to be read next. Fills it in the calling thread, starts a thread, or waits. */
@@ -272,14 +272,14 @@ bool read_ahead_is_ready(struct read_ahead *r)
 
 /* ---- blocks ---- */
 
-const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r)
+bool read_ahead_has_blocks(const struct read_ahead *r)
 {
-	return is_drained(r) && r->nfilled ? decoder_blocks(&r->decoder) : NULL;
+	return is_drained(r) && r->nfilled && decoder_has_blocks(&r->decoder);
 }
 
 bool read_ahead_expects_blocks(const struct read_ahead *r)
 {
-	return !r->threaded && decoder_blocks(&r->decoder);
+	return !r->threaded && decoder_has_blocks(&r->decoder);
 }
 
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
@@ -298,38 +298,34 @@ void read_ahead_share(struct read_ahead *r, bool shared)
 	r->shared = shared;
 }
 
-const struct codec_sections *read_ahead_sections(const struct read_ahead *r)
+bool read_ahead_has_sections(const struct read_ahead *r)
 {
-	return is_drained(r) && r->nfilled && has_sections(r) ? decoder_sections(&r->decoder) : NULL;
+	return is_drained(r) && r->nfilled && has_sections(r);
 }
 
 bool read_ahead_split(struct read_ahead *r, struct sections *sections, size_t section_nbytes)
 {
-	struct decoder *d = &r->decoder;
-
-	return d->codec->sections->begin(d->state, &d->feed, sections, section_nbytes);
+	return gzip_split(r->decoder.state, &r->decoder.feed, sections, section_nbytes);
 }
 
 void read_ahead_join(struct read_ahead *r, uint32_t crc, uint64_t text_nbytes)
 {
-	r->decoder.codec->sections->end(r->decoder.state, crc, text_nbytes);
+	gzip_end_data(r->decoder.state, crc, text_nbytes);
 	r->cut = true; /* there may be blocks, or the end */
 }
 
 bool read_ahead_began(const struct read_ahead *r, struct member_place *place, uint64_t *text_nbytes)
 {
-	return r->decoder.codec->sections->began(r->decoder.state, place, text_nbytes);
+	return gzip_began(r->decoder.state, place, text_nbytes);
 }
 
 void read_ahead_resume(struct read_ahead *r, const struct member_place *place, bool ended)
 {
-	const struct codec_sections *sections = r->decoder.codec->sections;
-
 	feed_seek(&r->decoder.feed, place->position + (ended && place->bit > 0));
 	if (ended)
-		sections->end(r->decoder.state, place->crc, place->text_nbytes);
+		gzip_end_data(r->decoder.state, place->crc, place->text_nbytes);
 	else
-		sections->resume(r->decoder.state, place);
+		gzip_resume(r->decoder.state, place);
 	r->cut = true; /* there may be blocks, or the end */
 }
 

@@ -16,7 +16,6 @@
 
 #include "base/status.h"
 #include "codec/decoder.h"
-#include "codec/member_place.h"
 
 struct read_ahead;
 
@@ -43,14 +42,13 @@ enum status read_ahead_read(struct read_ahead *r, char *to, size_t capacity, siz
  * on can tell. */
 bool read_ahead_is_ready(struct read_ahead *r);
 
-/* The codec's blocks if all text has been read, no thread runs, and read_ahead_cut may find some
- * next; else NULL. */
-const struct codec_blocks *read_ahead_blocks(const struct read_ahead *r);
+/* Whether all text has been read, no thread runs, and read_ahead_cut may find blocks next. */
+bool read_ahead_has_blocks(const struct read_ahead *r);
 
 /* Whether blocks follow what has been read so far. False where a thread decodes. */
 bool read_ahead_expects_blocks(const struct read_ahead *r);
 
-/* Like decoder_cut(), where there are read_ahead_blocks. read_ahead_read goes on behind them. */
+/* Like decoder_cut(), where read_ahead_has_blocks. read_ahead_read goes on behind them. */
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
 			   bool *ended, struct fault *fault);
 
@@ -58,17 +56,17 @@ enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool
  * own does. */
 void read_ahead_share(struct read_ahead *r, bool shared);
 
-/* The codec's sections if all text has been read, no thread runs, and they can go on; else NULL. */
-const struct codec_sections *read_ahead_sections(const struct read_ahead *r);
+/* Whether all text has been read, no thread runs, and sections can go on. */
+bool read_ahead_has_sections(const struct read_ahead *r);
 
-/* Begins with sections, where there are read_ahead_sections; read_ahead_join ends it. False:
+/* Begins with sections, where read_ahead_has_sections; read_ahead_join ends it. False:
  * out of memory. */
 bool read_ahead_split(struct read_ahead *r, struct sections *sections, size_t section_nbytes);
 
 /* read_ahead_read goes on behind the sections. crc, text_nbytes: of the member's whole text. */
 void read_ahead_join(struct read_ahead *r, uint32_t crc, uint64_t text_nbytes);
 
-/* Where the data that sections would go on with began: see codec_sections. */
+/* Where the data that sections would go on with began: see gzip_began. */
 bool read_ahead_began(const struct read_ahead *r, struct member_place *place, uint64_t *text_nbytes);
 
 /* read_ahead_read goes on at the place of a plain file, or, if the data has ended there, behind it. */

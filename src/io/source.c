@@ -84,15 +84,14 @@ bool source_is_ready(struct source *s)
 	return s->packed ? read_ahead_is_ready(s->packed) : poll(&p, 1, 0) != 0;
 }
 
-const struct codec_blocks *source_blocks(const struct source *s)
+bool source_has_blocks(const struct source *s)
 {
-	return s->packed && !s->at_end && s->begin == s->end ? read_ahead_blocks(s->packed) : NULL;
+	return s->packed && !s->at_end && s->begin == s->end && read_ahead_has_blocks(s->packed);
 }
 
 bool source_leaves_blocks(const struct source *s)
 {
-	return s->is_plain && s->packed && !s->at_end && s->codec->blocks && s->codec->blocks->walk &&
-	       read_ahead_expects_blocks(s->packed);
+	return s->is_plain && s->packed && !s->at_end && read_ahead_expects_blocks(s->packed);
 }
 
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
@@ -110,7 +109,7 @@ enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 
 bool source_splits(const struct source *s)
 {
-	return s->packed && !s->at_end && s->begin == s->end && read_ahead_sections(s->packed);
+	return s->packed && !s->at_end && s->begin == s->end && read_ahead_has_sections(s->packed);
 }
 
 static bool is_shared(const struct source *s)
@@ -126,7 +125,7 @@ static void update_sharing(struct source *s)
 
 bool source_has_sections(const struct source *s)
 {
-	return s->packed && is_shared(s) && s->codec->sections;
+	return s->packed && is_shared(s) && s->codec == &codec_gzip;
 }
 
 void source_share(struct source *s, bool shared)
@@ -153,7 +152,7 @@ void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes)
 
 bool source_has_long_member(const struct source *s)
 {
-	return s->is_plain && source_has_sections(s) && !source_leaves_blocks(s) && s->codec->sections->began;
+	return s->is_plain && source_has_sections(s) && !source_leaves_blocks(s);
 }
 
 bool source_begin_on_device(struct source *s, const struct device_inflate_ops *ops, struct device_inflate *device)

@@ -27,7 +27,7 @@ enum source_state {
 	SOURCE_CLOSED, /* what was peeked at may still be there */
 };
 
-/* What is read of a file of blocks; places are those of bgzf_text.h. */
+/* What is read of a file of blocks; places are those of codec/bgzf.h. */
 struct source_cut {
 	bool is_made;
 	uint64_t first;      /* where the first record begins */
@@ -110,8 +110,8 @@ bool source_begins_with(struct source *s, size_t at, const char *text, enum stat
  * 0 if it is another byte, or the file has ended. */
 size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault);
 
-/* The codec's blocks if source_cut may find some next, else NULL. */
-const struct codec_blocks *source_blocks(const struct source *s);
+/* Whether source_cut may find blocks next. */
+bool source_has_blocks(const struct source *s);
 
 /* Whether a plain file has blocks behind what was peeked at, which any thread can read and decode. */
 bool source_leaves_blocks(const struct source *s);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/bgzf_text.h"
+#include "codec/bgzf.h"
 #include "codec/codec.h"
 #include "io/source.h"
 

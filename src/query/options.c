@@ -14,7 +14,6 @@
 #include "base/array.h"
 #include "codec/codec.h"
 #include "codec/decoder.h"
-#include "codec/inflate.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/pattern.h"
@@ -624,16 +623,6 @@ static enum status choose_simd(struct fault *fault)
 			      name);
 }
 
-/* Refuses a name that inflate.c would ignore. */
-static enum status check_inflate(struct fault *fault)
-{
-	const char *name = getenv(INFLATE_VARIABLE);
-
-	if (!name || !*name || inflate_find(name))
-		return STATUS_OK;
-	return option_fault(fault, INFLATE_VARIABLE ": '%.64s' is neither own nor zlib", name);
-}
-
 /* Reads a number of the environment, if the variable is there and not empty. */
 static enum status read_variable(const char *variable, uint64_t least, uint64_t most, const char *words, uint64_t *number,
 				 struct fault *fault)
@@ -650,7 +639,6 @@ static enum status read_environment(struct options *o, struct fault *fault)
 	uint64_t width, chunk_nbytes = 0;
 
 	TRY(choose_simd(fault));
-	TRY(check_inflate(fault));
 	if (o->picture.plots) /* the width of a plot, if standard output is no terminal; 0: it is not known */
 		TRY(read_variable("COLUMNS", 0, UINT32_MAX, "of columns, such as 80", &width, fault));
 	TRY(read_variable(CHUNK_VARIABLE, 1, 1ul << 30, "from 1 to 2^30", &chunk_nbytes, fault));

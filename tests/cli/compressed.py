@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compressed input: the own decoder and zlib give the same bytes and find the same damage.
+"""Compressed input: its text, and its damage.
 
-GPUSTAT_INFLATE names what inflates. BGZF files, which bgzip writes, are made here from struct and zlib.
+BGZF files, which bgzip writes, are made here from struct and zlib.
 
 A filter that keeps every record shows the bytes that the reader returns, rather than a sum of them.
 """
@@ -31,7 +31,6 @@ def versions():
 
 
 BUILT = {name for name, version in versions().items() if version != "not built in"}
-READERS = ("own", "zlib")
 
 
 # ---- making ---------------------------------------------------------------------------------
@@ -83,11 +82,9 @@ CUT = LARGE[:LARGE.index(b"\n", 700000) + 1]
 
 # ---- running --------------------------------------------------------------------------------
 
-def run(data, reader=None, args=None, threads=None, timeout=300, name="t.csv.gz", pipe=False, chunk=None):
+def run(data, args=None, threads=None, timeout=300, name="t.csv.gz", pipe=False, chunk=None):
     """-> (status, stdout, stderr) of the program reading data from a file, or a pipe."""
     env = harness.environment(chunk)
-    if reader:
-        env["GPUSTAT_INFLATE"] = reader
     argv = [harness.program()] + (["--threads", str(threads)] if threads else []) + (args or ECHO)
     if pipe:
         p = subprocess.run(argv, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=timeout)
@@ -101,32 +98,30 @@ def run(data, reader=None, args=None, threads=None, timeout=300, name="t.csv.gz"
 POOL = concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2)
 
 
-def run_all(datas, reader=None, **how):
-    return list(POOL.map(lambda data: run(data, reader, **how), datas))
+def run_all(datas, **how):
+    return list(POOL.map(lambda data: run(data, **how), datas))
 
 
-def gives(name, data, want, readers=READERS, threads=(1, 3)):
-    """Every reader, from a file and from a pipe, gives want."""
+def gives(name, data, want, threads=(1, 3)):
+    """From a file and from a pipe, the program gives want."""
     wrong = []
-    for reader in readers:
-        for n in threads:
-            for pipe in (False, True):
-                got = run(data, reader, threads=n, pipe=pipe)
-                if got != (0, want, b""):
-                    wrong.append("%s, %d threads, %s: status %s, %d bytes, the first %d are right, %s" % (
-                        reader, n, "pipe" if pipe else "file", got[0], len(got[1]),
-                        len(os.path.commonprefix([got[1], want])), got[2]))
+    for n in threads:
+        for pipe in (False, True):
+            got = run(data, threads=n, pipe=pipe)
+            if got != (0, want, b""):
+                wrong.append("%d threads, %s: status %s, %d bytes, the first %d are right, %s" % (
+                    n, "pipe" if pipe else "file", got[0], len(got[1]),
+                    len(os.path.commonprefix([got[1], want])), got[2]))
     ok(not wrong, name, "\n".join(wrong) + "\nwanted: %d bytes" % len(want))
 
 
-def fails(name, data, words, readers=READERS):
-    """Every reader finds the same fault."""
+def fails(name, data, words):
+    """From a file and from a pipe, the program finds the fault."""
     wrong = []
-    for reader in readers:
-        for pipe in (False, True):
-            status, out, err = run(data, reader, threads=2, pipe=pipe)
-            if status != 1 or words not in err or err.count(b"\n") != 1:
-                wrong.append("%s: status %s, stderr %s" % (reader, status, err))
+    for pipe in (False, True):
+        status, out, err = run(data, threads=2, pipe=pipe)
+        if status != 1 or words not in err or err.count(b"\n") != 1:
+            wrong.append("status %s, stderr %s" % (status, err))
     ok(not wrong, name, "\n".join(wrong) + "\nwanted: 1 and %s" % words)
 
 
@@ -203,10 +198,9 @@ def check_bgzf_lies():
     for lie in (-1, 1, -20, 20, len(second), 30000):
         for rest in (second + EOF_BLOCK, EOF_BLOCK * 2000):
             data = block(SMALL, lie=lie) + rest
-            for reader in READERS:
-                status, out, err = run(data, reader)
-                harness.ok(status == 1 and b"gzip data" in err and SMALL.startswith(out),
-                           "a block that says %+d bytes, before %d, %s" % (lie, len(rest), reader), (status, out, err))
+            status, out, err = run(data)
+            harness.ok(status == 1 and b"gzip data" in err and SMALL.startswith(out),
+                       "a block that says %+d bytes, before %d" % (lie, len(rest)), (status, out, err))
     fails("a block of more than 64 KiB inflated", block(CUT[:65537]) + member(CUT[65537:]), b"corrupt gzip data")
     for at, name in ((-1, "length"), (-8, "CRC")):
         bad = bytearray(first)
@@ -294,24 +288,24 @@ KINDS = {"one member": (SMALL, member(SMALL)), "two members": (TINY, member(TINY
          "a whole header": (TINY, member(TINY, extra=b"ab\1\0x", name=b"n", comment=b"c", header_crc=True))}
 
 
-def check_truncation(name, text, data, reader, whole, **how):
+def check_truncation(name, text, data, whole, **how):
     """Cut after every byte: an error, except where whole members are left, or nothing."""
     cuts = [n for n in range(1, len(data)) if n not in whole]
-    results = run_all([data[:n] for n in cuts], reader, **how)
+    results = run_all([data[:n] for n in cuts], **how)
     wrong = [(n, r) for n, r in zip(cuts, results) if r[0] != 1 or not text.startswith(r[1]) or not r[2]]
-    ok(not wrong, "cut after every byte: %s, %s" % (name, reader), lambda: "unseen: %s" % wrong[:5])
+    ok(not wrong, "cut after every byte: %s" % name, lambda: "unseen: %s" % wrong[:5])
 
 
-def check_flips(name, text, data, reader, first=0, **how):
+def check_flips(name, text, data, first=0, **how):
     """Every bit in turn: an error, or the right answer. What is printed before the error may be
     damaged, since a member's CRC comes last, and so may the header: then its column is unknown."""
     flips = [data[:i] + bytes([data[i] ^ 1 << bit]) + data[i + 1:] for i in range(first, len(data)) for bit in range(8)]
-    results = run_all(flips, reader, **how)
+    results = run_all(flips, **how)
     right = [r == (0, text, b"") for r in results]
     wrong = [i for i, r in enumerate(results) if not right[i] and (r[0] not in (1, 2) or not r[2])]
-    ok(not wrong, "every bit flipped: %s, %s" % (name, reader),
+    ok(not wrong, "every bit flipped: %s" % name,
        lambda: "bits %s: %s" % ([divmod(i, 8) for i in wrong[:5]], results[wrong[0]]))
-    harness.note("%s, %s: %d flips, %d harmless" % (name, reader, len(flips), sum(right)))
+    harness.note("%s: %d flips, %d harmless" % (name, len(flips), sum(right)))
 
 
 def check_damage():
@@ -322,28 +316,26 @@ def check_damage():
             d.decompress(data[at:])
             at = len(data) - len(d.unused_data)
             whole.add(at)
-        for reader in READERS:
-            check_truncation(name, text, data, reader, whole)
-            check_flips(name, text, data, reader)
+        check_truncation(name, text, data, whole)
+        check_flips(name, text, data)
     ahead, last = bgzf(AHEAD, end=b""), b"".join(block(TINY[i:i + 15]) for i in range(4, len(TINY), 15)) + EOF_BLOCK
     text, whole, at = b"%d\n" % (26000 + 1 + 22 + 33 + 333), set(), len(ahead)
     for piece in (block(TINY[i:i + 15]) for i in range(4, len(TINY), 15)):
         whole.add(at)
         at += len(piece)
-    for reader in READERS:
-        how = dict(args=["--sum=v", "--device=cpu"], threads=2)
-        check_flips("blocks that workers inflate", text, ahead + last, reader, len(ahead), **how)
-        cuts = [n for n in range(len(ahead) + 1, len(ahead + last)) if n not in whole | {at}]
-        wrong = [(n, r) for n, r in zip(cuts, run_all([(ahead + last)[:n] for n in cuts], reader, **how))
-                 if r[:2] != (1, b"") or b"gzip data" not in r[2]]
-        ok(not wrong, "cut after every byte: blocks that workers inflate, " + reader, lambda: "unseen: %s" % wrong[:5])
+    how = dict(args=["--sum=v", "--device=cpu"], threads=2)
+    check_flips("blocks that workers inflate", text, ahead + last, len(ahead), **how)
+    cuts = [n for n in range(len(ahead) + 1, len(ahead + last)) if n not in whole | {at}]
+    wrong = [(n, r) for n, r in zip(cuts, run_all([(ahead + last)[:n] for n in cuts], **how))
+             if r[:2] != (1, b"") or b"gzip data" not in r[2]]
+    ok(not wrong, "cut after every byte: blocks that workers inflate", lambda: "unseen: %s" % wrong[:5])
 
 
 # ---- time -----------------------------------------------------------------------------------
 
-def talk(reader, pieces, read):
+def talk(pieces, read):
     """Writes piece after piece, and waits for the answer to each while the pipe stays open."""
-    env = dict(harness.environment(), **({"GPUSTAT_INFLATE": reader} if reader else {}))
+    env = harness.environment()
     p = subprocess.Popen([harness.program()] + ECHO, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, env=env, bufsize=0)
     watch = threading.Timer(20, p.kill)
@@ -379,18 +371,17 @@ def pieces_of(texts, flush):
 
 def check_slow():
     texts = [b"v,t\n1,a\n", b"2,b\n"] + [b"%d,line\n" % i for i in range(20)] + [CUT[4:], b"3,c\n"]
-    for reader in READERS:
-        is_(talk(reader, pieces_of(texts, zlib.Z_SYNC_FLUSH), 0), None, "at once: a flushed stream, " + reader)
-        is_(talk(reader, pieces_of(texts[:6], zlib.Z_SYNC_FLUSH), 1), None, "at once: a flushed stream by bytes, " + reader)
-        is_(talk(reader, pieces_of(texts, zlib.Z_FULL_FLUSH), 0), None, "at once: a fully flushed stream, " + reader)
-        is_(talk(reader, [(member(t), t) for t in texts], 0), None, "at once: members, " + reader)
-        is_(talk(reader, [(bgzf(t, end=b""), t) for t in texts] + [(EOF_BLOCK, b"")], 0), None, "at once: BGZF, " + reader)
-        is_(talk(reader, [(bgzf(t, end=b""), t) for t in texts[:6]], 1), None, "at once: BGZF by bytes, " + reader)
+    is_(talk(pieces_of(texts, zlib.Z_SYNC_FLUSH), 0), None, "at once: a flushed stream")
+    is_(talk(pieces_of(texts[:6], zlib.Z_SYNC_FLUSH), 1), None, "at once: a flushed stream by bytes")
+    is_(talk(pieces_of(texts, zlib.Z_FULL_FLUSH), 0), None, "at once: a fully flushed stream")
+    is_(talk([(member(t), t) for t in texts], 0), None, "at once: members")
+    is_(talk([(bgzf(t, end=b""), t) for t in texts] + [(EOF_BLOCK, b"")], 0), None, "at once: BGZF")
+    is_(talk([(bgzf(t, end=b""), t) for t in texts[:6]], 1), None, "at once: BGZF by bytes")
     torn = member(b"v,t\n1,a\n") + member(b"2,b\n")[:8]
-    is_(talk(None, [(torn, b"v,t\n1,a\n"), (member(b"2,b\n")[8:], b"2,b\n")], 0), None,
+    is_(talk([(torn, b"v,t\n1,a\n"), (member(b"2,b\n")[8:], b"2,b\n")], 0), None,
         "at once: what is complete, while a member is not")
     torn = bgzf(b"v,t\n1,a\n") + block(b"2,b\n")[:15]
-    is_(talk(None, [(torn, b"v,t\n1,a\n"), (block(b"2,b\n")[15:], b"2,b\n")], 0), None,
+    is_(talk([(torn, b"v,t\n1,a\n"), (block(b"2,b\n")[15:], b"2,b\n")], 0), None,
         "at once: what is complete, while a block is not")
 
 
@@ -470,7 +461,7 @@ def check_zstd():
     bad = small[:-1] + bytes([small[-1] ^ 1])
     fails("zstd: a wrong checksum", bad, b": corrupt zstd data: ", [None])
     check_flips("zstd", SMALL, small, None)
-    is_(talk(None, [(zstd(t), t) for t in (b"v,t\n1,a\n", b"2,b\n", CUT[4:], b"3,c\n")], 0), None, "at once: zstd frames")
+    is_(talk([(zstd(t), t) for t in (b"v,t\n1,a\n", b"2,b\n", CUT[4:], b"3,c\n")], 0), None, "at once: zstd frames")
 
 
 check_members()

@@ -61,7 +61,6 @@ TOKENS = (b'"', b'""', b'",', b',"', b'"\n', b'\n"', b",", b";", b"\t", b"|", b"
 FOREIGN = re.compile(rb": not CSV but .*")       # what it is; packed, "in gzip" is added
 ODD = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")     # bytes that another format may have been recognised by
 PACKED_ONE_IN = 6
-INFLATERS = ("own", "zlib")
 ROWS = ((40, 800), (200, 3000), (2000, 12000))      # one case in so many has so many records
 SPOILED_ONE_IN = 8
 BLANK_ONE_IN = 24       # one file more, of nothing but blank lines
@@ -222,7 +221,6 @@ def ways(rng, case, n, sets, device=None):
         packing = None
         if rng.randrange(2 if size > 20000 else PACKED_ONE_IN) == 0 and not case.has("part", "explain", "merge"):
             packing = rng.choice(sorted(PACKINGS))
-            env.append("GPUSTAT_INFLATE=" + rng.choice(INFLATERS))
         mode = "files" if case.only_file() else rng.choice(("files", "f", "p", "s"))
         threads = [] if case.has("threads") else ["--threads=%d" % rng.choice((1, 2, 3, 5, 7))]
         out.append(Way(threads, env, mode, packing))

@@ -28,8 +28,6 @@
 
 #define BOM_NBYTES 3
 
-enum inflater { OWN, ZLIB, NINFLATERS };
-static const char *const inflaters[] = {"own", "zlib"};
 
 /* A file's text, or its first MAX_TEXT_NBYTES, and what ends it. */
 struct reading {
@@ -40,7 +38,7 @@ struct reading {
 	bool packed;
 };
 
-static struct reading readings[NINFLATERS], shared;
+static struct reading alone, shared;
 static unsigned char expected[MAX_TEXT_NBYTES];
 
 static int file_with(const uint8_t *data, size_t nbytes)
@@ -81,14 +79,13 @@ static enum status read_on(struct source *s, struct reading *r, struct fault *fa
 	return status;
 }
 
-static void read_by(const char *inflater, int fd, struct reading *r)
+static void read_alone(int fd, struct reading *r)
 {
 	char path[64];
 	struct source s = {.path = path};
 	struct fault fault = {0};
 	enum status status;
 
-	setenv("GPUSTAT_INFLATE", inflater, 1);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	r->nbytes = 0;
 	status = source_open(&s, &fault);
@@ -195,7 +192,6 @@ static void read_shared(int fd, uint32_t chosen)
 	struct fault fault = {0};
 	enum status status;
 
-	setenv("GPUSTAT_INFLATE", inflaters[OWN], 1);
 	snprintf(number, sizeof number, "%u", 64 + chosen % 3000);
 	setenv(CHUNK_VARIABLE, number, 1);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -218,7 +214,7 @@ static bool is_same_text(const struct reading *a, const struct reading *b)
 
 static void check_shared(int fd, const uint8_t *file, size_t nbytes)
 {
-	const struct reading *one = &readings[OWN];
+	const struct reading *one = &alone;
 
 	read_shared(fd, (uint32_t)crc32(0, file, (uInt)nbytes));
 	FUZZ_CHECK(is_same_text(&shared, one));
@@ -284,30 +280,18 @@ static size_t wrap(const uint8_t *data, size_t nbytes, uint8_t *file)
 	return nbytes + 18;
 }
 
-static bool is_right(enum inflater inflater)
-{
-	return readings[inflater].status == STATUS_OK;
-}
-
-static void check_inflaters(int fd)
-{
-	for (int i = 0; i < NINFLATERS; i++)
-		read_by(inflaters[i], fd, &readings[i]);
-	FUZZ_CHECK(is_right(OWN) == is_right(ZLIB));
-	FUZZ_CHECK(!is_right(OWN) || is_same_text(&readings[OWN], &readings[ZLIB]));
-}
-
 static void check_zlib(const uint8_t *file, size_t nbytes)
 {
-	const struct reading *r = &readings[ZLIB];
+	const struct reading *r = &alone;
+	bool right = r->status == STATUS_OK;
 	size_t nexpected;
 	bool plainly = read_plainly(file, nbytes, expected, &nexpected);
 
 	/* A block of BGZF can lie about its length, which zlib does not look at. */
-	FUZZ_CHECK(plainly || !is_right(ZLIB));
-	FUZZ_CHECK(!is_right(ZLIB) || (nexpected >= r->nbytes && !memcmp(expected, r->text, r->nbytes)));
+	FUZZ_CHECK(plainly || !right);
+	FUZZ_CHECK(!right || (nexpected >= r->nbytes && !memcmp(expected, r->text, r->nbytes)));
 	if (!memmem(file, nbytes, "BC\2", 3))
-		FUZZ_CHECK(plainly == is_right(ZLIB));
+		FUZZ_CHECK(plainly == right);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
@@ -320,9 +304,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	memcpy(file, data + 1, nbytes - 1);
 	nbytes = *data == 'd' ? wrap(data + 1, nbytes - 1, file) : nbytes - 1;
 	fd = file_with(file, nbytes);
-	check_inflaters(fd);
+	read_alone(fd, &alone);
 	check_shared(fd, file, nbytes);
-	if (readings[OWN].packed && file[0] == 0x1f && readings[ZLIB].status != STATUS_FOREIGN)
+	if (alone.packed && file[0] == 0x1f && alone.status != STATUS_FOREIGN)
 		check_zlib(file, nbytes);
 	return 0;
 }

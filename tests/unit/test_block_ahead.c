@@ -7,9 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/block_ahead.c" /* for settle */
-#include "codec/crc32.h"
-#include "codec/gzip.h"
+#include "codec/bgzf.c" /* for settle */
 #include "unit/tap.h"
 
 #define FILE_NBYTES_MAX ((size_t)4 << 20)
@@ -120,7 +118,7 @@ static off_t walk_ahead(struct block_ahead *a, int fd, off_t *position, off_t en
 
 	found = *position - begin;
 	nfull += full;
-	if (!full && !bgzf_blocks.walk(fd, position, end, batch))
+	if (!full && !bgzf_walk(fd, position, end, batch))
 		bail("the file cannot be read");
 	return found;
 }
@@ -129,7 +127,7 @@ static off_t walk_ahead(struct block_ahead *a, int fd, off_t *position, off_t en
  * otherwise the walk and the threads race, and nothing is said of how much is found. */
 static off_t compare(int fd, off_t end, off_t range_nbytes, unsigned room_nbytes, bool settles)
 {
-	struct block_ahead *a = block_ahead_open(&bgzf_blocks, fd, 0, end, range_nbytes);
+	struct block_ahead *a = block_ahead_open(fd, 0, end, range_nbytes);
 	off_t position = 0, before = -1, wanted = 0, nfound = 0;
 	bool same = a != NULL;
 
@@ -140,7 +138,7 @@ static off_t compare(int fd, off_t end, off_t range_nbytes, unsigned room_nbytes
 		if (settles)
 			settle(a);
 		nfound += walk_ahead(a, fd, &position, end, &seen);
-		same = bgzf_blocks.walk(fd, &wanted, end, &want) && position == wanted && seen.nbytes == want.nbytes &&
+		same = bgzf_walk(fd, &wanted, end, &want) && position == wanted && seen.nbytes == want.nbytes &&
 		       seen.text_nbytes == want.text_nbytes;
 	}
 	block_ahead_close(a);
@@ -174,8 +172,8 @@ static void test_close(void)
 	int fd = make_file(false);
 
 	for (int i = 0; i < 100; i++)
-		block_ahead_close(block_ahead_open(&bgzf_blocks, fd, 0, INT64_MAX, 20000 + i));
-	ok(block_ahead_open(&bgzf_blocks, fd, 0, 100000, 60000) == NULL, "not for few ranges");
+		block_ahead_close(block_ahead_open(fd, 0, INT64_MAX, 20000 + i));
+	ok(block_ahead_open(fd, 0, 100000, 60000) == NULL, "not for few ranges");
 	block_ahead_close(NULL);
 	close(fd);
 }

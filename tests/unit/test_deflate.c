@@ -4,7 +4,6 @@
  * words, and before damage the same text, wherever input and output are cut.
  */
 #include "codec/deflate.h"
-#include "codec/inflate.h"
 #include "deflate_case.h"
 #include "simd/simd.h"
 #include "tap.h"
@@ -163,54 +162,49 @@ static bool all_are_right(struct cuts cuts)
 							  is_right(SYMBOLS_THEN_BYTES, cuts)));
 }
 
-/* ---- inflate_ops ---- */
+/* ---- streams ---- */
 
-/* The same through inflate_own, whose caller gives the unused input again. */
+/* The same through a stream, whose caller gives the unused input again. */
 static bool stream_is_right(struct cuts cuts)
 {
-	const struct inflate_ops *ops = &inflate_own;
-	void *state = ops->open();
+	struct inflate *stream = inflate_open();
 	size_t from = 0, to = 0, at = 0;
-	enum inflate_result result;
+	enum deflate_result result;
 	struct inflate_span span;
 
-	ops->reset(state);
 	do {
 		if (at == 0 || span.out_nbytes)
 			to = next_cut(cuts.in_max, to, packed_nbytes);
 		span = (struct inflate_span){.in = packed + from, .in_nbytes = to - from,
 					     .out = bytes + at, .out_nbytes = next_cut(cuts.out_max, 0, OUT_MAX - at)};
-		result = ops->run(state, &span);
+		result = inflate_run(stream, &span);
 		from = (size_t)(span.in - packed);
 		at = (size_t)(span.out - bytes);
-	} while (result == INFLATE_GOES_ON && at < OUT_MAX && (to < packed_nbytes || !span.out_nbytes));
+	} while (result == DEFLATE_GOES_ON && at < OUT_MAX && (to < packed_nbytes || !span.out_nbytes));
 	bool same = at == wanted.text_nbytes && memcmp(bytes, wanted.text, at) == 0 &&
-		    (result == INFLATE_ENDED) == (wanted.result == DEFLATE_ENDED) &&
-		    (result == INFLATE_DAMAGED) == (wanted.result == DEFLATE_DAMAGED);
-	if (result == INFLATE_DAMAGED)
+		    (result == DEFLATE_ENDED) == (wanted.result == DEFLATE_ENDED) &&
+		    (result == DEFLATE_DAMAGED) == (wanted.result == DEFLATE_DAMAGED);
+	if (result == DEFLATE_DAMAGED)
 		same = same && strcmp(span.words, wanted.words) == 0;
-	if (result == INFLATE_ENDED)
+	if (result == DEFLATE_ENDED)
 		same = same && from == wanted.in_nbytes;
-	ops->close(state);
+	free(stream);
 	return same;
 }
 
 /* A whole block, before a byte that must stay as it is. */
 static bool whole_is_right(void)
 {
-	const struct inflate_ops *ops = &inflate_own;
-	void *state = ops->open();
+	static struct deflate d;
 	size_t n = wanted.text_nbytes;
 	bool ends = wanted.result == DEFLATE_ENDED && wanted.in_nbytes == packed_nbytes;
 
 	memset(bytes, UNTOUCHED, n + 1);
-	bool same = (ops->whole(state, packed, packed_nbytes, bytes, n) == INFLATE_ENDED) == ends &&
+	bool same = deflate_whole(&d, packed, packed_nbytes, bytes, n) == ends &&
 		    (!ends || memcmp(bytes, wanted.text, n) == 0) && bytes[n] == UNTOUCHED;
 	if (ends && n)
-		same = same && ops->whole(state, packed, packed_nbytes, bytes, n - 1) != INFLATE_ENDED;
-	same = same && ops->whole(state, packed, packed_nbytes, bytes, n + 1) != INFLATE_ENDED;
-	ops->close(state);
-	return same;
+		same = same && !deflate_whole(&d, packed, packed_nbytes, bytes, n - 1);
+	return same && !deflate_whole(&d, packed, packed_nbytes, bytes, n + 1);
 }
 
 /* ---- tests ---- */

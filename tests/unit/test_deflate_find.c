@@ -3,7 +3,7 @@
  * test_deflate_find.c - deflate_find.h against zlib, which reads the header at any bit that it is
  * asked about, and says where the blocks of its own streams begin.
  */
-#include "codec/deflate_find.h"
+#include "codec/deflate.h"
 
 #include <zlib.h>
 

@@ -3,7 +3,7 @@
  * test_deflate_resolve.c - deflate_resolve.h against a loop of one line, every instruction set that
  * runs here.
  */
-#include "codec/deflate_resolve.h"
+#include "codec/deflate.h"
 
 #include "unit/simd_test.h"
 

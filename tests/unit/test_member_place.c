@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "codec/member_place.h"
+#include "codec/gzip.h"
 #include "unit/tap.h"
 
 #define TEXT_NBYTES ((size_t)6 << 20)
@@ -55,7 +55,7 @@ static void place_at(struct member_place *p, const z_stream *z)
 	p->position = (off_t)(FRONT_NBYTES + z->total_in - (nunused > 0));
 	p->bit = nunused ? 8 - nunused : 0;
 	p->text_nbytes = z->total_out;
-	n = member_place_window_nbytes(p);
+	n = p->text_nbytes < DEFLATE_WINDOW_NBYTES ? (size_t)p->text_nbytes : DEFLATE_WINDOW_NBYTES;
 	memcpy(p->window + DEFLATE_WINDOW_NBYTES - n, text + z->total_out - n, n);
 }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bgzf.h - blocks of BGZF, which bgzip writes: gzip members that say how long they are, packed and as text, so that
+ * several threads can each decode some. SAM/BAM format specification, section 4.1.
+ *
+ * A place in the text is the offset of a block in the file, times 65536, and the offset in the block's text: the virtual
+ * offset of the specification's section 4.1.1. Places have the order of the text. The place of a byte is that
+ * of the block which has it.
+ */
+#ifndef GPUSTAT_BGZF_H
+#define GPUSTAT_BGZF_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+#include "codec/gzip.h"
+
+#define BGZF_BLOCK_NBYTES 65536 /* the longest block, and its longest text */
+
+#define BGZF_PLACE(block, offset) ((uint64_t)(block) << 16 | (offset))
+#define BGZF_PLACE_BLOCK(place) ((off_t)((place) >> 16))
+#define BGZF_PLACE_OFFSET(place) ((size_t)((place) & 0xffff))
+
+/* A block, where it lies. */
+struct bgzf_block {
+	const unsigned char *data, *trailer; /* deflate data, up to the trailer */
+	uint32_t text_nbytes;
+};
+
+/* Parses the block that begins at data, of which nbytes are there. Returns its length; 0: there is no whole
+ * block. */
+size_t bgzf_parse(const unsigned char *data, size_t nbytes, struct bgzf_block *block);
+
+/* Whether a file's beginning, nbytes of it, is a BGZF block's. */
+bool bgzf_begins(const unsigned char *data, size_t nbytes);
+
+/* ---- batches ---- */
+
+/* Whole compressed blocks, one after the other, as they are in the file. */
+struct block_batch {
+	unsigned char *data; /* FEED_PAD_NBYTES are readable behind the blocks */
+	size_t nbytes, room_nbytes;
+	size_t text_nbytes, text_room_nbytes; /* of the blocks' text, and the most it may become */
+	/* Of a plain file, the blocks are measured and left there, for another thread to read. */
+	int fd;         /* -1: they are in data, or shall be */
+	off_t position; /* of the first, in fd */
+};
+
+/* What a block has. */
+struct block_length {
+	uint32_t nbytes, text_nbytes;
+};
+
+/* Adds a block to what the batch has, if it has room for it. */
+static inline bool block_batch_take(struct block_batch *batch, struct block_length block)
+{
+	if (batch->nbytes + block.nbytes > batch->room_nbytes ||
+	    batch->text_nbytes + block.text_nbytes > batch->text_room_nbytes)
+		return false;
+	batch->nbytes += block.nbytes;
+	batch->text_nbytes += block.text_nbytes;
+	return true;
+}
+
+/* What the feed has next. */
+enum block_next {
+	BLOCK_NONE,    /* none, or one of impossible length: step decodes what is next, or fails */
+	BLOCK_STARVES, /* too little to tell, or part of a block */
+	BLOCK_WHOLE,
+};
+
+/* What the feed has next. g: the stream that it feeds. */
+enum block_next bgzf_next(const struct gzip *g, const struct feed *feed);
+
+/* Moves whole blocks from the feed to the batch while it has room, and returns what is next.
+ * A batch with room for BGZF_BLOCK_NBYTES has room for any block. */
+enum block_next bgzf_cut(const struct gzip *g, struct feed *feed, struct block_batch *batch);
+
+/* Adds the lengths of blocks that begin at *position of the plain file fd, while the batch has room and
+ * they end at or before `end`, and moves *position behind them. Ends before what is no whole block. Costs a short read for
+ * each. False: the file cannot be read; errno says why. */
+bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch);
+
+/* Decodes a batch into to, which has room for its text_nbytes; these become fewer if a block
+ * is damaged. Errors: STATUS_DAMAGED. */
+enum status bgzf_decode(struct deflate *d, struct block_batch *batch, unsigned char *to, struct fault *fault);
+
+/* A thread's means of decoding batches, reused from one batch to the next. */
+struct block_decoder {
+	struct block_batch batch;
+	struct deflate deflate;
+	struct block_decoder *next; /* the next idle one */
+};
+
+struct block_pool {
+	pthread_mutex_t lock; /* held for no longer than a pointer takes to change */
+	struct block_decoder *idle;
+};
+
+void block_pool_init(struct block_pool *pool);
+
+/* Frees the idle decoders. */
+void block_pool_free(struct block_pool *pool);
+
+/* Lends a decoder. Any thread. Its batch is empty and has room for text_nbytes of text, and for one block at
+ * least. NULL: out of memory. */
+struct block_decoder *block_pool_get(struct block_pool *pool, size_t text_nbytes);
+
+/* Takes the decoder back. Any thread. */
+void block_pool_put(struct block_pool *pool, struct block_decoder *d);
+
+/* ---- where blocks begin ---- */
+
+/* Finds what seems to be the first block that begins at or behind an offset: data within a block may look like one, which
+ * only blocks before it can tell. Several blocks are decoded. Returns false if no block follows. */
+bool bgzf_seek(int fd, uint64_t offset, uint64_t size, uint64_t *block);
+
+/* *block = the last place up to `end` where a block ends, of those that follow each other from a block's beginning on.
+ * Costs a short read for each. False: the file cannot be read. */
+bool bgzf_walk_blocks(int fd, uint64_t from, uint64_t end, uint64_t *block);
+
+/* *place = that of the text's byte at an offset from the file's beginning. False: the file cannot be read. */
+bool bgzf_find_text(int fd, uint64_t offset, uint64_t *place);
+
+/* Threads that find the blocks of a large plain file before they are asked for.
+ *
+ * Where a block begins is told by the one before it: from block to block is one way through the file, at a short read for
+ * each. 64 KiB of text cost 0.5 to 0.8 us so, which is 100 GB/s and more, but all who wait for their blocks are waiting
+ * then, and each of them is woken in turn (docs/speed.md, "Inflate on a GPU"). Here threads go through one range of
+ * the file each, from what seems to be the first block there. It is one if the blocks before it end there. Ranges that do
+ * not go on like that are not used.
+ */
+struct block_ahead;
+
+/* Starts threads for the file from `begin` on up to `end`, or to the file's end if that is less; it is cut in ranges of
+ * range_nbytes. fd: not owned; it must stay open. NULL: the file has too few ranges for it to pay, or there are no threads. */
+struct block_ahead *block_ahead_open(int fd, off_t begin, off_t end, off_t range_nbytes);
+
+/* Ends the threads. NULL is good. */
+void block_ahead_close(struct block_ahead *a);
+
+/* Adds the lengths of blocks that begin at *position, which is where a block begins, as far as they have been found, the
+ * batch has room, and they end at or before `end`; moves *position behind them. Waits for nothing. One thread at a time.
+ * Returns whether it has met a block that the batch does not take, so that nothing is left to do; otherwise the next blocks are
+ * to be found one by one. a: NULL: none have been found. */
+bool block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct block_batch *batch);
+
+/* ---- the text from any place on ---- */
+
+/* Reads a file block by block. One thread at a time. */
+struct bgzf_text {
+	int fd; /* not owned; its position is not used */
+	struct deflate *deflate; /* owned */
+	unsigned char *packed; /* owned: packed[begin .. end) is not used yet, and stands at position in the file */
+	size_t begin, end;
+	off_t position;
+	size_t nskipped; /* bytes of the next block's text to leave out */
+	/* The text read last. */
+	unsigned char *text; /* of the whole block; owned */
+	const char *data;
+	size_t nbytes;
+	uint64_t place; /* of data[0] */
+};
+
+/* Begins at a place. Errors: STATUS_NO_MEMORY. Free with bgzf_text_close in any case. */
+enum status bgzf_text_open(struct bgzf_text *t, int fd, uint64_t place, struct fault *fault);
+void bgzf_text_close(struct bgzf_text *t);
+
+/* Reads the next block: data, nbytes, which may be 0, and place. *is_there: false: no whole block follows. Errors:
+ * STATUS_READ, STATUS_DAMAGED, STATUS_NO_MEMORY. */
+enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fault);
+
+#endif
