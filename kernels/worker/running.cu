@@ -138,21 +138,22 @@ static enum status carry_group(void *context, struct group *group)
 {
 	struct carrying *c = (struct carrying *)context;
 	const struct plan *plan = c->w->plan;
-	struct group_states *states = &c->w->on_cpu.fields.states;
-	const struct running_state *state = group_states_of(states, plan, group);
+	struct new_fields *fields = &c->w->on_cpu.fields;
+	const char *states = new_fields_group(fields, group);
 
-	for (size_t i = 0; state && i < plan->nnew_columns; i++) {
+	for (size_t i = 0; states && i < plan->nnew_columns; i++) {
+		const struct running *total = (const struct running *)(states + fields->offsets[i]);
 		if (plan->new_columns[i].kind == NEW_BYTE_OFFSET)
 			continue;
-		if (state->runnings[i].total.is_long)
-			state = NULL;
+		if (total->total.is_long)
+			states = NULL;
 		else
-			c->carries[i * c->stride + c->next] = carry_of(&state->runnings[i]);
+			c->carries[i * c->stride + c->next] = carry_of(total);
 	}
-	states->n = 0; /* the CPU may have to print the chunk yet, from the beginning */
+	fields->ngroups = 0; /* the CPU may have to print the chunk yet, from the beginning */
 	group->state = 0;
 	c->next++;
-	return state ? STATUS_OK : STATUS_NO_MEMORY;
+	return states ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Whether no total of a column can reach 2^126, even if all of the chunk's numbers, of one group, were as far from 0

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "emit/copy_text.h"
 
 /* How many of a record's first fields are read. */
 static size_t count_fields(const struct plan *plan)
@@ -109,6 +108,7 @@ struct printing {
 	struct groups *groups; /* if the plan has keys */
 	uint64_t offset_bytes;
 	struct text_buffer *out;
+	uint64_t nblocks, ndone; /* of the walk so far; of a walk before that had to stop: they are printed */
 };
 
 /* What is printed of a block, apart from where: the compiler must not read it again after each byte. */
@@ -185,7 +185,24 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 	return status;
 }
 
-static enum status print_block(const struct printing *m)
+/* Makes all computed fields that the block's new columns show: later none lacks room. */
+static void make_lets(const struct printing *m)
+{
+	const struct plan *plan = m->f->plan;
+	struct row_block *b = &m->f->folder.block;
+
+	for (size_t i = 0; plan->nlets && i < plan->nnew_columns; i++) {
+		const struct new_column *column = &plan->new_columns[i];
+		const struct plan_column *of = &plan->columns[column->column];
+		uint64_t rows = m->f->folder.filter.kept;
+		if (of->let && of->parses && !new_column_has(column->kind, NEW_COPIES))
+			rows &= ~row_block_numbers(b, column->column)->numbers;
+		for (; of->let && rows; rows &= rows - 1)
+			row_block_field(b, column->column, (unsigned)__builtin_ctzll(rows));
+	}
+}
+
+static enum status print_block(struct printing *m)
 {
 	struct row_block *b = &m->f->folder.block;
 	struct row_filter *filter = &m->f->folder.filter;
@@ -194,8 +211,13 @@ static enum status print_block(const struct printing *m)
 	struct text_buffer *out = m->out;
 	char *to;
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b);
-	enum status status = row_filter_block(filter, b);
-	uint64_t kept = filter->kept, chosen = kept, first = m->f->candidates.next;
+	uint64_t kept, chosen, first = m->f->candidates.next;
+	enum status status;
+
+	if (m->f->folder.lets.is_full || m->nblocks++ < m->ndone)
+		return STATUS_OK;
+	status = row_filter_block(filter, b);
+	kept = chosen = filter->kept;
 
 	if (status == STATUS_OK && plan->choice) {
 		chosen = candidates_choose(&m->f->candidates, kept);
@@ -204,6 +226,13 @@ static enum status print_block(const struct printing *m)
 	}
 	if (status == STATUS_OK && filter->kept && m->groups)
 		status = row_groups_find(&m->f->folder, m->text, m->groups);
+	if (status == STATUS_OK)
+		make_lets(m);
+	if (m->f->folder.lets.is_full) {
+		m->f->candidates.next = first;
+		return STATUS_OK;
+	}
+	m->ndone++;
 	if (status != STATUS_OK || filter->kept == 0)
 		return status;
 	status = new_fields_write(fields, b, filter, m->groups ? m->f->folder.groups.groups : NULL,
@@ -226,7 +255,7 @@ static enum status print_block(const struct printing *m)
 	return STATUS_OK;
 }
 
-static enum status print_taken(const struct printing *m, const struct row_run *run)
+static enum status print_taken(struct printing *m, const struct row_run *run)
 {
 	enum status status = STATUS_OK;
 
@@ -239,7 +268,7 @@ static enum status print_taken(const struct printing *m, const struct row_run *r
 
 static enum status print_run(void *context, const struct row_run *run)
 {
-	const struct printing *m = context;
+	struct printing *m = context;
 	const struct plan *plan = m->f->plan;
 	bool seeks_header = plan->bad_record != INVALID_ERROR; /* else nothing is printed if there is one */
 	enum status status = STATUS_OK;
@@ -273,46 +302,24 @@ static enum status print_kept(const struct row_folder *f, const char *text,
 	return STATUS_OK;
 }
 
-/* Prints a text with computed columns: again, with more room, if their fields found none. */
-static enum status emit_with_lets(struct cpu_folder *f, const char *text, size_t nbytes,
-				  struct chunk_entry entry, const struct partial *before,
-				  struct printing *m)
-{
-	struct let_block *lets = &f->folder.lets;
-	size_t out_nbytes = m->out->nbytes;
-	uint64_t first = f->candidates.next;
-	struct rows_extent ignored;
-	enum status status;
-
-	for (;;) {
-		if (new_fields_begin(&f->fields, before) != STATUS_OK ||
-		    let_block_begin(lets, text, nbytes) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-		m->text = lets->data;
-		status = rows_walk(&f->rows, lets->data, nbytes, entry, print_run, m, &ignored);
-		if (status == STATUS_OK)
-			status = lets->status;
-		if (status != STATUS_OK || !lets->is_full)
-			return status;
-		let_block_widen(lets);
-		lead_rows_clear(&f->leads);
-		m->out->nbytes = out_nbytes;
-		f->candidates.next = first;
-		f->candidates.nrecords = 0;
-	}
-}
-
-/* Prints record after record. */
+/* Prints record after record. With computed columns, from the first block on whose fields found no room again, with more. */
 static enum status emit_rows(struct cpu_folder *f, const char *text, size_t nbytes, struct chunk_entry entry,
 			     const struct partial *before, struct printing *m)
 {
+	struct let_block *lets = &f->folder.lets;
 	struct rows_extent ignored;
 
-	if (f->plan->nlets > 0)
-		return emit_with_lets(f, text, nbytes, entry, before, m);
-	if (new_fields_begin(&f->fields, before) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return rows_walk(&f->rows, text, nbytes, entry, print_run, m, &ignored);
+	TRY(new_fields_begin(&f->fields, before));
+	if (f->plan->nlets == 0)
+		return rows_walk(&f->rows, text, nbytes, entry, print_run, m, &ignored);
+	for (;; let_block_widen(lets)) {
+		TRY(let_block_begin(lets, text, nbytes));
+		m->text = lets->data;
+		m->nblocks = 0;
+		TRY(rows_walk(&f->rows, lets->data, nbytes, entry, print_run, m, &ignored));
+		if (lets->status != STATUS_OK || !lets->is_full)
+			return lets->status;
+	}
 }
 
 /* The same, for the choice. */
@@ -336,8 +343,7 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
-	struct printing m = {f, text, before->groups, offset_bytes, out};
-
+	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out};
 	enum status status;
 
 	if (f->plan->choice)

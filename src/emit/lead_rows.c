@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit/copy_text.h"
 #include "emit/lead_frame.h"
 
 void lead_rows_init(struct lead_rows *r, const struct plan *plan)
@@ -66,7 +65,7 @@ static enum status find_group(struct lead_rows *r, struct new_fields *fields, st
 			      uint32_t *number)
 {
 	*number = 0;
-	if (group && !group_states_of(&fields->states, r->plan, group))
+	if (group && !new_fields_group(fields, group))
 		return STATUS_NO_MEMORY;
 	if (group)
 		*number = (uint32_t)group->state - 1;

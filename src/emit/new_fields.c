@@ -1,82 +1,119 @@
 /* SPDX-License-Identifier: MIT
  *
- * new_fields.c - see new_fields.h.
+ * new_fields.c - see new_fields.h. Each kind of new column (NEW_COLUMN_KINDS of query/plan.h) names a row of functions here: the
+ * state of one, how it begins, and how the fields of a block are written.
  */
 #include "emit/new_fields.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "emit/copied_fields.h"
-#include "emit/rank_fields.h"
+#include "csv/field.h"
+#include "emit/running_window.h"
+#include "fold/rank_tables.h"
 #include "fold/row_windows.h"
+#include "number/decimal.h"
 #include "query/value.h"
 
-#define TEXT_NBYTES_MAX (RUNNING_RATIO_NBYTES > WIDE_TEXT_NBYTES ? RUNNING_RATIO_NBYTES : WIDE_TEXT_NBYTES)
-#define FIELD_NBYTES_MAX (TEXT_NBYTES_MAX + 3) /* with a delimiter before it, and quotes */
+#define FIELD_NBYTES_MAX (RUNNING_TEXT_NBYTES + 3) /* with a delimiter before it, and quotes */
+static_assert(RUNNING_TEXT_NBYTES >= WIDE_TEXT_NBYTES, "a total is a field, too");
 
-enum status new_fields_init(struct new_fields *f, const struct plan *plan)
-{
-	memset(f, 0, sizeof *f);
-	f->plan = plan;
-	f->begins = calloc(plan->nnew_columns + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
-	f->writers = calloc(plan->nnew_columns + 1, sizeof *f->writers);
-	if (!f->begins || !f->writers)
-		return STATUS_NO_MEMORY;
-	return running_state_init(&f->state, plan);
-}
+/* ---- what is written ---- */
 
-void new_fields_free(struct new_fields *f)
-{
-	running_state_free(&f->state, f->plan);
-	group_states_free(&f->states, f->plan);
-	free(f->scratch.data);
-	text_free(&f->text);
-	free(f->begins);
-	free(f->writers);
-	memset(f, 0, sizeof *f);
-}
-
-enum status new_fields_begin(struct new_fields *f, const struct partial *before)
-{
-	f->states.n = 0;
-	return running_state_begin(&f->state, f->plan, before);
-}
-
-bool new_fields_need_quotes(const struct plan *plan)
-{
-	char d = plan->dialect.delimiter;
-
-	return plan->nnew_columns > 0 &&
-	       (d == '-' || d == plan->notation.decimal || decimal_is_digit(d));
-}
-
-/* One call of new_fields_write. */
+/* One call of new_fields_write, and the new column that it is at. */
 struct writing {
 	struct new_fields *f;
 	struct row_block *b;
 	const struct row_filter *filter;
 	struct group *const *groups; /* by row; NULL: all records are one group */
 	uint64_t offset_bytes;
+	size_t i; /* new column */
+	const struct new_column *column;
+	unsigned leads; /* 1: a delimiter comes before its fields */
+	size_t *begins; /* where they begin */
 };
 
-/* The running values that a row adds to. NULL: no memory. */
-static inline struct running_state *state_at(const struct writing *w, unsigned row)
+/* The state of the column that a row adds to. NULL: no memory. */
+static inline void *state_at(const struct writing *w, unsigned row)
 {
-	return w->groups ? group_states_of(&w->f->states, w->f->plan, w->groups[row]) : &w->f->state;
+	char *states = w->groups ? new_fields_group(w->f, w->groups[row]) : w->f->state;
+
+	return states ? states + w->f->offsets[w->i] : NULL;
 }
+
+/* Writes the field of the k-th kept row at `to`. Returns its end, or NULL where memory ran out. */
+typedef char *field_writer(const struct writing *w, unsigned k, char *to);
+
+/* Writes the fields of all rows. Inline, so that each column has a loop of its own. */
+static inline __attribute__((always_inline)) char *write_each(const struct writing *w, field_writer *write, char *to)
+{
+	const char *data = w->f->text.data;
+
+	for (unsigned k = 0; k < w->f->nrows && to; k++) {
+		w->begins[k] = (size_t)(to - data);
+		*to = w->f->plan->dialect.delimiter;
+		to = write(w, k, to + w->leads);
+	}
+	return to;
+}
+
+/* The numbers that the column adds up: none of a column that does not parse. */
+static const struct simd_numbers *numbers_of(const struct writing *w)
+{
+	static const struct simd_numbers none;
+
+	return w->f->plan->columns[w->column->column].parses ? row_block_numbers(w->b, w->column->column) : &none;
+}
+
+/* Reads the row's value. */
+static enum status read_row(const struct writing *w, unsigned row, struct value *v)
+{
+	const struct simd_numbers *x = numbers_of(w);
+
+	if (x->numbers >> row & 1) {
+		v->kind = DECIMAL_NUMBER;
+		v->number = (struct decimal){x->significand[row], x->scale[row]};
+		return STATUS_OK;
+	}
+	return row_block_read(w->b, w->column->column, row, true, &w->f->scratch, v);
+}
+
+/* What a state begins with. */
+struct beginning {
+	const struct plan *plan;
+	struct group *group;          /* NULL: all records are one */
+	const struct partial *before; /* the fold of the records before; NULL: the group's cells have all of it */
+};
 
 /* ---- totals ---- */
 
-/* Adds a row's field that is not a plain number to the total r of new column i. */
-static enum status add_other(const struct writing *w, size_t i, struct running *r, unsigned row)
+static enum status begin_total(void *state, const struct new_column *column, const struct beginning *from)
 {
-	size_t c = w->f->plan->new_columns[i].column;
+	const struct plan_column *of = &from->plan->columns[column->column];
+	struct running *r = state;
+	const struct group_cell *cell;
+
+	if (from->before)
+		return running_begin(r, column->kind, of, &from->before->columns[column->column]);
+	cell = group_cell(from->group, of);
+	*r = (struct running){.kind = column->kind, .counts_text = !of->parses, .count = group_cell_count(cell),
+			      .total = {.scale = (int)group_cell_scale(cell), .limbs = r->total.limbs}};
+	r->total.value = column->kind == NEW_MIN ? cell->extremes[0] : column->kind == NEW_MAX ? cell->extremes[1] : cell->sum;
+	return STATUS_OK;
+}
+
+static void free_total(void *state)
+{
+	running_free(state);
+}
+
+/* Adds a row's field that is not a plain number. */
+static enum status add_other(const struct writing *w, struct running *r, unsigned row)
+{
+	size_t c = w->column->column;
 	bool parses = w->f->plan->columns[c].parses;
 	const char *value;
 	size_t nbytes;
 	struct value v;
-	enum status status;
 	enum row_value is = parses ? ROW_QUOTED
 				   : row_block_value(w->b, c, row, &value, &nbytes);
 
@@ -84,17 +121,16 @@ static enum status add_other(const struct writing *w, size_t i, struct running *
 		r->count += is == ROW_PRESENT && !memchr(value, '\0', nbytes);
 		return STATUS_OK;
 	}
-	status = row_block_read(w->b, c, row, parses, &w->f->scratch, &v);
-	return status == STATUS_OK ? running_add_value(r, &v) : status;
+	TRY(row_block_read(w->b, c, row, parses, &w->f->scratch, &v));
+	return running_add_value(r, &v);
 }
 
-/* Adds the row's value to the total r of new column i. x: the numbers of its column. */
-static inline enum status add_row(const struct writing *w, size_t i, struct running *r,
-				  const struct simd_numbers *x, unsigned row)
+/* Adds the row's value. x: the numbers of its column. */
+static inline enum status add_row(const struct writing *w, struct running *r, const struct simd_numbers *x, unsigned row)
 {
 	if (x->numbers >> row & 1)
 		return running_add_decimal(r, (struct decimal){x->significand[row], x->scale[row]});
-	return x->empty >> row & 1 ? STATUS_OK : add_other(w, i, r, row);
+	return x->empty >> row & 1 ? STATUS_OK : add_other(w, r, row);
 }
 
 /* Like running_write. */
@@ -113,345 +149,606 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 	return decimal_writer_i64(d, to, value);
 }
 
-/* Adds a row's value of any kind to the total r of new column i, and writes the total: before it is added, if exclusive. NULL: no
- * memory. Inline, so that the loop over a column's rows keeps all of this in registers. */
-static inline __attribute__((always_inline)) char *write_any(const struct writing *w, size_t i, bool exclusive,
-							     struct decimal_writer *d, struct running *r,
-							     const struct simd_numbers *x, unsigned row, char *to)
+/* Inline, so that the loop over a column's rows keeps all of this in registers. */
+static inline __attribute__((always_inline)) char *write_totals_of(const struct writing *w, bool by_group, char *to)
 {
-	if (!exclusive && add_row(w, i, r, x, row) != STATUS_OK)
-		return NULL;
-	to = write_total(d, r, to);
-	return exclusive && add_row(w, i, r, x, row) != STATUS_OK ? NULL : to;
-}
-
-/* Writes the running totals of new column i. x: its column's numbers. Returns the last one's end,
- * or NULL where memory ran out. */
-static char *write_totals(const struct writing *w, size_t i, const struct simd_numbers *x,
-			  unsigned leads, size_t *begins, char *data, char *to)
-{
-	struct running *total = &w->f->state.runnings[i];
-	struct decimal_writer d = w->f->writers[i];
-	bool exclusive = w->f->plan->exclusive;
-	char delimiter = w->f->plan->dialect.delimiter;
+	struct running *total = by_group ? NULL : state_at(w, 0);
+	const struct simd_numbers *x = numbers_of(w);
+	struct decimal_writer d = w->f->writers[w->i];
+	const bool exclusive = w->f->plan->exclusive;
+	const char delimiter = w->f->plan->dialect.delimiter, *data = w->f->text.data;
+	const unsigned leads = w->leads;
+	size_t *begins = w->begins;
 
 	for (unsigned k = 0, n = w->f->nrows; k < n && to; k++) {
+		unsigned row = w->f->rows[k];
 		begins[k] = (size_t)(to - data);
 		*to = delimiter;
-		to = write_any(w, i, exclusive, &d, total, x, w->f->rows[k], to + leads);
+		if (by_group && !(total = state_at(w, row)))
+			return NULL;
+		if (!exclusive && add_row(w, total, x, row) != STATUS_OK)
+			return NULL;
+		to = write_total(&d, total, to + leads);
+		if (exclusive && add_row(w, total, x, row) != STATUS_OK)
+			return NULL;
 	}
-	w->f->writers[i] = d;
+	w->f->writers[w->i] = d;
 	return to;
+}
+
+static char *write_totals(const struct writing *w, char *to)
+{
+	return w->groups ? write_totals_of(w, true, to) : write_totals_of(w, false, to);
 }
 
 /* ---- variances and standard deviations ---- */
 
-/* Reads the row's value for new column i. x: the numbers of its column. */
-static enum status read_row(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row,
-			    struct value *v)
+static enum status begin_spread(void *state, const struct new_column *column, const struct beginning *from)
 {
-	if (x->numbers >> row & 1) {
-		v->kind = DECIMAL_NUMBER;
-		v->number = (struct decimal){x->significand[row], x->scale[row]};
-		return STATUS_OK;
-	}
-	return row_block_read(w->b, w->f->plan->new_columns[i].column, row, true, &w->f->scratch, v);
+	return running_spread_begin(state, &from->before->columns[column->column]);
 }
 
-/* Adds the row's value to r of new column i. x: the numbers of its column. */
-static enum status ratio_add_row(const struct writing *w, size_t i, struct running_ratio *r,
-				 const struct simd_numbers *x, unsigned row)
+static void free_spread(void *state)
 {
-	struct value v;
-	enum status status = read_row(w, i, x, row, &v);
-
-	return status == STATUS_OK ? running_ratio_add_value(r, &v) : status;
+	running_spread_free(state);
 }
 
-/* Adds a row's value to r of new column i, and writes the result. NULL: no memory. */
-static char *write_ratio(const struct writing *w, size_t i, struct running_ratio *r,
-			 const struct simd_numbers *x, unsigned row, char *to)
+static char *write_spread(const struct writing *w, unsigned k, char *to)
 {
+	struct running_spread *r = state_at(w, w->f->rows[k]);
 	bool exclusive = w->f->plan->exclusive;
+	struct value v;
 
-	if (exclusive)
-		to = running_ratio_write(r, to);
-	if (ratio_add_row(w, i, r, x, row) != STATUS_OK)
+	if (r && exclusive)
+		to = running_spread_write(r, w->column->kind, to);
+	if (!r || read_row(w, w->f->rows[k], &v) != STATUS_OK || running_spread_add(r, &v) != STATUS_OK)
 		return NULL;
-	return exclusive ? to : running_ratio_write(r, to);
+	return exclusive ? to : running_spread_write(r, w->column->kind, to);
+}
+
+static char *write_spreads(const struct writing *w, char *to)
+{
+	return write_each(w, write_spread, to);
 }
 
 /* ---- windows ---- */
 
-/* Takes the row's number into window i of the plan, and writes what it shows. x: as above. NULL: no memory. */
-static char *write_window(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row, char *to)
+/* A group's begins where the group itself cannot show it any more. */
+static enum status begin_window(void *state, const struct new_column *column, const struct beginning *from)
 {
-	const struct plan *plan = w->f->plan;
-	struct running_window *r = &w->f->state.windows[i];
+	struct running_window *r = state;
+
+	r->plan = NULL;
+	return from->group ? STATUS_OK : running_window_begin(r, &from->before->windows[column->window],
+							      &from->before->columns[column->column]);
+}
+
+static void free_window(void *state)
+{
+	running_window_free(state);
+}
+
+/* Whether the row's group itself shows what the window does with a value, and takes it: running_window.h, "in line". */
+static inline bool is_in_line(const struct writing *w, unsigned row, const struct recent_value *v)
+{
+	const struct plan_window *window = &w->f->plan->windows[w->column->window];
+
+	return w->groups && group_window_fits(group_window(w->groups[row], window), window, v);
+}
+
+/* The row's window, of one that is not in line. NULL: no memory. */
+static struct running_window *window_at(const struct writing *w, unsigned row)
+{
+	struct running_window *r = state_at(w, row);
+
+	if (r && !r->plan && running_window_begin_group(r, w->f->plan, w->column->window, w->groups[row]) != STATUS_OK)
+		return NULL;
+	return r;
+}
+
+static char *write_window(const struct writing *w, unsigned k, char *to)
+{
+	unsigned row = w->f->rows[k];
+	struct running_window *r;
 	struct recent_value v;
 
-	if (row_number_value(w->b, plan->windows[i].column, x, row, &w->f->scratch, &v) != STATUS_OK)
+	if (row_number_value(w->b, w->column->column, numbers_of(w), row, &w->f->scratch, &v) != STATUS_OK)
 		return NULL;
-	if (w->groups && group_shows_window(w->groups[row], plan, i, &v))
-		return group_running_write(w->groups[row], plan, i, &v, to);
-	if (w->groups)
-		r = group_states_window(&w->f->states, plan, w->groups[row], i);
+	if (is_in_line(w, row, &v))
+		return group_running_write(w->groups[row], w->f->plan, w->column->window, &v, to);
+	r = window_at(w, row);
 	return r ? running_window_write(r, &v, to) : NULL;
+}
+
+static char *write_windows(const struct writing *w, char *to)
+{
+	return write_each(w, write_window, to);
+}
+
+/* ---- fields, of any length ---- */
+
+struct shown {
+	const char *text;
+	size_t nbytes;
+};
+
+/* Appends the fields of n kept rows, from row `first` on, each with the delimiter before it. is_padded: COPY_NBYTES may be read
+ * of each. */
+static enum status append(const struct writing *w, unsigned first, unsigned n, const struct shown *fields, bool is_padded)
+{
+	struct text_buffer *text = &w->f->text;
+	const char delimiter = w->f->plan->dialect.delimiter;
+	const bool joins = w->f->plan->dialect.whitespace; /* fields end at blanks */
+	size_t nbytes = n * w->leads;
+	char *to;
+
+	for (unsigned k = 0; k < n; k++)
+		nbytes += fields[k].nbytes;
+	TRY(text_reserve(text, nbytes + EMIT_SLACK));
+	to = text->data + text->nbytes;
+	for (unsigned k = 0; k < n; k++) {
+		char *field = to + w->leads;
+		w->begins[first + k] = (size_t)(to - text->data);
+		*to = delimiter;
+		to = field + fields[k].nbytes;
+		if (is_padded)
+			copy_text(field, fields[k].text, fields[k].nbytes);
+		else
+			memcpy(field, fields[k].text, fields[k].nbytes);
+		for (char *at = field; joins && at < to; at++)
+			*at = decimal_is_blank(*at) ? '_' : *at;
+	}
+	text->nbytes = (size_t)(to - text->data);
+	return STATUS_OK;
+}
+
+/* The rows' own fields. */
+static enum status own_fields(const struct writing *w, struct shown fields[ROW_BLOCK_NROWS])
+{
+	const struct csv_dialect *dialect = &w->f->plan->dialect;
+	const size_t c = w->column->column;
+	const bool trims = csv_dialect_trims(dialect), is_let = w->f->plan->columns[c].let;
+	struct field_span spans[ROW_BLOCK_NROWS];
+	struct recent_value v;
+
+	if (!is_let)
+		row_block_fields(w->b, c, w->f->rows, w->f->nrows, spans);
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		if (is_let) {
+			TRY(row_text_value(w->b, c, w->f->rows[k], false, &w->f->scratch, &v));
+			fields[k] = (struct shown){v.text, v.nbytes};
+			continue;
+		}
+		fields[k] = (struct shown){w->b->text + spans[k].begin, spans[k].end - spans[k].begin};
+		if (trims)
+			fields[k].text = field_trim(dialect, fields[k].text, &fields[k].nbytes);
+	}
+	return STATUS_OK;
+}
+
+static char *write_copies(const struct writing *w, char *to)
+{
+	struct shown fields[ROW_BLOCK_NROWS];
+
+	if (own_fields(w, fields) != STATUS_OK || append(w, 0, w->f->nrows, fields, true) != STATUS_OK)
+		return NULL;
+	to = w->f->text.data + w->f->text.nbytes;
+	return to;
+}
+
+/* The fields N rows before: those of rows before the block are kept, and then the block's last ones are. */
+static enum status append_lags(const struct writing *w, struct recent *kept, uint64_t nback)
+{
+	const unsigned n = w->f->nrows, nold = nback < n ? (unsigned)nback : n;
+	struct shown own[ROW_BLOCK_NROWS], old[ROW_BLOCK_NROWS];
+
+	TRY(own_fields(w, own));
+	for (unsigned k = 0; k < nold; k++) {
+		struct recent_value v = {.text = "", .nbytes = 0};
+		if (kept->nvalues + k >= nback)
+			v = recent_at(kept, kept->nvalues + k - nback);
+		old[k] = (struct shown){v.text, v.nbytes};
+	}
+	TRY(append(w, 0, nold, old, false));
+	TRY(append(w, nold, n - nold, own, true));
+	for (unsigned k = n - nold; k < n; k++) {
+		const struct recent_value v = {.kind = RECENT_TEXT, .text = own[k].text, .nbytes = own[k].nbytes};
+		TRY(recent_push(kept, &v));
+	}
+	recent_keep(kept, nback);
+	return STATUS_OK;
+}
+
+/* The fields, or the last ones before them that are not missing. */
+static enum status append_filled(const struct writing *w, struct recent *kept)
+{
+	struct recent_value v, last = {.kind = RECENT_NONE, .text = ""};
+	struct shown fields[ROW_BLOCK_NROWS];
+	unsigned nold = 0, n = w->f->nrows;
+
+	if (kept->nvalues)
+		last = recent_at(kept, 0);
+	for (unsigned k = 0; k < n; k++) {
+		TRY(row_text_value(w->b, w->column->column, w->f->rows[k], true, &w->f->scratch, &v));
+		if (v.kind == RECENT_TEXT)
+			last = v;
+		else if (nold == k)
+			nold++;
+		fields[k] = (struct shown){last.text, last.nbytes};
+	}
+	TRY(append(w, 0, nold, fields, false));
+	TRY(append(w, nold, n - nold, fields + nold, true));
+	if (nold == n)
+		return STATUS_OK;
+	recent_keep(kept, 0);
+	return recent_push(kept, &last);
+}
+
+/* The field that the k-th kept row shows of its group's. */
+static enum status append_of_group(const struct writing *w, unsigned k)
+{
+	unsigned row = w->f->rows[k];
+	char room[GROUP_WINDOW_TEXT_NBYTES];
+	struct recent_value v, out;
+	struct running_window *r;
+
+	TRY(row_text_value(w->b, w->column->column, row, w->column->kind == NEW_FILL_DOWN, &w->f->scratch, &v));
+	if (is_in_line(w, row, &v)) {
+		TRY(group_running_field(w->groups[row], w->f->plan, w->column->window, &v, room, &out));
+	} else {
+		r = window_at(w, row);
+		TRY(r ? running_window_field(r, &v, &out) : STATUS_NO_MEMORY);
+	}
+	return append(w, k, 1, &(struct shown){out.text, out.nbytes}, false);
+}
+
+static char *write_lags(const struct writing *w, char *to)
+{
+	struct running_window *r = w->groups ? NULL : state_at(w, 0);
+	enum status status = STATUS_OK;
+
+	for (unsigned k = 0; w->groups && k < w->f->nrows && status == STATUS_OK; k++)
+		status = append_of_group(w, k);
+	if (r)
+		status = w->column->kind == NEW_LAG ? append_lags(w, &r->recent, r->plan->nrows) : append_filled(w, &r->recent);
+	to = w->f->text.data + w->f->text.nbytes;
+	return status == STATUS_OK ? to : NULL;
 }
 
 /* ---- positions ---- */
 
-static char *write_byte_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
-				char *data, char *to)
+static enum status begin_row_number(void *state, const struct new_column *column, const struct beginning *from)
 {
-	struct decimal_writer *d = &w->f->writers[i];
+	const size_t where = from->plan->where;
+	uint64_t *n = state;
 
+	(void)column;
+	*n = from->group ? from->group->nrecords
+	     : where == PREDICATE_NONE ? from->before->nrecords - from->before->nundecided : from->before->nmatched[where];
+	return STATUS_OK;
+}
+
+static char *write_row_number(const struct writing *w, unsigned k, char *to)
+{
+	uint64_t *n = state_at(w, w->f->rows[k]);
+
+	return n ? decimal_writer_u64(&w->f->writers[w->i], to, (*n)++ + !w->f->plan->exclusive) : NULL;
+}
+
+static char *write_row_numbers(const struct writing *w, char *to)
+{
+	return write_each(w, write_row_number, to);
+}
+
+static enum status begin_offset(void *state, const struct new_column *column, const struct beginning *from)
+{
+	uint64_t *n = state;
+
+	*n = (from->group ? group_nmatched(from->group, from->plan) : from->before->nmatched)[column->predicate];
+	return STATUS_OK;
+}
+
+/* The row's position among those of its group, or of all, where the predicate holds; elsewhere nothing. */
+static char *write_offset(const struct writing *w, unsigned k, char *to)
+{
+	unsigned row = w->f->rows[k];
+	uint64_t *n;
+
+	if (!(w->filter->holds[w->column->predicate] >> row & 1))
+		return to;
+	n = state_at(w, row);
+	return n ? decimal_writer_u64(&w->f->writers[w->i], to, (*n)++) : NULL;
+}
+
+static char *write_offsets(const struct writing *w, char *to)
+{
+	return write_each(w, write_offset, to);
+}
+
+static char *write_byte_offset(const struct writing *w, unsigned k, char *to)
+{
+	uint32_t begin = row_block_ends(w->b, w->f->rows[k])[-1] + 1; /* 0 of the text's first record */
+
+	return decimal_writer_u64(&w->f->writers[w->i], to, w->offset_bytes + begin);
+}
+
+static char *write_byte_offsets(const struct writing *w, char *to)
+{
+	return write_each(w, write_byte_offset, to);
+}
+
+/* ---- ranks ---- */
+
+/* The table of the group's numbers; NULL: there are none. */
+static enum status begin_rank(void *state, const struct new_column *column, const struct beginning *from)
+{
+	const struct rank_tables *tables = from->plan->ranks;
+	const struct rank_table *first = tables ? rank_tables_of(tables, from->group ? *group_home(from->group) : NULL) : NULL;
+
+	*(const struct rank_table **)state = first ? first + column->rank : NULL;
+	return STATUS_OK;
+}
+
+/* Prepares the lookup of the row's number, or finds the rank of a long one. */
+static enum status begin_lookup(const struct writing *w, unsigned row, struct rank_lookup *l)
+{
+	const struct rank_table *const *table = state_at(w, row);
+	struct value v;
+
+	*l = (struct rank_lookup){.table = NULL};
+	if (!table || !*table)
+		return table ? STATUS_OK : STATUS_NO_MEMORY;
+	TRY(read_row(w, row, &v));
+	l->number = v.number;
+	if (v.kind == DECIMAL_NUMBER)
+		l->table = *table;
+	else if (v.kind == DECIMAL_WIDE)
+		l->rank = rank_table_find(*table, &v, w->column->is_descending);
+	return STATUS_OK;
+}
+
+static char *write_ranks(const struct writing *w, char *to)
+{
+	struct rank_lookup lookups[ROW_BLOCK_NROWS];
+
+	for (unsigned k = 0; k < w->f->nrows; k++)
+		if (begin_lookup(w, w->f->rows[k], &lookups[k]) != STATUS_OK)
+			return NULL;
+	rank_table_find_all(lookups, w->f->nrows, w->column->is_descending);
 	for (unsigned k = 0; k < w->f->nrows; k++) {
-		uint32_t begin = row_block_ends(w->b, w->f->rows[k])[-1] + 1;
-		begins[k] = (size_t)(to - data);
+		w->begins[k] = (size_t)(to - w->f->text.data);
 		*to = w->f->plan->dialect.delimiter;
-		to = decimal_writer_u64(d, to + leads, w->offset_bytes + begin);
+		to += w->leads;
+		to = lookups[k].rank ? decimal_writer_u64(&w->f->writers[w->i], to, lookups[k].rank) : to;
 	}
 	return to;
 }
 
-/* The rows' positions among those of their group, or of all, where the predicate holds; elsewhere nothing. */
-static char *write_offsets(const struct writing *w, size_t i, unsigned leads, size_t *begins,
-			   char *data, char *to)
-{
-	size_t predicate = w->f->plan->new_columns[i].predicate;
-	uint64_t holds = w->filter->holds[predicate], *nmatched = &w->f->state.nmatched[predicate];
+/* ---- the table ---- */
 
-	for (unsigned k = 0; k < w->f->nrows; k++) {
-		unsigned row = w->f->rows[k];
-		begins[k] = (size_t)(to - data);
-		*to = w->f->plan->dialect.delimiter;
-		to += leads;
-		if (!(holds >> row & 1))
-			continue;
-		if (w->groups) {
-			struct running_state *state = state_at(w, row);
-			if (!state)
-				return NULL;
-			nmatched = &state->nmatched[predicate];
-		}
-		to = decimal_writer_u64(&w->f->writers[i], to, (*nmatched)++);
-	}
-	return to;
+struct new_column_ops {
+	size_t state_nbytes;
+	enum status (*begin)(void *state, const struct new_column *column, const struct beginning *from); /* NULL: nothing begins */
+	void (*free)(void *state); /* what it owns; NULL: nothing */
+	char *(*write)(const struct writing *w, char *to); /* like field_writer, for all rows; copies make their own room */
+	bool needs_partial; /* a group's cells do not do */
+};
+
+static const struct new_column_ops
+	totals = {sizeof(struct running), begin_total, free_total, write_totals, false},
+	spreads = {sizeof(struct running_spread), begin_spread, free_spread, write_spreads, true},
+	windows = {sizeof(struct running_window), begin_window, free_window, write_windows, false},
+	lags = {sizeof(struct running_window), begin_window, free_window, write_lags, false},
+	copies = {0, NULL, NULL, write_copies, false},
+	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, false},
+	row_numbers = {sizeof(uint64_t), begin_row_number, NULL, write_row_numbers, false},
+	offsets = {sizeof(uint64_t), begin_offset, NULL, write_offsets, false},
+	byte_offsets = {0, NULL, NULL, write_byte_offsets, false};
+
+static const struct new_column_ops *ops_of(const struct new_column *column)
+{
+#define NEW_OPS(name, ops, traits) &ops,
+	static const struct new_column_ops *const all[] = {NEW_COLUMN_KINDS(NEW_OPS)};
+#undef NEW_OPS
+
+	return all[column->kind];
 }
 
-/* ---- all of them ---- */
+/* ---- states ---- */
 
-/* The numbers that the total of new column i adds up: none in a column that does not parse. */
-static const struct simd_numbers *numbers_of(const struct writing *w, size_t i)
+enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 {
-	static const struct simd_numbers none;
-	const struct new_column *column = &w->f->plan->new_columns[i];
+	const size_t n = plan->nnew_columns, alignment = sizeof(int128);
 
-	if (!new_column_is_running(column) || !w->f->plan->columns[column->column].parses)
-		return &none;
-	return row_block_numbers(w->b, column->column);
-}
-
-/* Writes the field of new column i in a row, and advances what it shows. NULL: no memory. */
-static char *write_field(const struct writing *w, size_t i, const struct simd_numbers *x, unsigned row, char *to)
-{
-	const struct new_column *column = &w->f->plan->new_columns[i];
-	struct running_state *state;
-
-	if (new_column_has_window(column))
-		return write_window(w, column->window, x, row, to);
-	state = state_at(w, row);
-	if (!state)
-		return NULL;
-	if (column->kind == NEW_ROW_NUMBER)
-		return decimal_writer_u64(&w->f->writers[i], to,
-					  state->runnings[i].count++ + !w->f->plan->exclusive);
-	if (running_ratio_is(column->kind))
-		return write_ratio(w, i, &state->ratios[i], x, row, to);
-	return write_any(w, i, w->f->plan->exclusive, &w->f->writers[i], &state->runnings[i], x, row, to);
-}
-
-/* Writes the fields of new column i one by one. Returns the last one's end, or NULL where memory ran out. */
-static char *write_fields(const struct writing *w, size_t i, unsigned leads, size_t *begins, char *data, char *to)
-{
-	const struct simd_numbers *x = numbers_of(w, i);
-
-	for (unsigned k = 0; k < w->f->nrows && to; k++) {
-		begins[k] = (size_t)(to - data);
-		*to = w->f->plan->dialect.delimiter;
-		to = write_field(w, i, x, w->f->rows[k], to + leads);
-	}
-	return to;
-}
-
-/* Whether new column i shows totals of all records so far. */
-static bool is_total(const struct writing *w, size_t i)
-{
-	return !w->groups && w->f->plan->new_columns[i].kind <= NEW_COUNT;
-}
-
-/* Sets the input's decimal point in the fields of the column written last, so that the file keeps one
- * notation; each has `leads` bytes before it. */
-static void set_points(struct new_fields *f, const size_t *begins, unsigned leads)
-{
-	for (unsigned k = 0; k < f->nrows; k++) {
-		char *field = f->text.data + begins[k] + leads;
-		char *point = memchr(field, '.', (size_t)(f->text.data + begins[k + 1] - field));
-		if (point)
-			*point = f->plan->notation.decimal;
-	}
-}
-
-/* Puts quotes around the fields that hold the delimiter, in the column written last; each has
- * `leads` bytes before it, and room for quotes. */
-static void quote_fields(struct new_fields *f, size_t *begins, unsigned leads)
-{
-	char *data = f->text.data;
-	char delimiter = f->plan->dialect.delimiter, quote = f->plan->dialect.quote;
-
-	for (unsigned k = 0; k < f->nrows; k++) {
-		char *field = data + begins[k] + leads;
-		size_t nbytes = (size_t)(data + begins[k + 1] - field);
-		if (!memchr(field, delimiter, nbytes))
-			continue;
-		memmove(field + 1, field, (size_t)(data + f->text.nbytes - field));
-		field[0] = quote;
-		field += nbytes + 1;
-		memmove(field + 1, field, (size_t)(data + f->text.nbytes + 1 - field));
-		field[0] = quote;
-		f->text.nbytes += 2;
-		for (unsigned later = k + 1; later <= f->nrows; later++)
-			begins[later] += 2;
-	}
-}
-
-/* With whitespace, writes "_" for the empty fields of the column written last, as for blanks: else nothing would be read in
- * their place. Errors: STATUS_NO_MEMORY. */
-static enum status fill_fields(struct new_fields *f, size_t *begins, unsigned leads)
-{
-	if (text_reserve(&f->text, f->nrows + EMIT_SLACK) != STATUS_OK)
+	memset(f, 0, sizeof *f);
+	f->plan = plan;
+	f->offsets = calloc(n + 1, sizeof *f->offsets);
+	f->begins = calloc(n + 1, (ROW_BLOCK_NROWS + 1) * sizeof *f->begins);
+	f->writers = calloc(n + 1, sizeof *f->writers);
+	if (!f->offsets || !f->begins || !f->writers)
 		return STATUS_NO_MEMORY;
-	for (unsigned k = f->nrows; k-- > 0;) {
-		char *field = f->text.data + begins[k] + leads;
-		if (begins[k + 1] - begins[k] > leads)
-			continue;
-		memmove(field + 1, field, f->text.nbytes - (begins[k] + leads));
-		*field = '_';
-		f->text.nbytes++;
-		for (unsigned later = k + 1; later <= f->nrows; later++)
-			begins[later]++;
-	}
+	for (size_t i = 0; i < n; i++)
+		f->offsets[i + 1] = f->offsets[i] + (ops_of(&plan->new_columns[i])->state_nbytes + alignment - 1) / alignment * alignment;
+	f->state = calloc(1, f->offsets[n] + 1);
+	return f->state ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static void free_states(struct new_fields *f, char *states)
+{
+	for (size_t i = 0; i < f->plan->nnew_columns; i++)
+		if (ops_of(&f->plan->new_columns[i])->free)
+			ops_of(&f->plan->new_columns[i])->free(states + f->offsets[i]);
+}
+
+void new_fields_free(struct new_fields *f)
+{
+	if (f->state)
+		free_states(f, f->state);
+	for (size_t g = 0; g < f->capacity; g++)
+		free_states(f, f->groups + g * f->offsets[f->plan->nnew_columns]);
+	partial_free(&f->blank);
+	free(f->offsets);
+	free(f->state);
+	free(f->groups);
+	free(f->scratch.data);
+	text_free(&f->text);
+	free(f->begins);
+	free(f->writers);
+	memset(f, 0, sizeof *f);
+}
+
+static enum status begin_states(struct new_fields *f, char *states, const struct beginning *from)
+{
+	for (size_t i = 0; i < f->plan->nnew_columns; i++)
+		if (ops_of(&f->plan->new_columns[i])->begin)
+			TRY(ops_of(&f->plan->new_columns[i])->begin(states + f->offsets[i], &f->plan->new_columns[i], from));
 	return STATUS_OK;
 }
 
-/* How many bytes more a field takes that would begin a comment, where it is the first of its line: quotes around it
- * and doubled within it, or an escape byte before it; with whitespace a blank, which separates nothing there. */
-static size_t guard_nbytes(const struct csv_dialect *d, const char *field, size_t nbytes)
+enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 {
-	size_t more = 2;
-
-	if (d->escape || d->whitespace)
-		return 1;
-	for (size_t i = 0; i < nbytes; i++)
-		more += field[i] == d->quote;
-	return more;
+	f->ngroups = 0;
+	return f->plan->nkeys ? STATUS_OK : begin_states(f, f->state, &(struct beginning){f->plan, NULL, before});
 }
 
-/* Writes the field from[0 .. nbytes) so that it begins no comment. to: guard_nbytes before `from`. */
-static void write_guarded(const struct csv_dialect *d, const char *from, size_t nbytes, char *to)
+/* Begins the states of a group; makes a partial of it only where its cells do not hold all that they need. */
+static enum status begin_group(struct new_fields *f, char *states, struct group *group)
 {
-	if (d->escape || d->whitespace) {
-		*to = d->whitespace ? ' ' : d->escape;
-		return;
+	struct beginning from = {f->plan, group, NULL};
+	bool needs_partial = group->rest;
+
+	for (size_t i = 0; i < f->plan->nnew_columns; i++)
+		needs_partial |= ops_of(&f->plan->new_columns[i])->needs_partial;
+	if (needs_partial) {
+		TRY(partial_need(&f->blank, f->plan));
+		partial_clear(&f->blank);
+		from.before = group_partial(group, f->plan, &f->blank);
+		TRY(from.before ? STATUS_OK : STATUS_NO_MEMORY);
 	}
-	*to++ = d->quote;
-	for (size_t i = 0; i < nbytes; i++) {
-		char byte = from[i];
-		if (byte == d->quote)
-			*to++ = byte;
-		*to++ = byte;
-	}
-	*to = d->quote;
+	return begin_states(f, states, &from);
 }
 
-/* Sees to it that no field of the column written last, which are the first of their lines, begins a comment. Errors:
- * STATUS_NO_MEMORY. */
-static enum status guard_lines(struct new_fields *f, size_t *begins)
+char *new_fields_group(struct new_fields *f, struct group *group)
 {
-	const struct csv_dialect *d = &f->plan->dialect;
+	const size_t nbytes = f->offsets[f->plan->nnew_columns], capacity = f->capacity;
+	char *states;
 
-	for (unsigned k = f->nrows; k-- > 0;) {
-		size_t nbytes = begins[k + 1] - begins[k], more;
-		char *field = f->text.data + begins[k];
-		if (nbytes == 0 || *field != d->comment)
-			continue;
-		more = guard_nbytes(d, field, nbytes);
-		if (text_reserve(&f->text, more + EMIT_SLACK) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-		field = f->text.data + begins[k];
-		memmove(field + more, field, f->text.nbytes - begins[k]);
-		write_guarded(d, field + more, nbytes, field);
-		f->text.nbytes += more;
-		for (unsigned later = k + 1; later <= f->nrows; later++)
-			begins[later] += more;
+	if (group->state > 0 && group->state <= f->ngroups)
+		return f->groups + (group->state - 1) * nbytes;
+	if (f->ngroups == capacity) {
+		char *grown = realloc(f->groups, (2 * capacity + 16) * nbytes + 1);
+		if (!grown)
+			return NULL;
+		f->groups = grown;
+		f->capacity = 2 * capacity + 16;
+		memset(grown + capacity * nbytes, 0, (f->capacity - capacity) * nbytes);
 	}
-	return STATUS_OK;
+	states = f->groups + f->ngroups * nbytes;
+	if (begin_group(f, states, group) != STATUS_OK)
+		return NULL;
+	group->state = ++f->ngroups;
+	return states;
 }
 
-static enum status write_column(const struct writing *w, size_t i)
+/* ---- a column ---- */
+
+bool new_fields_need_quotes(const struct plan *plan)
+{
+	char d = plan->dialect.delimiter;
+
+	return plan->nnew_columns > 0 &&
+	       (d == '-' || d == plan->notation.decimal || decimal_is_digit(d));
+}
+
+/* Makes room for nbytes before text[at] in the field of the k-th kept row, of the column written last. */
+static enum status insert(const struct writing *w, unsigned k, size_t at, size_t nbytes)
 {
 	struct text_buffer *text = &w->f->text;
-	size_t *begins = w->f->begins + i * (ROW_BLOCK_NROWS + 1);
-	unsigned leads = i > 0 || !w->f->plan->only;
-	bool guards = !leads && w->f->plan->dialect.comment && !w->f->plan->curve;
-	bool fills = w->f->plan->dialect.whitespace && !w->f->plan->curve;
-	char *to;
 
-	if (new_column_is_copied(&w->f->plan->new_columns[i])) {
-		to = copied_fields_write(w->f, w->b, w->groups, i, leads, begins);
-		begins[w->f->nrows] = text->nbytes;
-		if (!to || (fills && fill_fields(w->f, begins, leads) != STATUS_OK))
-			return STATUS_NO_MEMORY;
-		return guards ? guard_lines(w->f, begins) : STATUS_OK;
-	}
-	if (text_reserve(text, w->f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	to = text->data + text->nbytes;
-	if (w->f->plan->new_columns[i].kind == NEW_BYTE_OFFSET)
-		to = write_byte_offsets(w, i, leads, begins, text->data, to);
-	else if (w->f->plan->new_columns[i].kind == NEW_OFFSET)
-		to = write_offsets(w, i, leads, begins, text->data, to);
-	else if (w->f->plan->new_columns[i].kind == NEW_RANK)
-		to = rank_fields_write(w->f, w->b, w->groups, i, leads, begins, to);
-	else if (is_total(w, i))
-		to = write_totals(w, i, numbers_of(w, i), leads, begins, text->data, to);
+	TRY(text_reserve(text, nbytes + EMIT_SLACK));
+	memmove(text->data + at + nbytes, text->data + at, text->nbytes - at);
+	text->nbytes += nbytes;
+	while (++k <= w->f->nrows)
+		w->begins[k] += nbytes;
+	return STATUS_OK;
+}
+
+/* Has the k-th field, which begins its line with the byte of comments, begin none: by quotes around it, and doubled within it,
+ * by an escape byte before it or, with whitespace, by a blank, which separates nothing there. */
+static enum status guard(const struct writing *w, unsigned k)
+{
+	const struct csv_dialect *d = &w->f->plan->dialect;
+	size_t begin = w->begins[k], end = w->begins[k + 1];
+	const bool quotes = !d->escape && !d->whitespace;
+
+	for (size_t at = end; quotes && at-- > begin;)
+		if (w->f->text.data[at] == d->quote) {
+			TRY(insert(w, k, at, 1));
+			w->f->text.data[at] = d->quote;
+			end++;
+		}
+	if (quotes)
+		TRY(insert(w, k, end, 1));
+	TRY(insert(w, k, begin, 1));
+	if (quotes)
+		w->f->text.data[begin] = w->f->text.data[end + 1] = d->quote;
 	else
-		to = write_fields(w, i, leads, begins, text->data, to);
-	if (!to)
-		return STATUS_NO_MEMORY;
-	text->nbytes = begins[w->f->nrows] = (size_t)(to - text->data);
-	if (w->f->plan->notation.decimal != '.')
-		set_points(w->f, begins, leads);
-	if (new_fields_need_quotes(w->f->plan))
-		quote_fields(w->f, begins, leads);
-	if (fills && fill_fields(w->f, begins, leads) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	return guards ? guard_lines(w->f, begins) : STATUS_OK;
+		w->f->text.data[begin] = d->whitespace ? ' ' : d->escape;
+	return STATUS_OK;
+}
+
+/* Sets the input's decimal point in the fields of the column written last, so that the file keeps one notation, and quotes around
+ * those that hold the delimiter; with whitespace "_" for empty ones, as for blanks: else nothing would be read in their place; and
+ * sees to it that no field which is the first of its line begins a comment. From the last to the first, since fields grow. */
+static enum status finish_fields(const struct writing *w)
+{
+	const struct plan *plan = w->f->plan;
+	const struct csv_dialect *d = &plan->dialect;
+	const bool is_number = !new_column_has(w->column->kind, NEW_COPIES);
+	const bool points = is_number && plan->notation.decimal != '.', quotes = is_number && new_fields_need_quotes(plan);
+	const bool fills = d->whitespace && !plan->curve, guards = !w->leads && d->comment && !plan->curve;
+
+	for (unsigned k = w->f->nrows; (points || quotes || fills || guards) && k-- > 0;) {
+		size_t begin = w->begins[k] + w->leads, nbytes = w->begins[k + 1] - begin;
+		char *field = w->f->text.data + begin, *point = points ? memchr(field, '.', nbytes) : NULL;
+		if (point)
+			*point = plan->notation.decimal;
+		if (quotes && memchr(field, d->delimiter, nbytes)) {
+			TRY(insert(w, k, begin + nbytes, 1));
+			TRY(insert(w, k, begin, 1));
+			w->f->text.data[begin] = w->f->text.data[begin + nbytes + 1] = d->quote;
+		}
+		if (fills && nbytes == 0) {
+			TRY(insert(w, k, begin, 1));
+			w->f->text.data[begin] = '_';
+		}
+		if (guards && w->begins[k + 1] > begin && w->f->text.data[begin] == d->comment)
+			TRY(guard(w, k));
+	}
+	return STATUS_OK;
 }
 
 enum status new_fields_write(struct new_fields *f, struct row_block *b,
 			     const struct row_filter *filter, struct group *const *groups,
 			     uint64_t offset_bytes)
 {
-	const struct writing w = {f, b, filter, groups, offset_bytes};
-	enum status status = STATUS_OK;
+	struct writing w = {.f = f, .b = b, .filter = filter, .groups = groups, .offset_bytes = offset_bytes, .begins = f->begins};
 
 	f->nrows = 0;
 	for (uint64_t rows = filter->kept; rows; rows &= rows - 1)
 		f->rows[f->nrows++] = (unsigned)__builtin_ctzll(rows);
 	f->text.nbytes = 0;
-	for (size_t i = 0; status == STATUS_OK && i < f->plan->nnew_columns; i++)
-		status = write_column(&w, i);
-	return status;
+	for (; w.i < f->plan->nnew_columns; w.i++, w.begins += ROW_BLOCK_NROWS + 1) {
+		char *to;
+		w.column = &f->plan->new_columns[w.i];
+		w.leads = w.i > 0 || !f->plan->only;
+		if (!new_column_has(w.column->kind, NEW_COPIES))
+			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));
+		to = ops_of(w.column)->write(&w, f->text.data + f->text.nbytes);
+		if (!to)
+			return STATUS_NO_MEMORY;
+		f->text.nbytes = w.begins[f->nrows] = (size_t)(to - f->text.data);
+		TRY(finish_fields(&w));
+	}
+	return STATUS_OK;
 }

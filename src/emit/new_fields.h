@@ -9,22 +9,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "base/text_buffer.h"
-#include "emit/running_state.h"
+#include "emit/running.h"
 #include "fold/column.h"
+#include "fold/group.h"
+#include "fold/group_window.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
 #include "query/plan.h"
 
-/* One thread's state of the new columns, and memory. All owned. */
+/* One thread's new columns, and memory. All owned. A set of states has one of each new column, that of column i at
+ * offsets[i]: offsets[plan->nnew_columns] bytes. */
 struct new_fields {
 	const struct plan *plan;
-	struct running_state state; /* of all records so far */
-	struct group_states states; /* if the plan has keys, of each group's */
+	size_t *offsets;
+	char *state;         /* a set: of all records so far */
+	char *groups;        /* with keys, a set for each group that the text has met */
+	size_t ngroups, capacity; /* begun, and made */
+	struct partial blank; /* of a group without a partial */
 	struct scratch scratch;
-	char shown[GROUP_WINDOW_TEXT_NBYTES]; /* a field of a group's window */
 	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
 	 * field of rows[k] begins, k < nrows, and at index nrows where the last field ends. */
@@ -43,6 +49,10 @@ void new_fields_free(struct new_fields *f);
  * Errors: STATUS_NO_MEMORY. */
 enum status new_fields_begin(struct new_fields *f, const struct partial *before);
 
+/* Returns the set of states of a group, valid until the next call; it begins with what the group holds of the records before the
+ * text. group->state is then 1 + its number among the text's groups. NULL: no memory. */
+char *new_fields_group(struct new_fields *f, struct group *group);
+
 /* Writes the fields of the block's rows that are kept, and advances the totals and positions.
  * filter: row_filter_block was called with this block last. groups: if the plan has keys, those of the
  * rows that are kept, by row; else NULL. offset_bytes: where the block's text starts in the input.
@@ -54,6 +64,29 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 /* Whether a new field can need quotes: numbers can hold the delimiter. */
 bool new_fields_need_quotes(const struct plan *plan);
 
+/* ---- copies of short texts: fixed lengths are faster than exact ones ---- */
+
 #define EMIT_SLACK 64 /* bytes that copying may overshoot by */
+#define COPY_NBYTES 32 /* copied at once; reads beyond a piece's end stay within the padding */
+
+/* Copies nbytes, or COPY_NBYTES more than that. Returns the copy's end. */
+static inline char *copy_text(char *to, const char *from, size_t nbytes)
+{
+	memcpy(to, from, COPY_NBYTES);
+	if (nbytes > 8 * COPY_NBYTES)
+		memcpy(to, from, nbytes);
+	else
+		for (size_t i = COPY_NBYTES; i < nbytes; i += COPY_NBYTES)
+			memcpy(to + i, from + i, COPY_NBYTES);
+	return to + nbytes;
+}
+
+/* Writes n delimiters, of fields that a record lacks. Returns the end. */
+static inline char *copy_delimiters(char *to, char delimiter, size_t n)
+{
+	if (n > 0) /* almost never: no call then */
+		memset(to, delimiter, n);
+	return to + n;
+}
 
 #endif

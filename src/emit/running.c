@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#include "fold/statistic.h"
+
+/* ---- totals ---- */
+
 void running_free(struct running *r)
 {
 	exact_free(&r->total);
@@ -43,8 +47,8 @@ static enum status add_wide(struct running *r, const struct wide *x, int scale)
 
 	if (r->kind != NEW_MIN && r->kind != NEW_MAX)
 		return exact_add_wide(total, x, scale);
-	if (exact_widen(total) != STATUS_OK || exact_raise(total, scale) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(exact_widen(total));
+	TRY(exact_raise(total, scale));
 	if (replaces(r, wide_compare(x, total->limbs)))
 		*total->limbs = *x;
 	return STATUS_OK;
@@ -61,8 +65,7 @@ enum status running_add_number(struct running *r, struct decimal number)
 		return STATUS_OK;
 	if (r->kind == NEW_SUM || r->kind == NEW_MEAN)
 		return exact_add(total, number);
-	if (exact_raise(total, number.scale) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(exact_raise(total, number.scale));
 	if (!total->is_long && decimal_rescale(&x, total->scale - number.scale)) {
 		if (replaces(r, x < total->value ? -1 : x > total->value))
 			total->value = x;
@@ -85,4 +88,58 @@ enum status running_add_value(struct running *r, const struct value *v)
 		return STATUS_OK;
 	r->count++;
 	return add_wide(r, &x, scale);
+}
+
+/* ---- variances ---- */
+
+void running_spread_free(struct running_spread *r)
+{
+	column_free(&r->so_far);
+	memset(r, 0, sizeof *r);
+}
+
+enum status running_spread_begin(struct running_spread *r, const struct column_partial *before)
+{
+	column_clear(&r->so_far);
+	return column_combine(&r->so_far, before);
+}
+
+enum status running_spread_add(struct running_spread *r, const struct value *v)
+{
+	struct squares *squares = moments_cell(&r->so_far.moments, CELL_SQUARES);
+
+	if (v->kind != DECIMAL_NUMBER || !squares)
+		return column_add_number(&r->so_far, MOMENT_COUNT | MOMENT_SUM | MOMENT_SQUARES, v); /* which makes them */
+	TRY(by_scale_add(&r->so_far.fast, v->number));
+	return squares_add_sum(squares, v->number.scale,
+			       (struct sum192){(uint128)((int128)v->number.significand * v->number.significand), 0});
+}
+
+/* Sets *out to the moments of a column. Returns false where they do not fit. */
+static bool moments_fit(const struct column_partial *column, struct short_moments *out)
+{
+	struct decimal_total total;
+
+	out->count = column->fast.count;
+	if (column_has_wide(column) || !by_scale_total(&column->fast, &total, &out->scale))
+		return false;
+	out->sum = total.sum;
+	return squares_total(moments_cell(&column->moments, CELL_SQUARES), out->scale, &out->squares);
+}
+
+char *running_spread_write(const struct running_spread *r, enum new_column_kind kind, char *to)
+{
+	enum operation operation = kind == NEW_VAR ? OPERATION_VAR : OPERATION_STDDEV;
+	struct short_moments so_far;
+	char text[STATISTIC_TEXT_NBYTES], *end = moments_fit(&r->so_far, &so_far) ? statistic_write_short(operation, &so_far, to) : NULL;
+	struct column_moments moments;
+	size_t nbytes;
+
+	if (end)
+		return end;
+	statistic_moments(&r->so_far, 0, false, &moments); /* takes microseconds */
+	statistic_format(operation, &moments, text);
+	nbytes = strlen(text);
+	memcpy(to, text, nbytes);
+	return to + nbytes;
 }

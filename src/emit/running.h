@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * running.h - a running total, or mean: the value of one new column, record after record.
+ * running.h - results of the numbers so far, record after record: a running total or mean, and a running variance or deviation.
  */
 #ifndef GPUSTAT_RUNNING_H
 #define GPUSTAT_RUNNING_H
@@ -9,33 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
 #include "fold/column.h"
+#include "number/exact.h"
 #include "query/plan.h"
 #include "query/value.h"
-#include "base/status.h"
-#include "number/exact.h"
 
-/* The state of one running column. Zeroed: owns nothing. */
+/* Longest text of a new column that is a number: the variance of numbers below 10^400 of up to 400 digits behind the point is
+ * above 10^-840 or 0, and below 10^801; it has up to 17 digits behind its zeros. */
+#define RUNNING_TEXT_NBYTES 896
+
+/* The state of one running total. Zeroed: owns nothing. */
 struct running {
-	enum new_column_kind kind;   /* NEW_SUM ... NEW_MEAN */
-	bool counts_text; /* the column does not parse: any value counts */
-	uint64_t count;   /* numbers so far */
+	enum new_column_kind kind; /* NEW_SUM ... NEW_MEAN */
+	bool counts_text;   /* the column does not parse: any value counts */
+	uint64_t count;     /* numbers so far */
 	struct exact total; /* owned */
 };
-
-static inline bool running_is(enum new_column_kind kind)
-{
-	return kind <= NEW_MEAN;
-}
-
-/* Frees what r owns. r may be zeroed. */
-void running_free(struct running *r);
 
 /* Returns the sum, minimum or maximum in a fold. */
 static inline const struct wide *fold_total(enum new_column_kind kind, const struct wide_fold *f)
 {
 	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
 }
+
+/* Frees what r owns. r may be zeroed. */
+void running_free(struct running *r);
 
 /* Makes r the total of all numbers in before, the fold of the records so far. column: the plan's.
  * Keeps r's memory. Errors: STATUS_NO_MEMORY. */
@@ -79,5 +78,24 @@ static inline char *running_write(const struct running *r, char text[WIDE_TEXT_N
 	return r->kind == NEW_SUM ? exact_write_sum(&r->total, r->total.scale, r->count, text)
 				  : exact_write(&r->total, text);
 }
+
+/* The numbers of a column so far, of which any statistic is the result of the records so far, exact and rounded once: the same
+ * state and formulas as an aggregate's. Zeroed: of no numbers. */
+struct running_spread {
+	struct column_partial so_far; /* owned */
+};
+
+void running_spread_free(struct running_spread *r);
+
+/* Makes r that of all numbers in before, the fold of the records so far. Keeps r's memory. Errors:
+ * STATUS_NO_MEMORY. */
+enum status running_spread_begin(struct running_spread *r, const struct column_partial *before);
+
+/* Adds the next value; missing values and text change nothing. Errors: STATUS_NO_MEMORY. */
+enum status running_spread_add(struct running_spread *r, const struct value *v);
+
+/* Writes the variance or deviation, in no more than RUNNING_TEXT_NBYTES; nothing if it has no value. No terminator. Returns the
+ * text's end. */
+char *running_spread_write(const struct running_spread *r, enum new_column_kind kind, char *to);
 
 #endif

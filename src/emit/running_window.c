@@ -5,21 +5,177 @@
  */
 #include "emit/running_window.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "emit/running_ratio.h"
 #include "number/big_decimal.h"
 #include "number/decimal_text.h"
+
+/* ---- extremes ---- */
+
+struct extreme {
+	uint64_t at; /* which of all values added, counted from 0 */
+	struct recent_value value; /* a number; its text is owned, NULL without one */
+};
+
+static struct extreme *at(const struct window_extremes *e, size_t i)
+{
+	return &e->queue[(e->first + i) & (e->capacity - 1)];
+}
+
+static void drop_last(struct window_extremes *e)
+{
+	free((char *)at(e, --e->n)->value.text);
+}
+
+static void extremes_clear(struct window_extremes *e)
+{
+	while (e->n > 0)
+		drop_last(e);
+	e->first = 0;
+	e->nvalues = 0;
+}
+
+static void extremes_free(struct window_extremes *e)
+{
+	extremes_clear(e);
+	free(e->queue);
+	memset(e, 0, sizeof *e);
+}
+
+/* Makes room for a number more. */
+static enum status need_extreme(struct window_extremes *e)
+{
+	size_t capacity = e->capacity ? 2 * e->capacity : 8;
+	struct extreme *grown;
+
+	if (e->n < e->capacity)
+		return STATUS_OK;
+	grown = malloc(capacity * sizeof *grown);
+	if (!grown)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < e->n; i++)
+		grown[i] = *at(e, i);
+	free(e->queue);
+	e->queue = grown;
+	e->capacity = capacity;
+	e->first = 0;
+	return STATUS_OK;
+}
+
+/* Copies a value, and its text. */
+static enum status copy_value(struct recent_value *x, const struct recent_value *value)
+{
+	char *text = NULL;
+
+	if (value->kind == RECENT_TEXT) {
+		if (!(text = malloc(value->nbytes + 1)))
+			return STATUS_NO_MEMORY;
+		memcpy(text, value->text, value->nbytes);
+	}
+	*x = *value;
+	x->text = text;
+	return STATUS_OK;
+}
+
+static enum status extremes_add(struct window_extremes *e, bool wants_max, const struct recent_value *value)
+{
+	struct extreme x = {.at = e->nvalues++};
+
+	if (value->kind == RECENT_NONE)
+		return STATUS_OK;
+	TRY(need_extreme(e));
+	TRY(copy_value(&x.value, value));
+	while (e->n > 0) {
+		int order = recent_compare(&at(e, e->n - 1)->value, &x.value);
+		if (wants_max ? order > 0 : order < 0)
+			break;
+		drop_last(e);
+	}
+	*at(e, e->n++) = x;
+	return STATUS_OK;
+}
+
+/* Values that are added from the latest back to the oldest. */
+struct extremes_beginning {
+	struct window_extremes *e;
+	bool wants_max;
+	uint64_t nleft; /* of the values */
+};
+
+/* Whether a number that came before the first of the queue is an extreme, too: it is beyond that one. */
+static bool is_beyond(const struct extremes_beginning *b, const struct recent_value *x)
+{
+	int order = b->e->n ? recent_compare(x, &at(b->e, 0)->value) : 0;
+
+	return b->e->n == 0 || (b->wants_max ? order > 0 : order < 0);
+}
+
+static bool skip_extremes(void *context, const struct recent_sum *some)
+{
+	struct extremes_beginning *b = context;
+	struct recent_value x = {RECENT_NUMBER, .number = {b->wants_max ? some->greatest : some->least, some->scale}};
+
+	if (some->count > 0 && is_beyond(b, &x))
+		return false;
+	b->nleft -= some->nvalues;
+	return true;
+}
+
+static enum status add_before(void *context, const struct recent_value *value)
+{
+	struct extremes_beginning *b = context;
+	struct window_extremes *e = b->e;
+	struct extreme x = {.at = --b->nleft};
+
+	if (value->kind == RECENT_NONE || !is_beyond(b, value))
+		return STATUS_OK;
+	TRY(need_extreme(e));
+	TRY(copy_value(&x.value, value));
+	e->first = (e->first - 1) & (e->capacity - 1);
+	e->n++;
+	*at(e, 0) = x;
+	return STATUS_OK;
+}
+
+static enum status extremes_begin(struct window_extremes *e, bool wants_max, const struct recent *r)
+{
+	struct extremes_beginning b = {e, wants_max, r->nvalues};
+
+	extremes_clear(e);
+	e->nvalues = r->nvalues;
+	return recent_each_back(r, skip_extremes, add_before, &b);
+}
+
+static void extremes_keep(struct window_extremes *e, uint64_t n)
+{
+	while (e->n > 0 && e->nvalues - at(e, 0)->at > n) {
+		free((char *)at(e, 0)->value.text);
+		e->first = (e->first + 1) & (e->capacity - 1);
+		e->n--;
+	}
+}
+
 
 void running_window_free(struct running_window *r)
 {
 	recent_free(&r->recent);
-	window_extremes_free(&r->extremes);
+	extremes_free(&r->extremes);
 	exact_free(&r->sum);
 	memset(r, 0, sizeof *r);
 }
 
-/* ---- the sum ---- */
+/* ---- the numbers of a window ---- */
+
+static bool is_extreme(const struct plan_window *window)
+{
+	return window->kind == NEW_ROLLING_MIN || window->kind == NEW_ROLLING_MAX;
+}
+
+static bool is_change(const struct plan_window *window)
+{
+	return window->kind == NEW_DELTA || window->kind == NEW_RATIO;
+}
 
 /* Notes that a number of a scale enters or leaves the window. */
 static void note_scale(struct running_window *r, int scale, bool leaves)
@@ -68,28 +224,17 @@ static int scale_of(const struct recent_value *v)
 	return v->kind == RECENT_NUMBER ? v->number.scale : 0;
 }
 
-/* ---- all numbers ---- */
-
-static bool is_extreme(const struct running_window *r)
-{
-	return r->plan->kind == NEW_ROLLING_MIN || r->plan->kind == NEW_ROLLING_MAX;
-}
-
 /* Adds a value of the window to what its values add up to. */
-static enum status take_in(struct running_window *r, const struct recent_value *v)
+static enum status take_in(void *context, const struct recent_value *v)
 {
+	struct running_window *r = context;
 	int scale = scale_of(v);
 
-	if (scale > r->sum.scale && exact_raise(&r->sum, scale) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	if (is_extreme(r))
-		return window_extremes_add(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, v);
+	if (scale > r->sum.scale)
+		TRY(exact_raise(&r->sum, scale));
+	if (is_extreme(r->plan))
+		return extremes_add(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, v);
 	return add(r, v, false);
-}
-
-static enum status take_in_before(void *context, const struct recent_value *v)
-{
-	return take_in(context, v);
 }
 
 /* Adds some values of the window at once. */
@@ -103,7 +248,35 @@ static bool take_in_piece(void *context, const struct recent_sum *some)
 	return true;
 }
 
-int running_window_scale(const struct column_partial *numbers)
+static enum status begin(struct running_window *r, const struct window_fold *before, int scale)
+{
+	struct window_fold mean = {.plan = before->plan};
+
+	r->plan = before->plan;
+	r->count = r->ncoarsest = 0;
+	r->coarsest = 0;
+	r->last.kind = RECENT_NONE;
+	exact_clear(&r->sum);
+	TRY(exact_raise(&r->sum, scale));
+	recent_clear(&r->recent);
+	r->recent.is_last = true;
+	if (r->plan->kind == NEW_EWMA) {
+		TRY(window_combine(&mean, before));
+		r->mean = mean.mean;
+		return STATUS_OK;
+	}
+	if (is_extreme(r->plan))
+		return extremes_begin(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, &before->recent);
+	TRY(recent_append(&r->recent, &before->recent));
+	if (is_change(r->plan) && r->recent.nvalues)
+		r->last = recent_oldest(&r->recent);
+	if (is_change(r->plan) || new_column_has(r->plan->kind, NEW_COPIES))
+		return STATUS_OK;
+	return recent_each_piece(&before->recent, take_in_piece, take_in, r);
+}
+
+/* The largest scale of a column's numbers. */
+static int column_scale(const struct column_partial *numbers)
 {
 	uint32_t scales = numbers->fast.scales;
 	int scale = scales ? 31 - __builtin_clz(scales) : 0;
@@ -111,52 +284,25 @@ int running_window_scale(const struct column_partial *numbers)
 	return column_has_wide(numbers) && numbers->wide->scale > scale ? numbers->wide->scale : scale;
 }
 
-enum status running_window_begin(struct running_window *r, const struct window_fold *before, int scale)
+enum status running_window_begin(struct running_window *r, const struct window_fold *before, const struct column_partial *numbers)
 {
-	enum status status;
-
-	r->plan = before->plan;
-	r->count = 0;
-	r->coarsest = 0;
-	r->ncoarsest = 0;
-	exact_clear(&r->sum);
-	if (exact_raise(&r->sum, scale) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	r->mean = before->mean;
-	recent_clear(&r->recent);
-	r->recent.is_last = true;
-	if (r->plan->kind == NEW_EWMA) {
-		struct window_fold mean = {.plan = r->plan, .mean.is_set = false};
-		status = window_combine(&mean, before);
-		r->mean = mean.mean;
-		return status;
-	}
-	if (is_extreme(r))
-		return window_extremes_begin(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, &before->recent);
-	status = recent_append(&r->recent, &before->recent);
-	r->last = r->recent.nvalues ? recent_oldest(&r->recent) : (struct recent_value){.kind = RECENT_NONE};
-	if (status == STATUS_OK && !plan_window_skips_missing(r->plan) && r->plan->kind != NEW_LAG)
-		status = recent_each_piece(&before->recent, take_in_piece, take_in_before, r);
-	return status;
+	return begin(r, before, column_scale(numbers));
 }
 
 /* Moves the window on by a record. */
 static enum status slide(struct running_window *r, const struct recent_value *v)
 {
-	enum status status = STATUS_OK;
-
-	if (is_extreme(r)) {
-		window_extremes_keep(&r->extremes, r->plan->nrows - 1);
+	if (is_extreme(r->plan)) {
+		extremes_keep(&r->extremes, r->plan->nrows - 1);
 		return take_in(r, v);
 	}
 	if (r->recent.nvalues == r->plan->nrows) {
 		struct recent_value oldest = recent_oldest(&r->recent);
-		status = add(r, &oldest, true);
+		TRY(add(r, &oldest, true));
 		recent_keep(&r->recent, r->plan->nrows - 1);
 	}
-	if (status == STATUS_OK)
-		status = take_in(r, v);
-	return status == STATUS_OK ? recent_push(&r->recent, v) : status;
+	TRY(take_in(r, v));
+	return recent_push(&r->recent, v);
 }
 
 /* ---- the text ---- */
@@ -265,11 +411,6 @@ static char *write_running_change(struct running_window *r, const struct recent_
 
 /* ---- a record ---- */
 
-static bool is_change(const struct plan_window *window)
-{
-	return window->kind == NEW_DELTA || window->kind == NEW_RATIO;
-}
-
 char *running_window_write(struct running_window *r, const struct recent_value *v, char *to)
 {
 	if (is_change(r->plan))
@@ -280,8 +421,8 @@ char *running_window_write(struct running_window *r, const struct recent_value *
 	}
 	if (slide(r, v) != STATUS_OK)
 		return NULL;
-	if (is_extreme(r))
-		return write_extreme(window_extremes_get(&r->extremes), r->sum.scale, to);
+	if (is_extreme(r->plan))
+		return write_extreme(r->extremes.n ? &at(&r->extremes, 0)->value : NULL, r->sum.scale, to);
 	return write_sum_or_mean(r, to);
 }
 
@@ -294,8 +435,7 @@ enum status running_window_field(struct running_window *r, const struct recent_v
 
 	if (r->plan->kind == NEW_LAG) {
 		recent_keep(&r->recent, r->plan->nrows); /* without what was shown last */
-		if (recent_push(&r->recent, value) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(recent_push(&r->recent, value));
 		*out = r->recent.nvalues > r->plan->nrows ? recent_oldest(&r->recent) : none;
 		return STATUS_OK;
 	}
@@ -310,15 +450,22 @@ enum status running_window_field(struct running_window *r, const struct recent_v
 
 /* ---- in a group ---- */
 
-int group_running_scale(struct group *group, const struct plan *plan, size_t i)
+/* The largest scale of the numbers so far of window i's column in the group. */
+static int group_scale(struct group *group, const struct plan *plan, size_t i)
 {
 	const struct plan_column *column = &plan->columns[plan->windows[i].column];
 	int scale = group_window(group, &plan->windows[i])->scale;
 	int in_cell = plan_column_has_cell(column) ? (int)group_cell_scale(group_cell(group, column)) : 0;
-	int in_rest = group->rest ? running_window_scale(&group->rest->columns[plan->windows[i].column]) : 0;
+	int in_rest = group->rest ? column_scale(&group->rest->columns[plan->windows[i].column]) : 0;
 
 	scale = in_cell > scale ? in_cell : scale;
 	return in_rest > scale ? in_rest : scale;
+}
+
+enum status running_window_begin_group(struct running_window *r, const struct plan *plan, size_t i, struct group *group)
+{
+	TRY(group_window_move(group, plan, i));
+	return begin(r, &group->rest->windows[i], group_scale(group, plan, i));
 }
 
 /* Writes the least or the greatest of the window's numbers and the next one. */
@@ -366,7 +513,7 @@ char *group_running_write(struct group *group, const struct plan *plan, size_t i
 {
 	const struct plan_window *window = &plan->windows[i];
 	const struct group_window *w = group_window(group, window);
-	int scale = group_running_scale(group, plan, i);
+	int scale = group_scale(group, plan, i);
 
 	if (window->kind == NEW_EWMA) {
 		struct ewma mean;

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "emit/window_extremes.h"
 #include "fold/column.h"
 #include "fold/group_window.h"
 #include "fold/recent.h"
@@ -20,9 +19,19 @@
 #include "number/exact.h"
 #include "query/plan.h"
 
+/* The least or the greatest number of a window. Only numbers that no later one makes useless are kept: for the minimum, a number
+ * is dropped as soon as a later one is not greater. What is left ascends, its first is the minimum, and each number is added and
+ * dropped once, so a step costs the same for any window. Source: the monotonic queue (D. Lemire, "Streaming maximum-minimum filter
+ * using no more than three comparisons per element", 2006). Zeroed: no value. */
+struct window_extremes {
+	struct extreme *queue; /* a ring of `capacity`, a power of 2; owned */
+	size_t first, n, capacity;
+	uint64_t nvalues; /* added so far, the missing ones too */
+};
+
 /* Zeroed: owns nothing. The values of the window are in `recent`; the rest is what they add up to. */
 struct running_window {
-	const struct plan_window *plan;
+	const struct plan_window *plan; /* NULL: it has not begun */
 	struct recent recent; /* owned */
 	struct exact sum; /* its scale: the largest of all numbers so far, in the window or before it. Owned. */
 	uint64_t count;   /* numbers in the window */
@@ -35,15 +44,15 @@ struct running_window {
 
 void running_window_free(struct running_window *r);
 
-/* The largest scale of a column's numbers. */
-int running_window_scale(const struct column_partial *numbers);
-
-/* Makes r the window behind the records of which before is the fold. scale: the largest of all numbers so far. Keeps r's memory.
+/* Makes r the window after the records of which before is the fold, and numbers that of its column. Keeps r's memory.
  * Errors: STATUS_NO_MEMORY. */
-enum status running_window_begin(struct running_window *r, const struct window_fold *before, int scale);
+enum status running_window_begin(struct running_window *r, const struct window_fold *before, const struct column_partial *numbers);
+
+/* The same, for window i of the plan in a group; the group's partial gets it. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status running_window_begin_group(struct running_window *r, const struct plan *plan, size_t i, struct group *group);
 
 /* Takes the next record's value into a window of numbers, and writes what the new column shows, in no more than
- * RUNNING_RATIO_NBYTES; nothing where there is no number. No terminator. Returns the text's end, or NULL where
+ * RUNNING_TEXT_NBYTES; nothing where there is no number. No terminator. Returns the text's end, or NULL where
  * memory ran out. */
 char *running_window_write(struct running_window *r, const struct recent_value *value, char *to);
 
@@ -54,9 +63,6 @@ enum status running_window_field(struct running_window *r, const struct recent_v
 				 struct recent_value *out);
 
 /* ---- where a group has the window in line (fold/group_window.h), and the value fits ---- */
-
-/* The largest scale of the numbers so far of window i's column in the group. */
-int group_running_scale(struct group *group, const struct plan *plan, size_t i);
 
 /* Like running_window_write, for window i of the plan. */
 char *group_running_write(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);

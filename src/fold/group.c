@@ -821,7 +821,7 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 		if (p == g->rest)
 			memset(pair, 0, sizeof *pair);
 	}
-	for (size_t i = 0; i < plan->nwindows && status == STATUS_OK && plan->windows[i].cell_offset; i++) {
+	for (size_t i = 0; i < plan->nwindows && status == STATUS_OK; i++) {
 		struct group_window *window = group_window(g, &plan->windows[i]);
 		status = group_window_copy(window, &p->windows[i]);
 		if (p == g->rest)

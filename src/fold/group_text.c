@@ -152,13 +152,10 @@ static void read_pair(struct group *g, const struct plan *plan, const struct par
 static void read_window(struct group *g, const struct plan *plan, size_t i, struct partial *blank, struct json_reader *from)
 {
 	struct window_fold *window = &blank->windows[i];
-	enum status status = STATUS_OK;
+	enum status status;
 
 	window_read(window, from);
-	if (plan->windows[i].cell_offset)
-		status = group_window_add_fold(g, plan, i, window);
-	else if ((status = group_need_rest(g, plan)) == STATUS_OK)
-		status = window_combine(&g->rest->windows[i], window);
+	status = group_window_add_fold(g, plan, i, window);
 	window_clear(window);
 	if (status != STATUS_OK)
 		json_fail(from, status);

@@ -14,7 +14,7 @@ static_assert(sizeof(struct group_window) % 8 == 0 && sizeof(struct ewma) % 8 ==
 
 void group_window_plan(struct plan_window *window, uint32_t offset)
 {
-	uint64_t needed = plan_window_nbefore(window), room = plan_window_is_of_text(window) ? GROUP_WINDOW_NTEXTS : GROUP_WINDOW_NVALUES;
+	uint64_t needed = plan_window_nbefore(window), room = new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_NTEXTS : GROUP_WINDOW_NVALUES;
 
 	window->cell_offset = offset;
 	window->cell_nvalues = (uint8_t)(needed < room ? needed : room);
@@ -23,7 +23,7 @@ void group_window_plan(struct plan_window *window, uint32_t offset)
 
 static size_t value_nbytes(const struct plan_window *window)
 {
-	return plan_window_is_of_text(window) ? GROUP_WINDOW_TEXT_NBYTES : sizeof(int64_t);
+	return new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_TEXT_NBYTES : sizeof(int64_t);
 }
 
 static size_t mean_nbytes(const struct plan_window *window)
@@ -46,7 +46,7 @@ struct recent_value group_window_value(const struct group_window *w, const struc
 	struct recent_value v = {.kind = w->kinds[k] == GROUP_WINDOW_NONE ? RECENT_NONE : RECENT_NUMBER};
 	const char *at = value_at(w, window, k);
 
-	if (plan_window_is_of_text(window))
+	if (new_column_has(window->kind, NEW_COPIES))
 		return (struct recent_value){.kind = RECENT_TEXT, .text = at, .nbytes = w->kinds[k]};
 	v.number.scale = w->kinds[k];
 	memcpy(&v.number.significand, at, sizeof v.number.significand);
@@ -55,7 +55,7 @@ struct recent_value group_window_value(const struct group_window *w, const struc
 
 bool group_window_fits(const struct group_window *w, const struct plan_window *window, const struct recent_value *value)
 {
-	bool is_text = plan_window_is_of_text(window);
+	bool is_text = new_column_has(window->kind, NEW_COPIES);
 
 	if (w->n == GROUP_WINDOW_ELSEWHERE || (is_text ? value->nbytes > GROUP_WINDOW_TEXT_NBYTES : value->kind == RECENT_TEXT))
 		return false;
@@ -74,7 +74,7 @@ static void put(struct group_window *w, const struct plan_window *window, const 
 		memmove(value_at(w, window, 0), value_at(w, window, 1), (room - 1) * value_nbytes(window));
 		w->n--;
 	}
-	if (plan_window_is_of_text(window)) {
+	if (new_column_has(window->kind, NEW_COPIES)) {
 		w->kinds[w->n] = (uint8_t)value->nbytes;
 		memcpy(value_at(w, window, w->n), value->text, value->nbytes);
 	} else {
@@ -233,7 +233,6 @@ enum status group_windows_combine(struct group *g, struct group *later, const st
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < plan->nwindows && status == STATUS_OK; i++)
-		if (plan->windows[i].cell_offset)
-			status = combine(g, later, plan, i);
+		status = combine(g, later, plan, i);
 	return status;
 }

@@ -81,7 +81,7 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 			plan->group_nmatched_offset = end;
 	if (plan->group_nmatched_offset)
 		end += plan->npredicates * sizeof(uint64_t);
-	for (size_t i = 0; i < plan->nwindows && plan->nlets == 0; i++) { /* records with computed fields may be printed anew */
+	for (size_t i = 0; i < plan->nwindows; i++) {
 		group_window_plan(&plan->windows[i], (uint32_t)end);
 		end += group_window_nbytes(&plan->windows[i]);
 	}

@@ -462,6 +462,8 @@ void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending)
 	for (size_t i = 0; i < n; i++) {
 		struct rank_lookup *l = &lookups[i];
 		const struct value number = {.kind = DECIMAL_NUMBER, .number = l->number};
+		if (!l->table)
+			continue;
 		if (begin_lookup(l))
 			begun[nbegun++] = l;
 		else

@@ -45,7 +45,7 @@ uint64_t rank_table_find(const struct rank_table *t, const struct value *number,
 
 /* One of many lookups. */
 struct rank_lookup {
-	const struct rank_table *table;
+	const struct rank_table *table; /* NULL: nothing is looked up */
 	struct decimal number;
 	uint64_t rank;              /* the result, as of rank_table_find */
 	uint64_t key, begin, end;   /* while it is looked up */

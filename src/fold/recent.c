@@ -377,13 +377,13 @@ enum status recent_append(struct recent *r, const struct recent *later)
 	return status;
 }
 
-struct recent_value recent_oldest(const struct recent *r)
+struct recent_value recent_at(const struct recent *r, uint64_t k)
 {
-	size_t i = r->first;
+	const struct recent_piece *p = &r->pieces[r->first];
 
-	while (r->pieces[i].begin == r->pieces[i].end)
-		i++;
-	return block_value(r->pieces[i].block, r->pieces[i].begin);
+	for (; k >= p->end - p->begin; p++)
+		k -= p->end - p->begin;
+	return block_value(p->block, p->begin + (uint32_t)k);
 }
 
 /* Calls visit for a piece's values, in either direction. */

@@ -92,8 +92,14 @@ void recent_keep(struct recent *r, uint64_t n);
 /* Appends later's values. later stays as it is. Errors: as above. */
 enum status recent_append(struct recent *r, const struct recent *later);
 
+/* The value that came as the k-th, from 0 on, of those that are there. */
+struct recent_value recent_at(const struct recent *r, uint64_t k);
+
 /* The oldest value, of at least one. */
-struct recent_value recent_oldest(const struct recent *r);
+static inline struct recent_value recent_oldest(const struct recent *r)
+{
+	return recent_at(r, 0);
+}
 
 /* Calls visit for each value, from the oldest on, up to one that fails. */
 typedef enum status (*recent_visitor)(void *context, const struct recent_value *value);

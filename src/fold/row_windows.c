@@ -107,12 +107,10 @@ static enum status add_row(struct row_folder *f, size_t i, const struct simd_num
 	enum status status = x ? row_number_value(&f->block, c, x, row, &f->scratch, &v)
 			       : row_text_value(&f->block, c, row, window->kind == NEW_FILL_DOWN, &f->scratch, &v);
 
-	*adds = v.kind != RECENT_NONE || !plan_window_skips_missing(window);
+	*adds = v.kind != RECENT_NONE || !new_column_has(window->kind, NEW_SKIPS_MISSING);
 	if (status != STATUS_OK || !*adds)
 		return status;
-	if (window->cell_offset)
-		return group_window_add(group, f->plan, i, &v);
-	return window_add(group ? &group->rest->windows[i] : &out->windows[i], &v);
+	return group ? group_window_add(group, f->plan, i, &v) : window_add(&out->windows[i], &v);
 }
 
 static unsigned lowest(uint64_t rows)
@@ -136,7 +134,7 @@ static uint64_t last_rows(uint64_t rows, uint64_t n)
 /* Whether nothing but the last value counts that is not missing. */
 static bool is_of_last_value(const struct plan_window *window)
 {
-	return plan_window_skips_missing(window) && plan_window_nbefore(window) == 1;
+	return new_column_has(window->kind, NEW_SKIPS_MISSING) && plan_window_nbefore(window) == 1;
 }
 
 /* Adds rows to window i. *adds: whether a value of them counts. */
@@ -144,7 +142,7 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 {
 	const struct plan_window *window = &f->plan->windows[i];
 	const struct simd_numbers *x =
-		plan_window_is_of_text(window) ? NULL : row_block_numbers(&f->block, window->column);
+		new_column_has(window->kind, NEW_COPIES) ? NULL : row_block_numbers(&f->block, window->column);
 	bool by_group = f->plan->nkeys > 0;
 	enum status status = STATUS_OK;
 
@@ -161,19 +159,9 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 	return status;
 }
 
-/* Makes the partials of the rows' groups, which have the windows. */
-static enum status need_groups(struct row_folder *f, uint64_t rows)
-{
-	enum status status = STATUS_OK;
-
-	for (; rows && status == STATUS_OK; rows &= rows - 1)
-		status = group_need_rest(f->groups.groups[lowest(rows)], f->plan);
-	return status;
-}
-
 enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial *out)
 {
-	enum status status = f->plan->nkeys && !f->plan->windows[0].cell_offset ? need_groups(f, rows) : STATUS_OK;
+	enum status status = STATUS_OK;
 	bool ignored;
 
 	for (size_t i = 0; i < f->plan->nwindows && status == STATUS_OK; i++)

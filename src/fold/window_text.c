@@ -151,7 +151,7 @@ static bool value_of(const struct plan_window *plan, const char *text, size_t nb
 	int scale;
 
 	*v = (struct recent_value){.kind = RECENT_TEXT, .text = text, .nbytes = nbytes};
-	if (plan_window_is_of_text(plan))
+	if (new_column_has(plan->kind, NEW_COPIES))
 		return true;
 	if (decimal_parse(text, nbytes, &number) == DECIMAL_NUMBER) {
 		*v = (struct recent_value){.kind = RECENT_NUMBER, .number = number};

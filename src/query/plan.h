@@ -44,32 +44,56 @@ enum moment {
 #define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
 #define MOMENTS_OF_TEXT (MOMENTS_OF_KEYS | MOMENT_TEXTS) /* need no numbers */
 
-/* What a new column shows. */
-enum new_column_kind {
-	NEW_SUM, /* running totals of a column's numbers */
-	NEW_MIN,
-	NEW_MAX,
-	NEW_COUNT,
-	NEW_MEAN, /* the results of the numbers so far */
-	NEW_VAR,
-	NEW_STDDEV,
-	NEW_DELTA, /* a number less the last one before that is not missing, */
-	NEW_RATIO, /* ... or divided by it */
-	NEW_ROLLING_SUM, /* of the last N records, as struct plan_window says */
-	NEW_ROLLING_MEAN,
-	NEW_ROLLING_MIN,
-	NEW_ROLLING_MAX,
-	NEW_EWMA,
-	NEW_RANK,        /* 1 and how many numbers come before the value in order */
-	NEW_ROW_NUMBER,  /* the record's number, from 1 on; with --exclusive, how many came before */
-	NEW_OFFSET,      /* the record's 0-based position among those where a predicate holds */
-	NEW_LET,         /* the value of a computed column */
-	NEW_FIELD,       /* a field of the record, as it is */
-	NEW_LAG,         /* the field of the record N before, as it is */
-	NEW_FILL_DOWN,   /* the field, or the last one before it that is not missing */
-	NEW_LEAD,        /* the field of the record N later, as it is */
-	NEW_BYTE_OFFSET, /* where the record starts in the decompressed input */
+/* What is true of a kind of new column: a set. */
+enum new_column_trait {
+	NEW_RUNS = 1,          /* it tells of the records before */
+	NEW_LOOKS_BACK = 2,    /* of what the moments of these do not have: it has a struct plan_window */
+	NEW_SKIPS_MISSING = 4, /* where it looks back, a missing value does not count */
+	NEW_COPIES = 8,        /* it is a field, of any length, not a number */
+	NEW_FOR_GPUS = 16,     /* GPUs print it, too */
 };
+
+/* The kinds of new columns: name, who writes it (emit/new_fields.c), traits, and what it shows. */
+#define NEW_COLUMN_KINDS(ROW) \
+	ROW(SUM, totals, NEW_RUNS | NEW_FOR_GPUS) /* running totals of a column's numbers */ \
+	ROW(MIN, totals, NEW_RUNS | NEW_FOR_GPUS) \
+	ROW(MAX, totals, NEW_RUNS | NEW_FOR_GPUS) \
+	ROW(COUNT, totals, NEW_RUNS | NEW_FOR_GPUS) \
+	ROW(MEAN, totals, NEW_RUNS) /* the results of the numbers so far */ \
+	ROW(VAR, spreads, NEW_RUNS) \
+	ROW(STDDEV, spreads, NEW_RUNS) \
+	ROW(DELTA, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* a number less the last one before, */ \
+	ROW(RATIO, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or divided by it */ \
+	ROW(ROLLING_SUM, windows, NEW_RUNS | NEW_LOOKS_BACK) /* of the last N records */ \
+	ROW(ROLLING_MEAN, windows, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_MIN, windows, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_MAX, windows, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(EWMA, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) \
+	ROW(RANK, ranks, 0) /* 1 and how many numbers come before the value in order */ \
+	ROW(ROW_NUMBER, row_numbers, NEW_RUNS) /* from 1 on; with --exclusive, how many records came before */ \
+	ROW(OFFSET, offsets, NEW_RUNS | NEW_FOR_GPUS) /* the record's 0-based position among those where a predicate holds */ \
+	ROW(LET, copies, NEW_COPIES) /* the value of a computed column */ \
+	ROW(FIELD, copies, NEW_COPIES) /* a field of the record, as it is */ \
+	ROW(LAG, lags, NEW_RUNS | NEW_LOOKS_BACK | NEW_COPIES) /* the field of the record N before, as it is */ \
+	ROW(FILL_DOWN, lags, NEW_RUNS | NEW_LOOKS_BACK | NEW_COPIES | NEW_SKIPS_MISSING) /* or the last one that is not missing */ \
+	ROW(LEAD, copies, NEW_COPIES) /* the field of the record N later, as it is */ \
+	ROW(BYTE_OFFSET, byte_offsets, NEW_FOR_GPUS) /* where the record starts in the decompressed input */
+
+enum new_column_kind {
+#define NEW_KIND(name, writer, traits) NEW_##name,
+	NEW_COLUMN_KINDS(NEW_KIND)
+#undef NEW_KIND
+};
+
+/* Whether one of the traits is true of a kind. */
+static inline bool new_column_has(enum new_column_kind kind, unsigned traits)
+{
+#define NEW_TRAITS(name, writer, traits) traits,
+	static const unsigned char all[] = {NEW_COLUMN_KINDS(NEW_TRAITS)};
+#undef NEW_TRAITS
+
+	return (all[kind] & traits) != 0;
+}
 
 struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
@@ -81,26 +105,13 @@ struct rank_tables; /* fold/rank_tables.h */
 /* One new column of the records that are printed. */
 struct new_column {
 	enum new_column_kind kind;
-	size_t column;    /* NEW_SUM ... NEW_RATIO, NEW_LET, NEW_FIELD, NEW_LEAD: in the plan */
+	size_t column;    /* in the plan; not of NEW_ROW_NUMBER, NEW_OFFSET and NEW_BYTE_OFFSET */
 	size_t predicate; /* NEW_OFFSET: in the plan */
-	size_t window;    /* new_column_has_window: in the plan */
+	size_t window;    /* NEW_LOOKS_BACK: in the plan */
 	uint64_t nahead;  /* NEW_LEAD: N */
 	size_t rank;      /* NEW_RANK: which of the plan's nranks */
 	bool is_descending; /* NEW_RANK: the greatest is the first */
 };
-
-/* Whether it shows something of the records before that the moments do not have. */
-static inline bool new_column_has_window(const struct new_column *column)
-{
-	return (column->kind >= NEW_DELTA && column->kind <= NEW_EWMA) || column->kind == NEW_LAG ||
-	       column->kind == NEW_FILL_DOWN;
-}
-
-/* Whether it is a copy of a field, of any length. */
-static inline bool new_column_is_copied(const struct new_column *column)
-{
-	return column->kind >= NEW_LET && column->kind <= NEW_LEAD;
-}
 
 /* What a new column looks back on. */
 struct plan_window {
@@ -108,7 +119,7 @@ struct plan_window {
 	size_t column;     /* in the plan */
 	uint64_t nrows;    /* N: of the records that a rolling column shows, that of the record itself is one */
 	struct ewma_weight weight; /* NEW_EWMA */
-	/* Of its struct group_window (fold/group_window.h), in a group; 0: the group's partial has it. */
+	/* Of its struct group_window (fold/group_window.h), in a group: */
 	uint32_t cell_offset;
 	uint8_t cell_nvalues; /* that it has room for */
 	bool cell_suffices;   /* no more are needed */
@@ -129,25 +140,6 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 	default:
 		return window->nrows - 1;
 	}
-}
-
-/* Whether it is of fields as they are, not of numbers. */
-static inline bool plan_window_is_of_text(const struct plan_window *window)
-{
-	return window->kind == NEW_LAG || window->kind == NEW_FILL_DOWN;
-}
-
-/* Whether a missing value does not count. */
-static inline bool plan_window_skips_missing(const struct plan_window *window)
-{
-	return window->kind == NEW_FILL_DOWN || window->kind == NEW_EWMA || window->kind == NEW_DELTA ||
-	       window->kind == NEW_RATIO;
-}
-
-/* Whether it shows results of the numbers so far. */
-static inline bool new_column_is_running(const struct new_column *column)
-{
-	return column->kind < NEW_ROW_NUMBER;
 }
 
 struct let; /* query/let.h */
@@ -323,8 +315,7 @@ static inline bool plan_leaves_groups(const struct plan *plan)
 static inline bool plan_has_running(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind <= NEW_ROW_NUMBER || plan->new_columns[i].kind == NEW_OFFSET ||
-		    new_column_has_window(&plan->new_columns[i]))
+		if (new_column_has(plan->new_columns[i].kind, NEW_RUNS))
 			return true;
 	return false;
 }

@@ -976,7 +976,7 @@ static void plan_new_columns(struct making *m)
 		s->kind = new_column_kinds[r->operation];
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
-		if (new_column_has_window(s)) {
+		if (new_column_has(s->kind, NEW_LOOKS_BACK)) {
 			s->window = plan->nwindows++;
 			plan->windows[s->window] =
 				(struct plan_window){s->kind, s->column, use->nrows, use->weight, 0, 0, false};
@@ -995,7 +995,7 @@ static bool may_begin_with(const struct plan *plan, const struct new_column *col
 {
 	const struct plan_column *of = &plan->columns[column->column];
 
-	if (!new_column_is_copied(column))
+	if (!new_column_has(column->kind, NEW_COPIES))
 		return decimal_is_digit(byte) || byte == '-' || byte == plan->notation.decimal;
 	return of->let || of->field > 0 || plan->dialect.trim;
 }

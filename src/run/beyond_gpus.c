@@ -4,7 +4,6 @@
  */
 #include "run/beyond_gpus.h"
 
-#include "emit/running_ratio.h"
 #include "fold/group_words.h"
 #include "fold/values_focus.h"
 #include "query/expr_eval.h"
@@ -213,9 +212,7 @@ static bool has_new_column_beyond(const struct plan *plan, const struct input *i
 {
 	(void)input;
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == NEW_MEAN || running_ratio_is(plan->new_columns[i].kind) ||
-		    plan->new_columns[i].kind == NEW_ROW_NUMBER || new_column_is_copied(&plan->new_columns[i]) ||
-		    new_column_has_window(&plan->new_columns[i]) || plan->new_columns[i].kind == NEW_RANK)
+		if (!new_column_has(plan->new_columns[i].kind, NEW_FOR_GPUS))
 			return true;
 	return false;
 }
