@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expr_parser.h - the state of compiling an expression, and what the rules of the grammar share.
+ * expr_parser.h - what the compilers of conditions (expr.c) and of values (let.c) share: tokens, operands, errors.
  */
 #ifndef GPUSTAT_EXPR_PARSER_H
 #define GPUSTAT_EXPR_PARSER_H
@@ -10,24 +10,50 @@
 #include <stdint.h>
 
 #include "query/expr.h"
-#include "query/expr_lex.h"
 
-#define EXPR_UNKNOWN_CHARACTER \
-	"unexpected character (a name that has it is written in `backquotes`)"
-#define EXPR_CALCULATES "a condition compares, and does not calculate"
-#define EXPR_QUOTES " (text is written in quotes)"
-
-/* A list of exits to be set: test i's if_true is exit 2 i, its if_not 2 i + 1. */
-#define EXIT_NONE UINT32_MAX
-struct expr_exits {
-	uint32_t first, last;
+enum expr_token_kind {
+	EXPR_TOKEN_END,
+	EXPR_TOKEN_BAD,     /* no token begins here */
+	EXPR_TOKEN_COLUMN,  /* name, `quoted name`, :N */
+	EXPR_TOKEN_NUMBER,  /* begins like one; the parser checks the rest */
+	EXPR_TOKEN_STRING,  /* "..." or '...' */
+	EXPR_TOKEN_COMPARE, /* = == != < <= > >= */
+	EXPR_TOKEN_MATCH,   /* ~ !~ */
+	EXPR_TOKEN_AND,
+	EXPR_TOKEN_OR,
+	EXPR_TOKEN_NOT,
+	EXPR_TOKEN_IS,
+	EXPR_TOKEN_MISSING,
+	EXPR_TOKEN_OPEN,
+	EXPR_TOKEN_CLOSE,
+	EXPR_TOKEN_COMMA,
+	EXPR_TOKEN_PLUS, /* this one and those below: of --let only */
+	EXPR_TOKEN_MINUS,
+	EXPR_TOKEN_STAR,
+	EXPR_TOKEN_SLASH,
 };
 
-/* A compiled part: tests from `begin` to the start of the next part. */
-struct expr_part {
-	uint32_t begin;
-	struct expr_exits if_true, if_not;
+struct expr_token {
+	enum expr_token_kind kind;
+	size_t begin, nbytes; /* in the expression, with quotes */
+	unsigned accepts;     /* EXPR_TOKEN_COMPARE, _MATCH: set of enum expr_order */
+	const char *words;    /* EXPR_TOKEN_BAD: what is wrong at begin; not owned */
+	bool is_signed;       /* EXPR_TOKEN_COLUMN: one of struct expr_names, a name only */
 };
+
+/* Returns the first token at or after byte `from` of text (NUL-terminated, any bytes). */
+struct expr_token expr_lex(const char *text, size_t from);
+
+/* Copies a quoted token's text to `to`, a doubled quote as one, without a terminator. Returns its
+ * length, which is less than nbytes. */
+size_t expr_unquote(const char *token, size_t nbytes, char *to);
+
+/* Whether a token of the text is this word, in any case. Such a word is no keyword: where an operand
+ * can stand, it is a column's name. */
+bool expr_is_word(const struct expr_token *token, const char *text, const char *word);
+
+/* Whether the text at `at`, a minus or what follows four digits, goes on like a date: 2024-01-02, 2024-05. */
+bool expr_is_date(const char *text, size_t at);
 
 struct expr_parser {
 	struct expr_request *request;
@@ -45,8 +71,6 @@ struct expr_parser {
 	struct fault *fault;
 };
 
-#define EXPR_NBYTES_MAX ((size_t)1 << 28)
-
 /* Makes r empty, and p its parser; allocates for all that text can have, if a test or a column takes
  * test_nbytes of it. Returns false where there is no memory. */
 bool expr_parser_begin(struct expr_parser *p, struct expr_request *r, const char *option,
@@ -57,58 +81,28 @@ bool expr_parser_begin(struct expr_parser *p, struct expr_request *r, const char
  * too. */
 bool expr_parse_condition(struct expr_parser *within, struct expr_request *r);
 
-/* ---- errors ---- */
+/* ---- these return false after an error ---- */
 
-/* Stores the first error, at a byte of the text. Returns false. */
+/* Stores the first error, at a byte of the text. */
 __attribute__((format(printf, 3, 4))) bool expr_fail(struct expr_parser *p, size_t offset,
 						     const char *format, ...);
 
-/* Reports that the next token is not what the grammar requires. Returns false. */
+/* Reports that the next token is not what the grammar requires, or that memory ran out. */
 bool expr_unexpected(struct expr_parser *p, const char *wanted);
+bool expr_no_memory(struct expr_parser *p);
 
-/* ---- tokens ---- */
-
-/* The first token at or after byte `from` of the text. */
-struct expr_token expr_next_token(const struct expr_parser *p, size_t from);
-
-/* Reads the next token. */
+/* Reads the next token; expr_take: after one of this kind. */
 void expr_advance(struct expr_parser *p);
+bool expr_take(struct expr_parser *p, enum expr_token_kind kind, const char *wanted);
 
-/* Whether the next token is a column or a number. */
-bool expr_is_operand(const struct expr_parser *p);
-
-/* Whether a token of the text is this word, in any case. Such a word is no keyword: where an operand
- * can stand, it is a column's name. */
-bool expr_is_word(const struct expr_token *token, const char *text, const char *word);
-
-/* Reads a column or a literal. Returns false after an error. */
-bool expr_parse_operand(struct expr_parser *p, struct expr_token *operand);
-
-/* Adds a column, used so; sets its index. Returns false after an error. */
+/* Adds a column, used so; sets its index. */
 bool expr_add_column(struct expr_parser *p, const struct expr_token *token, enum expr_use use,
 		     uint32_t *column);
 
-/* Copies a literal's text into the compiled condition. */
+/* Copies the text of a literal, or of a number, into the compiled condition. */
 void expr_add_literal(struct expr_parser *p, const struct expr_token *token,
 		      struct expr_test *test);
-
-/* The same for a number. Returns false after an error. */
 bool expr_add_number(struct expr_parser *p, const struct expr_token *token,
 		     struct expr_test *test);
-
-/* ---- parts ---- */
-
-/* Appends a test. Returns it as a part. */
-struct expr_part expr_emit(struct expr_parser *p, struct expr_test test);
-
-/* Makes part `part and next` or `part or next`. */
-void expr_join(struct expr_parser *p, bool with_and, struct expr_part *part,
-	       const struct expr_part *next);
-
-/* Sets the test to which a list of exits leads. */
-void expr_set_exits(struct expr_parser *p, struct expr_exits exits, uint32_t target);
-
-/* Compiles a comparison, or its complement. Returns false after an error. */
-bool expr_parse_comparison(struct expr_parser *p, bool negated, struct expr_part *out);
 
 #endif

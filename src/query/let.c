@@ -4,16 +4,46 @@
  */
 #include "query/let.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+#include "number/decimal.h"
 #include "query/expr_parser.h"
-#include "query/expr_value.h"
-#include "query/let_parser.h"
 #include "query/option_table.h"
 
 #define DATE_WORDS "a date is text: write it in quotes"
+#define VALUES_MAX 8
+#define LET_LITERAL_NBYTES 4096 /* of a text with quotes, as a raw field */
+#define LET_PLACES_MAX WIDE_SCALE_MAX
+
+struct let_parser {
+	struct expr_parser e; /* its tokens, columns, literals and errors */
+	struct let *let;
+	const struct csv_dialect *dialect;
+	char decimal;
+	size_t depth;
+};
+
+enum let_kind { LET_IS_EITHER, LET_IS_NUMBER, LET_IS_TEXT };
+
+/* A value whose steps were just added. */
+struct let_operand {
+	enum let_kind kind;
+	size_t begin; /* in the text */
+	size_t first_step, nsteps;
+};
+
+/* A row of the table of functions. */
+struct let_function {
+	const char *name;
+	enum let_code code;
+	bool (*parse)(struct let_parser *p, const struct let_function *f, struct let_operand *out);
+	bool is_number;  /* its arguments are numbers, and its result */
+	bool gives_text;
+};
 
 /* ---- steps ---- */
 
@@ -151,14 +181,6 @@ static bool add_column(struct let_parser *p, const struct expr_token *name, stru
 
 /* ---- functions ---- */
 
-static bool takes(struct let_parser *p, enum expr_token_kind kind, const char *wanted)
-{
-	if (p->e.token.kind != kind)
-		return expr_unexpected(&p->e, wanted);
-	expr_advance(&p->e);
-	return true;
-}
-
 /* min, max, coalesce: two values or more, combined from the left. */
 static bool parse_several(struct let_parser *p, const struct let_function *f, struct let_operand *out)
 {
@@ -168,7 +190,7 @@ static bool parse_several(struct let_parser *p, const struct let_function *f, st
 	if (!parse_sum(p, out) || (f->is_number && !want_number(p, out)))
 		return false;
 	for (; n < 2 || p->e.token.kind == EXPR_TOKEN_COMMA; n++) {
-		if (!takes(p, EXPR_TOKEN_COMMA, "',': two values or more") || !parse_sum(p, &next) ||
+		if (!expr_take(&p->e, EXPR_TOKEN_COMMA, "',': two values or more") || !parse_sum(p, &next) ||
 		    (f->is_number && !want_number(p, &next)) || !combine(p, f->code, 0))
 			return false;
 		if (next.kind != out->kind)
@@ -198,7 +220,7 @@ static bool parse_round(struct let_parser *p, const struct let_function *f, stru
 	struct expr_test places = {.left = 0};
 
 	if (!parse_sum(p, out) || !want_number(p, out) ||
-	    !takes(p, EXPR_TOKEN_COMMA, "',' and the number of digits after the point"))
+	    !expr_take(&p->e, EXPR_TOKEN_COMMA, "',' and the number of digits after the point"))
 		return false;
 	if (p->e.token.kind != EXPR_TOKEN_NUMBER || !expr_add_number(&p->e, &p->e.token, &places) ||
 	    places.literal_kind != EXPR_NUMBER || places.number.scale != 0 ||
@@ -216,19 +238,19 @@ static bool parse_if(struct let_parser *p, const struct let_function *f, struct 
 {
 	struct let *let = p->let;
 	uint32_t condition = (uint32_t)let->nconditions;
-	struct expr_request *grown;
+	struct expr_request *added;
 	struct let_operand other;
 
 	if (condition == LET_NCONDITIONS_MAX)
 		return expr_fail(&p->e, p->e.token.begin, "more than %d conditions: use several --let",
 				 LET_NCONDITIONS_MAX);
-	grown = realloc(let->conditions, (let->nconditions + 1) * sizeof *grown);
-	if (!grown)
-		return let_no_memory(p);
-	let->conditions = grown;
-	if (!expr_parse_condition(&p->e, &grown[let->nconditions++]) ||
-	    !takes(p, EXPR_TOKEN_COMMA, "',' behind the condition") || !parse_sum(p, out) ||
-	    !takes(p, EXPR_TOKEN_COMMA, "',': if(condition, a, b)") || !parse_sum(p, &other))
+	added = ARRAY_ADD(let->conditions, let->nconditions);
+	if (!added)
+		return expr_no_memory(&p->e);
+	let->nconditions++;
+	if (!expr_parse_condition(&p->e, added) ||
+	    !expr_take(&p->e, EXPR_TOKEN_COMMA, "',' behind the condition") || !parse_sum(p, out) ||
+	    !expr_take(&p->e, EXPR_TOKEN_COMMA, "',': if(condition, a, b)") || !parse_sum(p, &other))
 		return false;
 	if (other.kind != out->kind)
 		out->kind = LET_IS_EITHER;
@@ -264,7 +286,7 @@ static bool parse_call(struct let_parser *p, const struct expr_token *name, stru
 			continue;
 		expr_advance(&p->e);
 		return functions[i].parse(p, &functions[i], out) &&
-		       takes(p, EXPR_TOKEN_CLOSE, "')'");
+		       expr_take(&p->e, EXPR_TOKEN_CLOSE, "')'");
 	}
 	return expr_fail(&p->e, name->begin, "no function of this name: abs, coalesce, epoch, if, "
 			 "length, lower, max, min, round, upper");
@@ -285,7 +307,7 @@ static bool parse_negation(struct let_parser *p, struct let_operand *out);
 static bool parse_parentheses(struct let_parser *p, struct let_operand *out)
 {
 	expr_advance(&p->e);
-	return parse_sum(p, out) && takes(p, EXPR_TOKEN_CLOSE, "')'");
+	return parse_sum(p, out) && expr_take(&p->e, EXPR_TOKEN_CLOSE, "')'");
 }
 
 static bool parse_value(struct let_parser *p, struct let_operand *out)
@@ -390,12 +412,6 @@ static bool parse_sum(struct let_parser *p, struct let_operand *out)
 
 /* ---- the whole ---- */
 
-bool let_no_memory(struct let_parser *p)
-{
-	p->e.status = fault_set(p->e.fault, STATUS_NO_MEMORY, 0, NULL);
-	return false;
-}
-
 /* NAME = */
 static bool parse_name(struct let_parser *p)
 {
@@ -406,7 +422,7 @@ static bool parse_name(struct let_parser *p)
 		return expr_unexpected(&p->e, "the new column's name: NAME = EXPR");
 	p->let->name = strndup(text, name.nbytes);
 	if (!p->let->name)
-		return let_no_memory(p);
+		return expr_no_memory(&p->e);
 	if (*text == '`')
 		p->let->name[expr_unquote(text, name.nbytes, p->let->name)] = '\0';
 	expr_advance(&p->e);
@@ -455,4 +471,110 @@ void let_free(struct let *let)
 	free(let->steps);
 	free(let->name);
 	memset(let, 0, sizeof *let);
+}
+
+/* ---- what to type instead of a value that is calculated in a condition ---- */
+
+/* Writes text as one word of a shell. */
+static void write_quoted(FILE *to, const char *text)
+{
+	fputc('\'', to);
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*text, to);
+	fputc('\'', to);
+}
+
+/* Whether the text has the name as a word. */
+static bool has_word(const char *text, const char *name)
+{
+	struct expr_token t = expr_lex(text, 0);
+
+	for (; t.kind != EXPR_TOKEN_END && t.kind != EXPR_TOKEN_BAD; t = expr_lex(text, t.begin + t.nbytes))
+		if (expr_is_word(&t, text, name))
+			return true;
+	return false;
+}
+
+/* A name for a new column; NULL: all are taken. */
+static const char *choose_name(const char *text, const char *const *taken, size_t ntaken)
+{
+	static const char *const names[] = {"x", "y", "z", "u", "v", "w", "x1", "x2", "x3", "value"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		bool is_taken = has_word(text, names[i]);
+		for (size_t k = 0; k < ntaken && !is_taken; k++)
+			is_taken = taken[k] && !strcmp(taken[k], names[i]);
+		if (!is_taken)
+			return names[i];
+	}
+	return NULL;
+}
+
+/* Compiles the text. Sets begin and end where it calculates in a condition. */
+static enum status try(const char *option, const char *text, const struct expr_names *names, size_t *begin, size_t *end)
+{
+	static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
+	struct expr_request request = {.value_end = 0};
+	struct let let = {.name = NULL};
+	struct fault ignored;
+	bool is_let = !strcmp(option, "let");
+	const struct expr_request *r = is_let ? &let.request : &request;
+	enum status status = is_let ? let_parse(&let, text, names, &dialect, '.', &ignored)
+				    : expr_parse(&request, option, text, names, &ignored);
+
+	*begin = r->value_begin;
+	*end = r->value_end;
+	let_free(&let);
+	expr_free(&request);
+	return status;
+}
+
+/* Puts a new column in the place of one value after the other, until the text compiles. Returns whether it does; lets gets
+ * the options before it. *text: replaced, to be freed. */
+static bool replace_values(const char *option, char **text, const struct expr_names *names, const char *const *taken,
+			   size_t ntaken, FILE *lets)
+{
+	size_t begin, end;
+
+	for (int i = 0; i < VALUES_MAX; i++) {
+		char *value, *replaced;
+		const char *name;
+		if (try(option, *text, names, &begin, &end) == STATUS_OK)
+			return true;
+		name = end > begin ? choose_name(*text, taken, ntaken) : NULL;
+		if (!name || asprintf(&value, "%s = %.*s", name, (int)(end - begin), *text + begin) < 0)
+			return false;
+		fputs("--let ", lets);
+		write_quoted(lets, value);
+		fputc(' ', lets);
+		free(value);
+		if (asprintf(&replaced, "%.*s%s%s", (int)begin, *text, name, *text + end) < 0)
+			return false;
+		free(*text);
+		*text = replaced;
+	}
+	return false;
+}
+
+void let_suggest(const char *option, const char *text, const struct expr_names *names, const char *const *taken,
+		      size_t ntaken, struct fault *fault)
+{
+	char *now = strdup(text), *line = NULL;
+	size_t nbytes;
+	FILE *out = now ? open_memstream(&line, &nbytes) : NULL;
+	bool is_whole = out && replace_values(option, &now, names, taken, ntaken, out);
+
+	if (is_whole) {
+		fprintf(out, "--%s ", option);
+		write_quoted(out, now);
+	}
+	if (out && fclose(out) == 0) {
+		is_whole = is_whole && nbytes < sizeof fault->remedy;
+		snprintf(fault->remedy, sizeof fault->remedy, "%s", is_whole ? line : "--let 'x = VALUE', and x in this condition");
+	}
+	free(line);
+	free(now);
 }

@@ -85,4 +85,10 @@ enum status let_parse(struct let *let, const char *argument, const struct expr_n
 		      char decimal, struct fault *fault);
 void let_free(struct let *let);
 
+/* Sets fault->remedy to what computes the values of a condition before it: --let 'x = a+1' --where 'x > 2'. option: the
+ * condition's; text: its own, or with "let" that of a computed column with conditions. taken: ntaken names that the new
+ * columns cannot have; NULL ones count nothing. Does nothing if there is no memory. */
+void let_suggest(const char *option, const char *text, const struct expr_names *names, const char *const *taken,
+		 size_t ntaken, struct fault *fault);
+
 #endif

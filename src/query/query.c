@@ -11,7 +11,6 @@
 #include "base/array.h"
 #include "csv/record.h"
 #include "csv/word_layout.h"
-#include "query/expr_value.h"
 #include "query/option_table.h"
 #include "query/select.h"
 #include "query/summary.h"
@@ -79,7 +78,7 @@ static enum status take_parsed(struct making *m, enum status status, const char 
 	taken = calloc(first->nfields + 1, sizeof *taken);
 	for (size_t i = 0; taken && i < first->nfields; i++)
 		taken[i] = first->values[i].text;
-	expr_suggest_let(option, text, &m->names, taken, taken ? first->nfields : 0, m->fault);
+	let_suggest(option, text, &m->names, taken, taken ? first->nfields : 0, m->fault);
 	free(taken);
 	return status;
 }
