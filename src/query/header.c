@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * header.c - see header.h. header_guess.c decides whether the first record is a header.
+ * header.c - the first records of the input, whether the first is a header, and the headers of later files: see header.h.
+ *
+ * Where the first record may be read as names and as data, and the answers differ, nothing is
+ * guessed: that is an error, and --header decides. The rule:
+ *   - --header says whether the first record is a header;
+ *   - it is one if every column that is asked for by name is found in it;
+ *   - it is data if all its values are numbers, and none is in quotes above one without;
+ *   - it is a header if a text in it stands above a number: in any column, the first value below
+ *     that is not missing;
+ *   - all else is doubtful.
+ *
+ * The first record of a later file is a header if --header says so, or if it shows names of the first file: a text at the
+ * place that it has there, two numbers at theirs, or a text elsewhere, unless there are values beside it that are no names and
+ * half of all are such. A number is no name if the first file has a text there, or a number that is written with more or
+ * fewer digits: 2022 may be one below 2021. A record with such a value, and without a number that is its
+ * column's name, is data if it is no header: the file has none. All else could be either, which is an error.
  */
 #include "query/header.h"
 
@@ -8,10 +23,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "csv/record.h"
 #include "csv/word_layout.h"
-#include "query/header_guess.h"
 #include "query/remedy.h"
 #include "query/value.h"
 
@@ -86,12 +101,12 @@ static void place_fault(const struct input *input, const struct first_text *t, s
 	fault->line = input_line(input, t->file) + count_lines(t->data, offset);
 }
 
-/* status: STATUS_OPEN_QUOTE or STATUS_OPEN_ESCAPE. */
-static enum status open_field(const struct input *input, const struct first_text *t,
-			      enum status status, struct fault *fault)
+/* Sets fault to a status of the record, at its byte `offset`. */
+static enum status fail_record(const struct input *input, const struct first_text *t, enum status status, size_t offset,
+			       struct fault *fault)
 {
 	fault_set(fault, status, 0, NULL);
-	place_fault(input, t, t->begin + t->record.fields[0].begin, fault);
+	place_fault(input, t, t->begin + offset, fault);
 	return status;
 }
 
@@ -104,14 +119,6 @@ static enum status stray(const struct input *input, const struct first_text *t,
 	record_fault_stray(t->data + t->begin, t->nbytes - t->begin, offset, dialect, fault);
 	place_fault(input, t, t->begin + offset, fault);
 	return fault->status;
-}
-
-static enum status too_long(const struct input *input, const struct first_text *t,
-			    struct fault *fault)
-{
-	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
-	place_fault(input, t, t->begin, fault);
-	return STATUS_LONG_RECORD;
 }
 
 /* Reads file t->file on until its first record is whole, or it ends. A short text is cut anew with
@@ -127,22 +134,20 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 	while (status == STATUS_OK && !whole && !t->at_end) {
 		if (t->nbytes > PATIENCE_NBYTES)
 			t->nbytes *= 2;
-		status = input_peek(input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
-		if (status != STATUS_OK)
-			return status;
+		TRY(input_peek(input, t->file, &t->data, &t->nbytes, &t->at_end, fault));
 		t->has_byte |= t->nbytes > 0;
 		status = cut(t, 0, false, dialect);
 		whole = status == STATUS_OK && is_whole(t);
 		/* blank lines before it are kept as well */
 		if (status == STATUS_OK &&
 		    (whole ? t->begin + t->record.nbytes : t->nbytes) > RECORD_MAX_NBYTES)
-			return too_long(input, t, fault);
+			return fail_record(input, t, STATUS_LONG_RECORD, 0, fault);
 	}
 	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record.nbytes &&
 	    t->record.stray_offset != SIZE_MAX)
 		return stray(input, t, dialect, fault);
 	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
-		return open_field(input, t, status, fault);
+		return fail_record(input, t, status, t->record.fields[0].begin, fault);
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 
@@ -170,7 +175,7 @@ static enum status read_first(struct first_text *t, struct input *input, const s
 	       (!has_lines(t, dialect, t->nbytes) || !blank_counts) && t->file + 1 < input_nfiles(input)) {
 		nbytes += t->nbytes;
 		if (nbytes > RECORD_MAX_NBYTES)
-			return too_long(input, t, fault);
+			return fail_record(input, t, STATUS_LONG_RECORD, 0, fault);
 		t->file++;
 		status = read_file(t, input, dialect, fault);
 	}
@@ -253,16 +258,6 @@ static void find_other_fields(struct header *h, const struct first_text *t, cons
 		h->other.delimiter = '\0';
 }
 
-/* The length of the record, whose last field ends at `end`, with the blanks before its line end. */
-static size_t end_with_blanks(const struct first_text *t, size_t end)
-{
-	const char *data = t->data + t->begin;
-
-	while (end < t->record.nbytes && decimal_is_blank(data[end]))
-		end++;
-	return end;
-}
-
 /* Whether all values are numbers. A delimiter at the line's end makes no value. */
 static bool is_all_numbers(const struct header *h)
 {
@@ -290,7 +285,9 @@ static enum status fill_header(struct header *h, const struct input *input,
 	last = first->fields[first->nfields - 1];
 	h->nfields = first->nfields;
 	h->begin = t->begin;
-	h->end = t->begin + end_with_blanks(t, last.end);
+	h->end = t->begin + last.end; /* with the blanks before its line end */
+	while (h->end < t->begin + first->nbytes && decimal_is_blank(t->data[h->end]))
+		h->end++;
 	h->ends_empty = last.begin == last.end;
 	h->is_numbers = is_all_numbers(h);
 	h->nbytes = t->begin + first->nbytes;
@@ -320,42 +317,50 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 }
 
 /* Copies the first record, which data has. */
-static enum status keep_line(struct header *h, const char *data)
+static enum status keep_line(struct header *h, const char *data, struct fault *fault)
 {
 	h->line_nbytes = h->nbytes - h->begin;
 	h->line = malloc(h->line_nbytes + 1);
 	if (!h->line)
-		return STATUS_NO_MEMORY;
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	memcpy(h->line, data + h->begin, h->line_nbytes);
 	return STATUS_OK;
 }
 
-enum status header_read_file(struct header *h, struct input *input, int file,
+/* Like header_read, but reads the first record of one file; a file without records is one of no
+ * fields. */
+static enum status read_later(struct header *h, struct input *input, int file,
 			     const struct plan *plan, struct fault *fault)
 {
 	struct first_text t = {.file = file};
 	enum status status = read_file(&t, input, &plan->dialect, fault);
 
 	status = make_header(h, input, &t, plan, status, fault);
-	if (status == STATUS_OK && h->nfields > 0 && keep_line(h, t.data) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return status;
+	return status == STATUS_OK && h->nfields > 0 ? keep_line(h, t.data, fault) : status;
+}
+
+/* Of the records below the header. */
+static struct csv_dialect dialect_below(const struct header *h, const struct plan *plan)
+{
+	struct csv_dialect dialect = plan->dialect;
+
+	if (dialect.whitespace) {
+		dialect.nfields = h->nfields;
+		dialect.layout = h->layout;
+	}
+	return dialect;
 }
 
 enum status header_read_second(struct header *h, struct input *input, const struct plan *plan,
 			       struct fault *fault)
 {
 	bool blank_counts = h->nfields == 1;
-	struct csv_dialect dialect = plan->dialect;
+	struct csv_dialect dialect = dialect_below(h, plan);
 	struct first_text t = {.file = h->file};
 	enum status status;
 
 	if (!h->present || h->has_second)
 		return STATUS_OK;
-	if (dialect.whitespace) {
-		dialect.nfields = h->nfields;
-		dialect.layout = h->layout;
-	}
 	status = read_first(&t, input, &dialect, blank_counts, fault);
 	free_values(&h->record[1]);
 	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin)) &&
@@ -384,12 +389,8 @@ struct look {
 
 static void look_begin(struct look *l, const struct header *h, struct input *input, const struct plan *plan)
 {
-	*l = (struct look){.h = h, .input = input, .plan = plan, .dialect = plan->dialect,
+	*l = (struct look){.h = h, .input = input, .plan = plan, .dialect = dialect_below(h, plan),
 			   .t = {.file = h->file}, .end = h->nbytes, .blank_counts = h->nfields == 1};
-	if (l->dialect.whitespace) {
-		l->dialect.nfields = h->nfields;
-		l->dialect.layout = h->layout;
-	}
 }
 
 /* Cuts the next record; *found: there is one, and it is whole and without a fault, which is found
@@ -411,9 +412,7 @@ static enum status look_cut(struct look *l, bool *found, struct fault *fault)
 		}
 		if (whole || status != STATUS_OK || t->at_end || t->nbytes > limit)
 			break;
-		status = input_peek(l->input, t->file, &t->data, &t->nbytes, &t->at_end, fault);
-		if (status != STATUS_OK)
-			return status;
+		TRY(input_peek(l->input, t->file, &t->data, &t->nbytes, &t->at_end, fault));
 	}
 	if (status == STATUS_NO_MEMORY)
 		return fault_set(fault, status, 0, NULL);
@@ -442,6 +441,12 @@ static void look_end(struct look *l)
 	record_free(&l->t.record);
 }
 
+/* Which values of the first record are texts. */
+struct header_texts {
+	bool *is_text; /* of each field; not owned */
+	size_t n;
+};
+
 /* Whether the columns' values so far decide: a number below a text does, and so does a value below
  * each text. Drops the texts that have a value below. */
 static bool look_decides(struct header *h, struct header_texts *texts, const struct first_record *r)
@@ -460,7 +465,10 @@ static bool look_decides(struct header *h, struct header_texts *texts, const str
 	return texts->n == 0;
 }
 
-enum status header_find_number(struct header *h, struct input *input, const struct plan *plan,
+/* Looks in the records below the first, one after the other, whether the first value that is not missing is a
+ * number below any of the texts, and sets h->above_number. Ends as soon as that is known, after 100 records, and at
+ * one that does not end within a mebibyte behind the first: no more is waited for. texts: changed. */
+static enum status find_number(struct header *h, struct input *input, const struct plan *plan,
 			       struct header_texts *texts, struct fault *fault)
 {
 	struct first_record below = {0, NULL};
@@ -667,7 +675,9 @@ enum status header_line_up(struct header *h, struct input *input, const struct p
 	return status;
 }
 
-enum status header_check_words(const struct header *h, const struct input *input, struct fault *fault)
+/* Fails if the header, which is present, has another number of words than the record below it, or begins with blanks, and that
+ * record does not stand below it. Errors: STATUS_MISALIGNED. */
+static enum status check_words(const struct header *h, const struct input *input, struct fault *fault)
 {
 	char words[FAULT_DETAIL_NBYTES] = "the header begins with blanks, and the next record's words do not stand below its";
 
@@ -698,7 +708,10 @@ char header_comment_sign(const struct header *h, const struct csv_dialect *diale
 		       ? *v->text : '\0';
 }
 
-enum status header_check_row_names(struct header *h, struct input *input, const struct plan *plan,
+/* Sets h->lacks_name, of a header that is present, and fails if it is so and --ragged takes longer records: R and pandas
+ * leave out the name of the first column. Looks no further than the first record that has not one field more.
+ * Errors: input's, STATUS_NO_MEMORY, STATUS_ROW_NAMES. */
+static enum status check_row_names(struct header *h, struct input *input, const struct plan *plan,
 				   struct fault *fault)
 {
 	struct look look;
@@ -735,7 +748,202 @@ enum status header_check_row_names(struct header *h, struct input *input, const 
 	return STATUS_ROW_NAMES;
 }
 
-/* ---- deciding ---- */
+/* ---- is it a header? ---- */
+
+/* inf, -Infinity */
+static bool is_infinity(const char *text, size_t nbytes)
+{
+	size_t nsigns = nbytes && (*text == '+' || *text == '-');
+
+	text += nsigns;
+	nbytes -= nsigns;
+	return (nbytes == 3 && !strncasecmp(text, "inf", 3)) ||
+	       (nbytes == 8 && !strncasecmp(text, "infinity", 8));
+}
+
+/* Whether a letter comes before any digit: not in 1O, <5, -, 2024-01-02. Signs beyond ASCII, such as
+ * those of currencies and the minus of U+2212, are no letters. */
+static bool begins_with_letter(const char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < nbytes && !decimal_is_digit(text[i]); i++) {
+		unsigned char c = (unsigned char)text[i];
+		if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+			return true;
+		if (c == 0xC2) /* U+0080 to U+00BF */
+			i++;
+		else if (c == 0xE2) /* U+2000 to U+2FFF */
+			i += 2;
+		else if (c >= 0x80)
+			return true;
+	}
+	return false;
+}
+
+/* Of what is written where there is no value, NaN and null may be names, but not N/A and \N. */
+enum no_value { A_VALUE, A_WORD, A_MARK };
+
+static enum no_value no_value(const char *text, size_t nbytes)
+{
+	size_t i = 0;
+
+	if (!remedy_is_no_value(text, nbytes))
+		return A_VALUE;
+	while (i < nbytes && (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z')
+		i++;
+	return i == nbytes ? A_WORD : A_MARK;
+}
+
+/* Whether a value is a text, and no number in any notation. NaN beside a number may be one, too. */
+static bool is_text(const struct first_value *v, bool beside_number)
+{
+	size_t nbytes = strlen(v->text);
+	const char *text = decimal_trim(v->text, &nbytes);
+
+	return !v->is_missing && !v->is_number && !v->has_nul && begins_with_letter(text, nbytes) &&
+	       !is_infinity(text, nbytes) && !notation_resembles_number(text, nbytes) &&
+	       no_value(text, nbytes) <= (beside_number ? A_VALUE : A_WORD);
+}
+
+/* What a selector says of the header. */
+enum selector_says { SAYS_NOTHING, SAYS_NAME, SAYS_NAME_IF_FOUND };
+
+static enum selector_says says(const struct selector *s)
+{
+	struct field_range range;
+
+	if (s->computed || selector_is_position(s))
+		return SAYS_NOTHING;
+	if (!selector_by_position(s, 0, &range))
+		return SAYS_NAME;
+	return range.star ? SAYS_NOTHING : SAYS_NAME_IF_FOUND;
+}
+
+/* Whether one of the texts is in the first record, and no number there. */
+static bool is_any_found(const struct header *h, const struct name_index *texts)
+{
+	size_t n;
+
+	for (size_t i = 0; texts->nentries > 0 && i < h->nfields; i++) {
+		const struct first_value *v = &h->record[0].values[i];
+		if (!v->is_number && name_index_find(texts, v->text, &n))
+			return true;
+	}
+	return false;
+}
+
+/* Sets *names to whether a selector names a column: one of the first record, or one that is nowhere. Errors:
+ * STATUS_NO_MEMORY. */
+static enum status names_column(const struct header *h, const struct header_request *request, bool *names)
+{
+	struct name_index unsure;
+	size_t n = 0;
+
+	for (size_t i = 0; i < request->nselections; i++)
+		n += request->selections[i]->nselectors;
+	if (name_index_init(&unsure, n) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	*names = false;
+	for (size_t i = 0; i < request->nselections && !*names; i++)
+		for (size_t j = 0; j < request->selections[i]->nselectors && !*names; j++) {
+			const struct selector *s = &request->selections[i]->selectors[j];
+			*names = says(s) == SAYS_NAME;
+			if (says(s) == SAYS_NAME_IF_FOUND)
+				name_index_add(&unsure, s->text, 0);
+		}
+	name_index_sort(&unsure);
+	*names = *names || is_any_found(h, &unsure);
+	name_index_free(&unsure);
+	return STATUS_OK;
+}
+
+/* Whether numbers in quotes stand above numbers without, where all values of the first record are numbers: R
+ * writes names so. */
+static enum status look_for_quotes(struct header *h, struct input *input, const struct plan *plan,
+				   bool *found, struct fault *fault)
+{
+	const struct first_record *first = &h->record[0], *second = &h->record[1];
+	enum status status = STATUS_OK;
+	bool any = false;
+
+	for (size_t i = 0; i < first->nfields; i++)
+		any |= first->values[i].has_quotes;
+	if (any && !second->nfields)
+		status = header_read_below(h, input, plan, fault);
+	*found = false;
+	for (size_t i = 0; any && i < first->nfields && i < second->nfields; i++)
+		*found |= first->values[i].has_quotes && second->values[i].is_number &&
+			  !second->values[i].has_quotes;
+	return status;
+}
+
+/* Looks for a number below one of the texts. */
+static enum status look_below(struct header *h, struct input *input, const struct plan *plan,
+			      struct fault *fault)
+{
+	const struct first_value *values = h->record[0].values;
+	struct header_texts texts = {calloc(h->nfields, sizeof *texts.is_text), 0};
+	bool has_number = false;
+	enum status status;
+
+	if (!texts.is_text)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	for (size_t i = 0; i < h->nfields; i++)
+		has_number |= values[i].is_number;
+	for (size_t i = 0; i < h->nfields; i++) {
+		texts.is_text[i] = is_text(&values[i], has_number);
+		texts.n += texts.is_text[i];
+	}
+	status = find_number(h, input, plan, &texts, fault);
+	free(texts.is_text);
+	return status;
+}
+
+static enum status doubt(struct header *h, struct input *input, struct fault *fault)
+{
+	size_t nbytes = 0;
+	const char *data;
+	bool at_end;
+
+	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
+	fault_set_value(fault, STATUS_DOUBTFUL_HEADER, data + h->begin, h->end - h->begin);
+	fault->file = input_name(input, h->file);
+	fault->line = h->line_number;
+	return STATUS_DOUBTFUL_HEADER;
+}
+
+/* Sets h->present, and h->reason. Arguments and errors: header_decide's. */
+static enum status guess(struct header *h, struct input *input, const struct plan *plan,
+			 const struct header_request *request, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+	bool names;
+
+	h->present = false;
+	h->reason = HEADER_AS_SAID;
+	if (h->nfields == 0 || request->mode == HEADER_NO)
+		return STATUS_OK;
+	h->present = true;
+	if (request->mode == HEADER_YES)
+		return STATUS_OK;
+	h->reason = HEADER_IS_NAMED;
+	if (names_column(h, request, &names) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (names)
+		return STATUS_OK;
+	if (h->is_numbers) {
+		status = look_for_quotes(h, input, plan, &h->present, fault);
+		h->reason = HEADER_ALL_NUMBERS;
+		if (status != STATUS_OK || !h->present)
+			return status;
+	} else {
+		status = look_below(h, input, plan, fault);
+	}
+	h->reason = h->above_number ? HEADER_ABOVE_NUMBER : HEADER_DOUBTFUL;
+	if (status != STATUS_OK || h->above_number || request->summary)
+		return status;
+	h->present = false;
+	return doubt(h, input, fault);
+}
 
 /* Names the columns that the header has a name for. */
 static enum status name_columns(struct header *h)
@@ -768,8 +976,7 @@ static enum status skip_header(struct header *h, struct input *input, struct fau
 	size_t nbytes;
 	const char *data = input_peeked(input, &nbytes);
 
-	if (keep_line(h, data) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(keep_line(h, data, fault));
 	input_skip(input, h->nbytes);
 	return STATUS_OK;
 }
@@ -787,26 +994,25 @@ static enum status drop_layout(struct header *h, struct input *input, const stru
 	free(h->layout);
 	h->layout = NULL;
 	/* what was looked at last may be another file */
-	if (input_peek(input, h->file, &data, &nbytes, &at_end, fault) != STATUS_OK)
-		return fault->status;
+	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
 	return cut_again(h, data, plan) == STATUS_OK ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
 			  const struct header_request *request, struct fault *fault)
 {
-	enum status status = header_guess(h, input, plan, request, fault);
+	enum status status = guess(h, input, plan, request, fault);
 
 	if (status == STATUS_OK && !h->present)
 		status = drop_layout(h, input, plan, fault);
 	if (name_columns(h) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && h->present)
-		status = header_check_words(h, input, fault);
-	if (status == STATUS_OK && h->present && !(request->prints && plan->ragged.policy == RAGGED_ERROR))
-		status = header_check_row_names(h, input, plan, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
+	if (h->present) {
+		TRY(check_words(h, input, fault));
+		if (!(request->prints && plan->ragged.policy == RAGGED_ERROR))
+			TRY(check_row_names(h, input, plan, fault));
+	}
 	if (!h->present && h->nfields <= 1)
 		return STATUS_OK; /* blank lines are records: begin with the first file */
 	input_begin_with(input, h->file);
@@ -832,4 +1038,270 @@ char *header_column_name(const struct header *h, size_t field)
 	if (field < h->nnames && h->names[field])
 		return strdup(h->names[field]);
 	return asprintf(&name, "col%zu", field + 1) < 0 ? NULL : name;
+}
+
+/* ---- headers of later files ---- */
+
+static enum status index_names(struct name_index *names, const struct first_record *r)
+{
+	if (name_index_init(names, r->nfields) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < r->nfields; i++)
+		name_index_add(names, r->values[i].text, i);
+	name_index_sort(names);
+	return STATUS_OK;
+}
+
+static bool is_same(const struct first_record *a, const struct first_record *b)
+{
+	bool same = a->nfields == b->nfields;
+
+	for (size_t i = 0; same && i < a->nfields; i++)
+		same = !strcmp(a->values[i].text, b->values[i].text);
+	return same;
+}
+
+/* Whether two texts are numbers of as many digits, and nothing else. */
+static bool is_alike(const char *a, const char *b)
+{
+	size_t nbytes = strlen(a);
+
+	return nbytes > 0 && nbytes == strlen(b) && strspn(a, "0123456789") == nbytes &&
+	       strspn(b, "0123456789") == nbytes;
+}
+
+/* What the values of a first record are. */
+struct likeness {
+	size_t nknown;           /* names of the first header: texts and numbers, */
+	size_t nknown_texts;     /* ... texts, */
+	size_t nplaced_texts;    /* ... at the same place there, */
+	size_t nplaced_numbers;  /* ... numbers at the same place */
+	size_t ndata;            /* no names of it or like it, but numbers, or spellings of "missing" */
+};
+
+static struct likeness compare(const struct file_headers *f, const struct first_record *r)
+{
+	const struct first_record *first = &f->first->record[0];
+	struct likeness like = {0};
+	size_t n;
+
+	for (size_t i = 0; i < r->nfields; i++) {
+		const struct first_value *v = &r->values[i];
+		const char *name = i < first->nfields ? first->values[i].text : "";
+		bool is_placed = *name && !strcmp(name, v->text);
+		if (*v->text && name_index_find(&f->names, v->text, &n)) {
+			like.nknown++;
+			like.nknown_texts += !v->is_number;
+			like.nplaced_texts += is_placed && !v->is_number;
+			like.nplaced_numbers += is_placed && v->is_number;
+		} else {
+			like.ndata += v->is_number ? !is_alike(name, v->text) : v->is_missing && *v->text;
+		}
+	}
+	return like;
+}
+
+/* Sets fault to a status at the file's first record. */
+static enum status fail_later(const struct input *input, const struct file_header *file,
+			enum status status, struct fault *fault)
+{
+	fault_set(fault, status, 0, NULL);
+	fault->file = input_name(input, file->header.file);
+	fault->line = file->header.line_number;
+	return status;
+}
+
+/* Whether the first record, which is not the first header, is a header as well. */
+static enum status is_later_header(const struct file_headers *f, const struct file_header *file,
+			     const struct input *input, bool *is, struct fault *fault)
+{
+	const struct first_record *r = &file->header.record[0];
+	struct likeness like = compare(f, r);
+
+	*is = f->always || like.nplaced_texts || (like.nplaced_numbers > 1 && !like.ndata) ||
+	      (like.nknown_texts && (2 * like.nknown > r->nfields || !like.ndata));
+	if (*is || (like.ndata && !like.nplaced_numbers) || r->nfields == 0)
+		return STATUS_OK;
+	return fail_later(input, file, STATUS_HEADER_UNCLEAR, fault);
+}
+
+/* Fails if the first record may be a header, where the first file begins with numbers alone: it has a text, and no number. */
+static enum status check_data(const struct file_header *file, const struct input *input, struct fault *fault)
+{
+	const struct first_record *r = &file->header.record[0];
+	bool has_text = false;
+
+	for (size_t i = 0; i < r->nfields; i++) {
+		if (r->values[i].is_number)
+			return STATUS_OK;
+		has_text |= !r->values[i].is_missing;
+	}
+	return has_text ? fail_later(input, file, STATUS_HEADER_LATER, fault) : STATUS_OK;
+}
+
+/* Whether that is wrong with a record's text. */
+static bool is_no_csv(enum status status)
+{
+	return status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE || status == STATUS_STRAY_QUOTE ||
+	       status == STATUS_BLANK_QUOTE;
+}
+
+/* The input's find: see struct input_headers. */
+static enum status find_later(void *context, struct input *input, int index, size_t *nbytes,
+			struct fault *fault)
+{
+	struct file_headers *f = context;
+	struct file_header *file = &f->files[index];
+	struct header *h = &file->header;
+	struct plan plan = *f->plan;
+	enum status status;
+	bool is = true;
+
+	plan.dialect.layout = NULL;
+	if (plan.dialect.whitespace)
+		plan.dialect.nfields = 0;
+	status = read_later(h, input, index, &plan, fault);
+	if (!f->first->present) {
+		if (status == STATUS_OK)
+			status = check_data(file, input, fault);
+		else if (is_no_csv(status))
+			status = STATUS_OK; /* found again when records are read: blank lines before it may be some */
+		header_free(h);
+		return status;
+	}
+	TRY(status);
+	if (plan.dialect.whitespace && h->nfields > 0)
+		TRY(header_line_up(h, input, &plan, fault));
+	if (!is_same(&h->record[0], &f->first->record[0])) {
+		TRY(is_later_header(f, file, input, &is, fault));
+		file->has_other_names = is && h->nfields > 0;
+	}
+	if (is)
+		TRY(check_words(h, input, fault));
+	file->differs = file->has_other_names ||
+			(is && h->nfields > 0 && !word_layout_is_same(h->layout, f->first->layout));
+	if (is)
+		TRY(check_row_names(h, input, f->plan, fault));
+	*nbytes = is ? h->nbytes : 0;
+	if (!file->differs)
+		header_free(h);
+	return STATUS_OK;
+}
+
+/* Sets *field to the place in the file of the first file's field of that number. */
+static enum status place_field(const struct file_headers *f, const struct name_index *names,
+			       uint32_t *field)
+{
+	const struct first_record *first = &f->first->record[0];
+	const char *text = *field < first->nfields ? first->values[*field].text : NULL;
+	const struct name_entry *here, *there;
+	size_t nhere, nthere, k = 0;
+
+	if (!text) /* beyond the names: it has none here either */
+		return *field < names->nentries ? STATUS_HEADER_LACKS : STATUS_OK;
+	here = name_index_find(names, text, &nhere);
+	there = name_index_find(&f->names, text, &nthere);
+	if (!here)
+		return STATUS_HEADER_LACKS;
+	if (nhere != nthere)
+		return STATUS_HEADER_REPEATS;
+	while (there[k].field != *field)
+		k++;
+	*field = here[k].field;
+	return STATUS_OK;
+}
+
+static enum status place_columns(const struct file_headers *f, const struct input *input,
+				 struct file_header *file, struct fault *fault)
+{
+	struct name_index names = {0};
+	enum status status = index_names(&names, &file->header.record[0]);
+
+	for (size_t c = 0; status == STATUS_OK && c < f->plan->ncolumns; c++) {
+		if (!f->plan->columns[c].let)
+			status = place_field(f, &names, &file->plan.columns[c].field);
+		if (status == STATUS_OK)
+			continue;
+		fail_later(input, file, status, fault);
+		fault->column = f->plan->columns[c].name;
+	}
+	name_index_free(&names);
+	return status == STATUS_NO_MEMORY ? fault_set(fault, status, 0, NULL) : status;
+}
+
+/* Makes the file's plan. */
+static enum status plan_later(const struct file_headers *f, const struct input *input,
+			     struct file_header *file, struct fault *fault)
+{
+	const struct plan *run = f->plan;
+	struct plan *plan = &file->plan;
+
+	*plan = *run;
+	plan->columns = malloc((run->ncolumns + 1) * sizeof *plan->columns);
+	if (!plan->columns)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (run->ncolumns)
+		memcpy(plan->columns, run->columns, run->ncolumns * sizeof *plan->columns);
+	plan->ragged.nfields = (uint32_t)file->header.nfields;
+	plan->ragged.last_is_empty = file->header.ends_empty;
+	plan->line_below_header = file->header.line_number + count_lines(file->header.line, file->header.line_nbytes);
+	plan->dialect.one_column = file->header.nfields == 1;
+	if (plan->dialect.whitespace)
+		plan->dialect.nfields = file->header.nfields;
+	file->layout = file->header.layout;
+	file->header.layout = NULL;
+	if (plan_use_layout(plan, file->layout) != STATUS_OK)
+		return fail_later(input, file, STATUS_ALIGNED_ONLY, fault);
+	plan->header = file->line = file->header.line;
+	plan->header_nbytes = file->header.end - file->header.begin;
+	file->header.line = NULL;
+	if (plan->sought.nbytes)
+		plan->sought = sought_header_of(plan->header, plan->header_nbytes, &plan->dialect);
+	return place_columns(f, input, file, fault);
+}
+
+/* The input's place: see struct input_headers. */
+static enum status place_later(void *context, const struct input *input, int index,
+			 const struct plan **plan, struct fault *fault)
+{
+	struct file_headers *f = context;
+	struct file_header *file = &f->files[index];
+	enum status status;
+
+	if (!file->differs)
+		return STATUS_OK;
+	if (f->plan->shares_header && file->has_other_names)
+		return fail_later(input, file, STATUS_HEADER_DIFFERS, fault);
+	status = plan_later(f, input, file, fault);
+	header_free(&file->header);
+	*plan = &file->plan;
+	return status;
+}
+
+enum status file_headers_init(struct file_headers *f, const struct header *first,
+			      const struct plan *plan, bool always, struct input *input,
+			      struct fault *fault)
+{
+	const struct input_headers headers = {f, find_later, place_later};
+
+	*f = (struct file_headers){.first = first, .plan = plan, .always = always};
+	f->files = calloc((size_t)input_nfiles(input), sizeof *f->files);
+	if (!f->files || index_names(&f->names, &first->record[0]) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	f->nfiles = input_nfiles(input);
+	input_expect_headers(input, &headers);
+	return STATUS_OK;
+}
+
+void file_headers_free(struct file_headers *f)
+{
+	for (int i = 0; i < f->nfiles; i++) {
+		header_free(&f->files[i].header);
+		free(f->files[i].plan.columns);
+		free(f->files[i].line);
+		free(f->files[i].layout);
+	}
+	free(f->files);
+	name_index_free(&f->names);
+	memset(f, 0, sizeof *f);
 }

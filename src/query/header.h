@@ -71,51 +71,23 @@ struct header {
 enum status header_read(struct header *h, struct input *input, const struct plan *plan,
 			struct fault *fault);
 
-/* Like header_read, but reads the first record of one file; a file without records is one of no
- * fields. */
-enum status header_read_file(struct header *h, struct input *input, int file,
-			     const struct plan *plan, struct fault *fault);
-
 /* Reads the record below the first, without taking it out. If it has a fault or is in another file, there is
  * none: h->has_second. Errors: input's, STATUS_NO_MEMORY. */
 enum status header_read_below(struct header *h, struct input *input, const struct plan *plan,
 			      struct fault *fault);
 
-/* With --whitespace, after header_read or header_read_file with a plan of neither layout nor number of fields, if the first
+/* With --whitespace, after header_read, with a plan of neither layout nor number of fields, if the first
  * record may be a header: finds how the records below it in its file stand below its words, and sets h->layout, and the
  * header's fields by it. Errors: input's, STATUS_NO_MEMORY. */
 enum status header_line_up(struct header *h, struct input *input, const struct plan *plan, struct fault *fault);
-
-/* Fails if the header, which is present, has another number of words than the record below it, or begins with blanks, and that
- * record does not stand below it. Errors: STATUS_MISALIGNED. */
-enum status header_check_words(const struct header *h, const struct input *input, struct fault *fault);
 
 /* Sets h->is_above_units if the line below the first record is one of units, and the record below has a number in the place
  * of one. Errors: input's, STATUS_NO_MEMORY. */
 enum status header_find_units(struct header *h, struct input *input, const struct plan *plan, struct fault *fault);
 
-/* Which values of the first record are texts. */
-struct header_texts {
-	bool *is_text; /* of each field; not owned */
-	size_t n;
-};
-
-/* Looks in the records below the first, one after the other, whether the first value that is not missing is a
- * number below any of the texts, and sets h->above_number. Ends as soon as that is known, after 100 records, and at
- * one that does not end within a mebibyte behind the first: no more is waited for. texts: changed.
- * Errors: input's, STATUS_NO_MEMORY. */
-enum status header_find_number(struct header *h, struct input *input, const struct plan *plan,
-			       struct header_texts *texts, struct fault *fault);
-
 /* Returns # or % if the first record is more probably a comment than names: it begins so, and with a blank, or is one
  * field; else 0. */
 char header_comment_sign(const struct header *h, const struct csv_dialect *dialect);
-
-/* Sets h->lacks_name, of a header that is present, and fails if it is so and --ragged takes longer records: R and pandas
- * leave out the name of the first column. Looks no further than the first record that has not one field more.
- * Errors: input's, STATUS_NO_MEMORY, STATUS_ROW_NAMES. */
-enum status header_check_row_names(struct header *h, struct input *input, const struct plan *plan,
-				   struct fault *fault);
 
 /* What a query knows of the header before the input is read. */
 struct header_request {
@@ -145,5 +117,41 @@ void header_free(struct header *h);
 
 /* The name of a field, colN where the header has none; to be freed. NULL: out of memory. */
 char *header_column_name(const struct header *h, size_t field);
+
+/* ---- the headers of files behind the first: columns are matched by name ---- */
+
+/* A file whose header is not the first one's. */
+struct file_header {
+	bool differs;         /* its records need a plan of their own */
+	bool has_other_names; /* or the same in another order */
+	struct header header;
+	struct plan plan; /* the run's, but for the places of the columns, which are owned */
+	struct word_layout *layout; /* of words below its header; owned */
+	char *line;       /* of its header, as it came; owned */
+};
+
+struct file_headers {
+	const struct header *first;
+	const struct plan *plan;    /* the run's */
+	bool always;                /* the first record of each file is a header */
+	struct name_index names;    /* of first, empty ones too */
+	struct file_header *files;  /* one for each file of the input; owned */
+	int nfiles;
+};
+
+/* Has the input skip the header of each file behind the first's, and give the file's chunks a plan of their own where
+ * the header differs; where the first file's is not present, find what may be one. first and plan are not copied;
+ * plan->columns and shares_header are read when a file's first chunk is.
+ * Errors: STATUS_NO_MEMORY, and of the input, later: those of header_read;
+ * STATUS_HEADER_UNCLEAR: the first record is no header for sure, and no data for sure; STATUS_HEADER_LATER: so is one
+ * where the first file's is not present;
+ * STATUS_HEADER_LACKS, STATUS_HEADER_REPEATS: a column of the plan is not in the header, or not as
+ * often as in the first; STATUS_HEADER_DIFFERS if the plan shares_header. */
+enum status file_headers_init(struct file_headers *f, const struct header *first,
+			      const struct plan *plan, bool always, struct input *input,
+			      struct fault *fault);
+
+/* Also for one that is all 0. */
+void file_headers_free(struct file_headers *f);
 
 #endif

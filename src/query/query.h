@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "query/expr.h"
-#include "query/file_header.h"
+
 #include "query/header.h"
 #include "query/let.h"
 #include "io/input.h"
