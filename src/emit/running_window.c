@@ -370,7 +370,7 @@ static char *write_ratio(const struct big_decimal *now, const struct big_decimal
 {
 	struct big_decimal ratio;
 
-	if (last->n.nlimbs == 0)
+	if (integer_is_zero(&last->n))
 		return to;
 	if ((now->is_rounded || last->is_rounded) && big_decimal_quotient(&ratio, now, last))
 		return to + big_decimal_format(&ratio, to);
@@ -390,7 +390,7 @@ static char *write_change(enum new_column_kind kind, const struct recent_value *
 	set_big(&before, last);
 	if (kind == NEW_RATIO)
 		return write_ratio(&now, &before, to);
-	before.negative = !before.negative;
+	before.n.negative = !before.n.negative;
 	big_decimal_add(&now, &before);
 	return to + big_decimal_format(&now, to);
 }

@@ -12,7 +12,7 @@
 #include "fold/group_list.h"
 #include "fold/group_result.h"
 #include "io/table.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 #include "query/query.h"
 
 struct ranks; /* quantile.h */

@@ -17,16 +17,15 @@
 #include "fold/result.h"
 #include "fold/device_run.h"
 #include "fold/values_pass.h"
-#include "number/integer.h"
 
 #define NCOLUMNS 3
-#define TEXT_NBYTES (NATURAL_NLIMBS * NATURAL_LIMB_DIGITS + 512)
+#define TEXT_NBYTES (INTEGER_NDIGITS + 512)
 
 /* Where the bins lie. */
 struct bins {
-	struct integer first; /* begin of the first bin, x 10^limb_scale */
+	struct integer first; /* begin of the first bin, x 10^places */
 	struct integer width;
-	int limb_scale, width_scale;
+	int places, width_scale;
 	size_t n;
 	bool is_small;  /* all numbers fit in 128 bits at the scale below */
 	int scale;
@@ -45,29 +44,26 @@ struct bin_counts {
 /* *x becomes the greatest multiple of the width, which is positive, that is not greater. */
 static void round_down(struct integer *x, const struct integer *width)
 {
-	struct natural rest = x->magnitude;
+	struct integer rest, quotient;
 
-	integer_divide(&rest, &width->magnitude);
-	if (rest.nlimbs == 0)
-		return;
-	natural_subtract(&x->magnitude, &rest);
-	if (x->negative)
-		natural_add(&x->magnitude, &width->magnitude);
+	integer_copy(&rest, x);
+	integer_divide(&rest, width, &quotient);
+	integer_add(x, &rest, true);
+	if (rest.negative && !integer_is_zero(&rest))
+		integer_add(x, width, true);
 }
 
 /* The number of bins, or HISTOGRAM_NBINS_MAX + 1 if there are more. max: of the numbers. */
 static size_t count_bins(const struct bins *b, const struct wide *max)
 {
-	struct integer range;
-	struct natural most, limit;
+	struct integer range, quotient;
 
-	integer_set_product(&range, max, 1, b->limb_scale);
+	wide_to_integer(max, b->places, &range);
 	integer_add(&range, &b->first, true);
-	natural_set(&most, HISTOGRAM_NBINS_MAX);
-	natural_multiply(&limit, &most, &b->width.magnitude);
-	if (natural_compare(&range.magnitude, &limit) >= 0)
+	integer_divide(&range, &b->width, &quotient);
+	if (quotient.nlimbs > 1 || integer_low(&quotient) >= HISTOGRAM_NBINS_MAX)
 		return HISTOGRAM_NBINS_MAX + 1;
-	return (size_t)integer_divide(&range.magnitude, &b->width.magnitude) + 1;
+	return (size_t)integer_low(&quotient) + 1;
 }
 
 static int128 floor_to(int128 x, int128 width)
@@ -100,10 +96,10 @@ static void bins_set(struct bins *b, const struct wide_fold *numbers, struct dec
 	int scale = numbers->scale > width.scale ? numbers->scale : width.scale;
 
 	wide_set_decimal(&wide, width.significand, width.scale);
-	b->limb_scale = integer_limb_scale(scale);
+	b->places = wide_places(scale);
 	b->width_scale = width.scale;
-	integer_set_product(&b->width, &wide, 1, b->limb_scale);
-	integer_set_product(&b->first, &numbers->min, 1, b->limb_scale);
+	wide_to_integer(&wide, b->places, &b->width);
+	wide_to_integer(&numbers->min, b->places, &b->first);
 	round_down(&b->first, &b->width);
 	b->n = count_bins(b, &numbers->max);
 	set_small(b, numbers, width);
@@ -148,13 +144,14 @@ static void count_small(struct bin_counts *c, struct values_cursor *at)
 /* The bin of a number; b->n: it is below the first. */
 static size_t bin_of_wide(const struct bins *b, const struct wide *x)
 {
-	struct integer distance;
+	struct integer distance, quotient;
 
-	integer_set_product(&distance, x, 1, b->limb_scale);
+	wide_to_integer(x, b->places, &distance);
 	integer_add(&distance, &b->first, true);
-	if (distance.negative && distance.magnitude.nlimbs > 0)
+	if (distance.negative && !integer_is_zero(&distance))
 		return b->n;
-	return (size_t)integer_divide(&distance.magnitude, &b->width.magnitude);
+	integer_divide(&distance, &b->width, &quotient);
+	return (size_t)integer_low(&quotient);
 }
 
 static void count_wide(struct bin_counts *c, struct values_cursor *at)
@@ -225,7 +222,7 @@ static enum status write_bins(const struct bins *b, const uint64_t *counts, stru
 
 	for (size_t i = 0; i <= b->n; i++) {
 		struct cell *row = t->cells + i * NCOLUMNS;
-		integer_format(&edge, b->limb_scale, b->width_scale, text);
+		integer_format(&edge, b->places, b->width_scale, text);
 		integer_add(&edge, &b->width, false);
 		if (i > 0 && !(row[-NCOLUMNS + 1].text = strdup(text)))
 			return STATUS_NO_MEMORY;

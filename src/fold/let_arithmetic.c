@@ -56,13 +56,12 @@ void let_set_wrong(struct let_values *v, unsigned row, enum status why)
 static void set_out_of_range(struct let_run *r, struct let_values *v, unsigned row,
 			     const struct big_decimal *x)
 {
-	char text[64];
-	int nlimbs = x->n.nlimbs, top = nlimbs ? (int)x->n.limb[nlimbs - 1] : 0, exponent;
+	char digits[INTEGER_NDIGITS], text[64];
+	int ndigits = integer_digits(&x->n, digits), n = ndigits ? (ndigits - 1) % 9 + 1 : 0;
 
-	exponent = (nlimbs ? nlimbs - 1 : 0) * NATURAL_LIMB_DIGITS - x->scale;
-	for (; top > 0 && top % 10 == 0; top /= 10)
-		exponent++;
-	snprintf(text, sizeof text, "%s%de%d", x->negative ? "-" : "", top, exponent);
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	snprintf(text, sizeof text, "%s%.*se%d", x->n.negative ? "-" : "", n ? n : 1, n ? digits : "0", ndigits - n - x->scale);
 	let_set_field(r, v, row, text, strlen(text));
 	let_set_wrong(v, row, STATUS_OUT_OF_RANGE);
 }
@@ -170,7 +169,7 @@ static void divide_row(struct let_run *r, struct let_values *v, unsigned row,
 	struct big_decimal quotient;
 	size_t nbytes;
 
-	if (b->n.nlimbs == 0) {
+	if (integer_is_zero(&b->n)) {
 		let_set_missing(r, v, row);
 		return;
 	}
@@ -213,7 +212,7 @@ static void combine_numbers(struct let_run *r, enum let_code code, struct let_va
 		choose_row(r, v, row, code == LET_MIN, a, b);
 		break;
 	default:
-		b->negative ^= code == LET_SUBTRACT;
+		b->n.negative ^= code == LET_SUBTRACT;
 		big_decimal_add(a, b);
 		let_set_big(r, v, row, a);
 	}
@@ -337,9 +336,9 @@ static void unary_row(struct let_run *r, enum let_code code, struct let_values *
 	if (is != OPERAND_NUMBER)
 		return;
 	if (code == LET_NEGATE)
-		x.negative = !x.negative;
+		x.n.negative = !x.n.negative;
 	else if (code == LET_ABS)
-		x.negative = false;
+		x.n.negative = false;
 	else if (x.is_rounded)
 		big_decimal_trust(&x, nplaces);
 	else

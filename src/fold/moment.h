@@ -20,7 +20,7 @@
 #include "number/by_scale.h"
 #include "number/decimal.h"
 #include "number/integer.h"
-#include "number/natural.h"
+#include "number/integer.h"
 #include "number/wide.h"
 #include "query/plan.h"
 #include "query/value.h"
@@ -128,9 +128,8 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 struct squares;
 
 /* *out = the sum of the squares x 10^(2 scale), which is an integer: no number added had
- * more than scale digits after the point. s: NULL: of no numbers. scale is a multiple of NATURAL_LIMB_DIGITS, at most
- * WIDE_POINT x WIDE_LIMB_DIGITS. */
-void squares_sum(const struct squares *s, int scale, struct natural *out);
+ * more than scale digits after the point. s: NULL: of no numbers. scale: at most WIDE_POINT x WIDE_LIMB_DIGITS. */
+void squares_sum(const struct squares *s, int scale, struct integer *out);
 
 /* Adds a sum of squares of numbers with one scale: the integer sum x 10^(-2 scale). Errors:
  * STATUS_NO_MEMORY. */

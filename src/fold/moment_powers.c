@@ -8,8 +8,8 @@
  * for each scale up to the largest. While all significands of a block are below 2^30, which those
  * of most columns are, 64 fourth powers add up to less than 2^126, so a block is summed in 128 bits.
  *
- * The power of a wide number is computed in naturals, at 10^(power x WIDE_POINT x 9), where it is
- * an integer; those of negative numbers are kept apart from the others.
+ * The power of a wide number is an integer at 10^(power x places), with the most places of all of them;
+ * those of negative numbers are kept apart from the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +26,10 @@ struct power_sum {
 	uint64_t word[SUM_NWORDS];
 };
 
-/* Powers of wide numbers, whose last digit weighs 10^(-power x WIDE_POINT x WIDE_LIMB_DIGITS). */
+/* Powers of wide numbers, whose last digit weighs 10^(-power x places). */
 struct wide_powers {
-	struct natural positive, negative; /* negative: of the absolute values */
+	int places;
+	struct integer positive, negative; /* negative: of the absolute values */
 };
 
 struct powers {
@@ -44,7 +45,7 @@ static void powers_clear(void *cell)
 	if (p->nscales > 0)
 		memset(p->sums, 0, (size_t)p->nscales * sizeof *p->sums);
 	if (p->wide)
-		p->wide->positive.nlimbs = p->wide->negative.nlimbs = 0;
+		*p->wide = (struct wide_powers){.places = 0};
 }
 
 static void powers_free(void *cell)
@@ -179,24 +180,34 @@ static enum status need_wide(struct powers *p)
 	return p->wide ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status powers_add_wide(struct powers *p, int power, const struct wide *x)
+/* Gives the sums so many places, if they have fewer. */
+static void need_places(struct wide_powers *w, int power, int places)
 {
-	struct natural magnitude, square, product;
-	bool negative = natural_set_limbs(&magnitude, x->limb, WIDE_NLIMBS);
+	int nzeros = power * (places - w->places);
+
+	if (nzeros <= 0)
+		return;
+	integer_shift(&w->positive, nzeros);
+	integer_shift(&w->negative, nzeros);
+	w->places = places;
+}
+
+static enum status powers_add_wide(struct powers *p, int power, const struct wide *x, int scale)
+{
+	struct integer value, square, product;
 
 	if (need_wide(p) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	natural_multiply(&square, &magnitude, &magnitude);
-	natural_multiply(&product, &square, power == 3 ? &magnitude : &square);
-	natural_add(negative && power == 3 ? &p->wide->negative : &p->wide->positive, &product);
+	need_places(p->wide, power, wide_places(scale));
+	wide_to_integer(x, p->wide->places, &value);
+	integer_multiply(&square, &value, &value);
+	integer_multiply(&product, &square, power == 3 ? &value : &square);
+	integer_add(product.negative ? &p->wide->negative : &p->wide->positive, &product, product.negative);
 	return STATUS_OK;
 }
 
-static enum status powers_combine(void *cell, void *later_cell)
+static enum status powers_combine(struct powers *p, int power, struct powers *later)
 {
-	struct powers *p = cell;
-	const struct powers *later = later_cell;
-
 	if (later->nscales > 0 && !need_sum(p, later->nscales - 1))
 		return STATUS_NO_MEMORY;
 	for (int scale = 0; scale < later->nscales; scale++)
@@ -205,14 +216,14 @@ static enum status powers_combine(void *cell, void *later_cell)
 		return STATUS_OK;
 	if (need_wide(p) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	natural_add(&p->wide->positive, &later->wide->positive);
-	natural_add(&p->wide->negative, &later->wide->negative);
+	need_places(p->wide, power, later->wide->places);
+	need_places(later->wide, power, p->wide->places);
+	integer_add(&p->wide->positive, &later->wide->positive, false);
+	integer_add(&p->wide->negative, &later->wide->negative, false);
 	return STATUS_OK;
 }
 
 /* ---- text ---- */
-
-#define POWER_NLIMBS 384 /* of the fourth power of any wide number, times 2^64: see natural.h */
 
 static bool is_zero(const struct power_sum *sum)
 {
@@ -282,29 +293,22 @@ static void powers_write(const struct powers *p, int power, struct json_writer *
 	write_sums(p, power, to);
 	json_put(to, "]");
 	if (has_wide(p)) {
+		const int nzeros = power * (wide_places(WIDE_SCALE_ROUNDED) - p->wide->places);
 		json_put(to, ",\"wide\":[");
-		exact_put_natural(to, &p->wide->positive);
+		exact_put_integer(to, &p->wide->positive, nzeros);
 		json_put(to, ",");
-		exact_put_natural(to, &p->wide->negative);
+		exact_put_integer(to, &p->wide->negative, nzeros);
 		json_put(to, "]");
 	}
 	json_put(to, "}");
 }
 
-static void read_wide(struct json_reader *r, struct wide_powers *wide)
+static void powers_read(struct powers *p, int power, struct json_reader *r)
 {
-	exact_natural(r, &wide->positive, POWER_NLIMBS);
-	json_expect(r, ",");
-	exact_natural(r, &wide->negative, POWER_NLIMBS);
-	json_expect(r, "]");
-}
-
-static void powers_read(void *cell, const struct moment_source *from)
-{
+	const int nlimbs = power * WIDE_NLIMBS + 3; /* of 2^64 powers */
 	struct power_sum sums[DECIMAL_NSCALES];
-	struct wide_powers wide;
+	struct wide_powers wide = {.places = wide_places(WIDE_SCALE_ROUNDED)};
 	struct powers later = {.sums = sums};
-	struct json_reader *r = from->json;
 
 	json_expect(r, "{\"sums\":[");
 	while (later.nscales < DECIMAL_NSCALES && !json_try(r, "]") && r->status == STATUS_OK) {
@@ -314,60 +318,31 @@ static void powers_read(void *cell, const struct moment_source *from)
 	if (later.nscales == DECIMAL_NSCALES)
 		json_expect(r, "]");
 	if (json_try(r, ",\"wide\":[")) {
-		read_wide(r, &wide);
+		exact_integer(r, &wide.positive, nlimbs);
+		json_expect(r, ",");
+		exact_integer(r, &wide.negative, nlimbs);
+		json_expect(r, "]");
 		later.wide = &wide;
 	}
 	json_expect(r, "}");
-	if (r->status == STATUS_OK && powers_combine(cell, &later) != STATUS_OK)
+	if (r->status == STATUS_OK && powers_combine(p, power, &later) != STATUS_OK)
 		json_fail(r, STATUS_NO_MEMORY);
 }
 
 /* ---- the result ---- */
 
-/* *to += |sum| x 10^ndigits, where to is one of two sums by sign */
-static void add_to_natural(struct wide_powers *to, struct power_sum sum, int ndigits)
-{
-	bool negative = sum.word[SUM_NWORDS - 1] >> 63;
-	struct natural value, shifted, two64, word;
-
-	if (negative)
-		negate(&sum);
-	natural_set(&value, 0);
-	natural_set(&two64, (uint128)1 << 64);
-	for (int i = SUM_NWORDS - 1; i >= 0; i--) {
-		natural_multiply(&shifted, &value, &two64);
-		natural_set(&word, sum.word[i]);
-		natural_add(&shifted, &word);
-		value = shifted;
-	}
-	natural_shift(&value, ndigits);
-	natural_add(negative ? &to->negative : &to->positive, &value);
-}
-
-/* Divides by a power of the base; the digits that this removes are 0. */
-static void drop_low_limbs(struct natural *n, int nlimbs)
-{
-	n->nlimbs = n->nlimbs > nlimbs ? n->nlimbs - nlimbs : 0;
-	memmove(n->limb, n->limb + nlimbs, (size_t)n->nlimbs * sizeof *n->limb);
-}
-
 /* *out = the sum of the powers x 10^(power scale), an integer. p: NULL: of no numbers, as of a part with a wrong count. */
 static void powers_sum(const struct powers *p, int power, int scale, struct integer *out)
 {
-	int unused = power * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs that are 0 */
-	struct wide_powers total;
-
-	total.positive.nlimbs = total.negative.nlimbs = 0;
+	integer_set(out, 0);
 	if (p && p->wide) {
-		total = *p->wide;
-		drop_low_limbs(&total.positive, unused);
-		drop_low_limbs(&total.negative, unused);
+		integer_copy(out, &p->wide->positive);
+		integer_add(out, &p->wide->negative, true);
+		integer_shift(out, power * (scale - p->wide->places));
+		integer_round(out, power * (p->wide->places - scale), false); /* of what was read, zeros */
 	}
 	for (int s = 0; p && s < p->nscales && s <= scale; s++)
-		add_to_natural(&total, p->sums[s], power * (scale - s));
-	out->negative = natural_compare(&total.positive, &total.negative) < 0;
-	out->magnitude = out->negative ? total.negative : total.positive;
-	natural_subtract(&out->magnitude, out->negative ? &total.positive : &total.negative);
+		integer_add_words(out, p->sums[s].word, SUM_NWORDS, power * (scale - s));
 }
 
 static bool powers_total(const struct powers *p, int power, int scale, int128 *out)
@@ -386,82 +361,40 @@ static bool powers_total(const struct powers *p, int power, int scale, int128 *o
 
 /* ---- the two moments ---- */
 
-static enum status cubes_add(void *cell, const int64_t *significand, const uint8_t *scale,
-			     uint64_t rows)
-{
-	return powers_add(cell, 3, significand, scale, rows);
-}
+#define MOMENT_OF_POWERS(name, id, power) \
+	static enum status name##_add(void *cell, const int64_t *significand, const uint8_t *scale, uint64_t rows) \
+	{ \
+		return powers_add(cell, power, significand, scale, rows); \
+	} \
+	static enum status name##_add_wide(void *cell, const struct wide *x, int scale) \
+	{ \
+		return powers_add_wide(cell, power, x, scale); \
+	} \
+	static enum status name##_combine(void *cell, void *later) \
+	{ \
+		return powers_combine(cell, power, later); \
+	} \
+	static void name##_write(const void *cell, struct json_writer *to) \
+	{ \
+		powers_write(cell, power, to); \
+	} \
+	static void name##_read(void *cell, const struct moment_source *from) \
+	{ \
+		powers_read(cell, power, from->json); \
+	} \
+	void name##_sum(const struct powers *p, int scale, struct integer *out) \
+	{ \
+		powers_sum(p, power, scale, out); \
+	} \
+	bool name##_total(const struct powers *p, int scale, int128 *out) \
+	{ \
+		return powers_total(p, power, scale, out); \
+	} \
+	const struct moment_ops moment_##name = { \
+		.moment = id, .cell_nbytes = sizeof(struct powers), .clear = powers_clear, .add = name##_add, \
+		.add_wide = name##_add_wide, .combine = name##_combine, .free = powers_free, .is_empty = powers_is_empty, \
+		.write = name##_write, .read = name##_read, \
+	};
 
-static enum status cubes_add_wide(void *cell, const struct wide *x, int scale)
-{
-	(void)scale;
-	return powers_add_wide(cell, 3, x);
-}
-
-static void cubes_write(const void *cell, struct json_writer *to)
-{
-	powers_write(cell, 3, to);
-}
-
-void cubes_sum(const struct powers *cubes, int scale, struct integer *out)
-{
-	powers_sum(cubes, 3, scale, out);
-}
-
-bool cubes_total(const struct powers *cubes, int scale, int128 *out)
-{
-	return powers_total(cubes, 3, scale, out);
-}
-
-const struct moment_ops moment_cubes = {
-	.moment = MOMENT_CUBES,
-	.cell_nbytes = sizeof(struct powers),
-	.clear = powers_clear,
-	.add = cubes_add,
-	.add_wide = cubes_add_wide,
-	.combine = powers_combine,
-	.free = powers_free,
-	.is_empty = powers_is_empty,
-	.write = cubes_write,
-	.read = powers_read,
-};
-
-static enum status fourths_add(void *cell, const int64_t *significand, const uint8_t *scale,
-			       uint64_t rows)
-{
-	return powers_add(cell, 4, significand, scale, rows);
-}
-
-static enum status fourths_add_wide(void *cell, const struct wide *x, int scale)
-{
-	(void)scale;
-	return powers_add_wide(cell, 4, x);
-}
-
-static void fourths_write(const void *cell, struct json_writer *to)
-{
-	powers_write(cell, 4, to);
-}
-
-void fourths_sum(const struct powers *fourths, int scale, struct integer *out)
-{
-	powers_sum(fourths, 4, scale, out);
-}
-
-bool fourths_total(const struct powers *fourths, int scale, int128 *out)
-{
-	return powers_total(fourths, 4, scale, out);
-}
-
-const struct moment_ops moment_fourths = {
-	.moment = MOMENT_FOURTHS,
-	.cell_nbytes = sizeof(struct powers),
-	.clear = powers_clear,
-	.add = fourths_add,
-	.add_wide = fourths_add_wide,
-	.combine = powers_combine,
-	.free = powers_free,
-	.is_empty = powers_is_empty,
-	.write = fourths_write,
-	.read = powers_read,
-};
+MOMENT_OF_POWERS(cubes, MOMENT_CUBES, 3)
+MOMENT_OF_POWERS(fourths, MOMENT_FOURTHS, 4)

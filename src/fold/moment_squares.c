@@ -137,19 +137,18 @@ static enum status squares_combine(void *cell, void *later_cell)
 	return STATUS_OK;
 }
 
-void squares_sum(const struct squares *s, int scale, struct natural *out)
+void squares_sum(const struct squares *s, int scale, struct integer *out)
 {
-	int from = 2 * (WIDE_POINT - scale / WIDE_LIMB_DIGITS); /* limbs below it are 0 */
 	const union scale_value *value;
 
-	natural_set(out, 0);
+	integer_set(out, 0);
 	if (!s)
 		return;
 	value = by_scale_values(&s->sums);
 	if (s->wide)
-		natural_set_limbs(out, s->wide + from, WIDE_SQUARE_NLIMBS - from);
+		integer_set_limbs(out, s->wide, WIDE_SQUARE_NLIMBS, 2 * (WIDE_POINT * WIDE_LIMB_DIGITS - scale));
 	for (uint32_t left = s->sums.scales; left; left &= left - 1)
-		sum192_add_to(out, &value++->square, 2 * (scale - __builtin_ctz(left)));
+		sum192_add_to(out, value++->square, 2 * (scale - __builtin_ctz(left)));
 }
 
 /* *to += sum x 10^ndigits; false where that does not fit. */

@@ -188,36 +188,19 @@ enum status pair_combine(struct pair_partial *p, const struct pair_partial *late
 	return status;
 }
 
-/* sums[1 if the sum is negative] += |sum| x 10^ndigits */
-static void add_signed(struct natural sums[2], struct sum192 sum, int ndigits)
+void pair_products(const struct pair_partial *p, int scale, struct integer *out)
 {
-	bool negative = sum192_is_negative(sum);
+	const int nzeros = 2 * WIDE_POINT * WIDE_LIMB_DIGITS - scale;
+	struct integer wide;
 
-	if (negative)
-		sum = sum192_negated(sum);
-	sum192_add_to(&sums[negative], &sum, ndigits);
-}
-
-bool pair_products(const struct pair_partial *p, int scale, struct natural *out)
-{
-	int from = 2 * WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
-	struct natural sums[2];
-	bool negative;
-
-	for (int sign = 0; sign < 2; sign++) {
-		natural_set(&sums[sign], 0);
-		if (p->wide[sign])
-			natural_set_limbs(&sums[sign], p->wide[sign] + from,
-					  PAIR_WIDE_NLIMBS - from);
-	}
+	integer_set(out, 0);
 	for (int i = 0; i < 2; i++) {
 		const union scale_value *value = by_scale_values(&p->products[i]);
+		if (p->wide[i]) {
+			integer_set_limbs(&wide, p->wide[i], PAIR_WIDE_NLIMBS, nzeros);
+			integer_add(out, &wide, i == 1);
+		}
 		for (uint32_t left = p->products[i].scales; left; left &= left - 1)
-			add_signed(sums, value++->square,
-				   scale - i * DECIMAL_NSCALES - __builtin_ctz(left));
+			sum192_add_to(out, value++->square, scale - i * DECIMAL_NSCALES - __builtin_ctz(left));
 	}
-	negative = natural_compare(&sums[0], &sums[1]) < 0;
-	natural_subtract(&sums[negative], &sums[!negative]);
-	*out = sums[negative];
-	return negative;
 }

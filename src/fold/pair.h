@@ -19,7 +19,7 @@
 #include "base/status.h"
 #include "fold/column.h"
 #include "number/by_scale.h"
-#include "number/natural.h"
+#include "number/integer.h"
 #include "number/wide.h"
 
 #define PAIR_WIDE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
@@ -62,9 +62,8 @@ struct column_partial *pair_alone(struct pair_partial *p, int side);
 enum status pair_add_alone(struct pair_partial *p, int side, unsigned needs, const int64_t *value, const uint8_t *scale,
 			   uint64_t rows);
 
-/* *out = |the sum of the products| x 10^scale, which is an integer: no product added had more than
- * scale digits after the point. scale: a multiple of NATURAL_LIMB_DIGITS, at most 2 x WIDE_POINT x
- * WIDE_LIMB_DIGITS. Returns whether the sum is negative. */
-bool pair_products(const struct pair_partial *p, int scale, struct natural *out);
+/* *out = the sum of the products x 10^scale, which is an integer: no product added had more than
+ * scale digits after the point. scale: at most 2 x WIDE_POINT x WIDE_LIMB_DIGITS. */
+void pair_products(const struct pair_partial *p, int scale, struct integer *out);
 
 #endif

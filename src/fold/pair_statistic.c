@@ -26,9 +26,9 @@ struct side {
 	uint64_t n;
 	struct wide_fold numbers; /* the column's, but for the sum */
 	int places;             /* statistic_places of the numbers */
-	int scale;              /* a multiple of WIDE_LIMB_DIGITS; no number has more digits after the point */
+	int scale;              /* no number has more digits after the point */
 	struct integer sum;     /* x 10^scale */
-	struct natural squares; /* x 10^(2 scale), if they are asked for */
+	struct integer squares; /* x 10^(2 scale), if they are asked for */
 };
 
 /* The sums of a pair. */
@@ -51,14 +51,6 @@ static void subtract(struct wide *x, const struct wide *y)
 	wide_add(x, &negated);
 }
 
-/* *out = x 10^scale, a limb scale, beyond which x has no digits. */
-static void set_scaled(const struct wide *x, int scale, struct integer *out)
-{
-	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
-
-	out->negative = natural_set_limbs(&out->magnitude, x->limb + from, WIDE_NLIMBS - from);
-}
-
 /* Reads a side: the column's numbers less those alone. needs: see struct plan_pair. */
 static void read_side(const struct column_partial *column, const struct column_partial *alone,
 		      unsigned needs, struct side *out)
@@ -71,17 +63,17 @@ static void read_side(const struct column_partial *column, const struct column_p
 		column_numbers(alone, &lone);
 	out->n = numbers->count - lone.count;
 	out->places = statistic_places(numbers->scale);
-	out->scale = integer_limb_scale(numbers->scale);
+	out->scale = wide_places(numbers->scale);
 	if (lone.count)
 		subtract(&numbers->sum, &lone.sum);
-	set_scaled(&numbers->sum, out->scale, &out->sum);
+	wide_to_integer(&numbers->sum, out->scale, &out->sum);
 	if (!(needs & MOMENT_SQUARES))
 		return;
 	squares_sum(squares, out->scale, &out->squares);
 	if (lone.count) {
-		struct natural rest;
+		struct integer rest;
 		squares_sum(moments_cell(&alone->moments, CELL_SQUARES), out->scale, &rest);
-		natural_subtract(&out->squares, &rest);
+		integer_add(&out->squares, &rest, true);
 	}
 }
 
@@ -92,42 +84,26 @@ static void read_pair(const struct plan_pair *plan, const struct partial *total,
 
 	for (int i = 0; i < PAIR_NSIDES; i++)
 		read_side(&total->columns[columns[i]], p->alone[i], plan->needs, &out->sides[i]);
-	out->products.negative = pair_products(p, out->sides[0].scale + out->sides[1].scale,
-					       &out->products.magnitude);
+	pair_products(p, out->sides[0].scale + out->sides[1].scale, &out->products);
 }
 
-/* *out = a b */
-static void multiply(struct integer *out, const struct integer *a, const struct integer *b)
-{
-	out->negative = a->negative != b->negative;
-	natural_multiply(&out->magnitude, &a->magnitude, &b->magnitude);
-}
-
-/* *out = n times the sum of products, less the product of the sums */
+/* *out = n times the sum of products, less the product of the sums; of a side with itself: A or B. */
 static void scatter(uint64_t n, const struct integer *products, const struct integer *x_sum,
 		    const struct integer *y_sum, struct integer *out)
 {
-	struct integer count = {.negative = false}, product;
+	struct integer product;
 
-	natural_set(&count.magnitude, n);
-	multiply(out, products, &count);
-	multiply(&product, x_sum, y_sum);
+	integer_copy(out, products);
+	integer_multiply_short(out, n);
+	integer_multiply(&product, x_sum, y_sum);
 	integer_add(out, &product, true);
-}
-
-/* A or B: n times the sum of squares, less the square of the sum. */
-static void scatter_of_side(const struct side *side, struct integer *out)
-{
-	const struct integer squares = {false, side->squares};
-
-	scatter(side->n, &squares, &side->sum, &side->sum, out);
 }
 
 /* ---- the errors of rounded numbers ---- */
 
 static bool is_rounded(const struct side *side)
 {
-	return side->places != RATIO_PLACES_ALL;
+	return side->places != RATIO_ALL;
 }
 
 static int least(int a, int b)
@@ -163,19 +139,18 @@ static bool is_noise(const struct side *side)
 static void format_cov(const struct pair_sums *s, unsigned nless, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
-	struct natural denominator;
-	struct integer c;
-	int places = RATIO_PLACES_ALL;
+	struct integer c, denominator;
+	int places = RATIO_ALL;
 
 	if (x->n <= nless)
 		return;
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
 	if (is_constant(x) || is_constant(y))
-		natural_set(&c.magnitude, 0);
+		integer_set(&c, 0);
 	if (is_rounded(x) || is_rounded(y))
 		places = least(x->places - range_magnitude(y), y->places - range_magnitude(x));
-	natural_set(&denominator, (uint128)x->n * (x->n - nless));
-	ratio_format_places(c.negative, &c.magnitude, &denominator, x->scale + y->scale, places, text);
+	integer_set(&denominator, (uint128)x->n * (x->n - nless));
+	ratio_format((struct ratio){&c, &denominator, x->scale + y->scale, false}, RATIO_ALL, places, text);
 }
 
 static void pair_cov(const struct pair_sums *s, char *text)
@@ -191,39 +166,40 @@ static void pair_cov_pop(const struct pair_sums *s, char *text)
 /* How many digits of a side's deviation are right; scatter: A or B, which is not 0. */
 static int count_right(const struct side *side, const struct integer *scatter)
 {
-	struct natural square;
+	struct integer square;
 
-	natural_set(&square, (uint128)side->n * side->n);
-	return statistic_ndigits(side->places, &scatter->magnitude, &square, 2 * side->scale);
+	integer_set(&square, (uint128)side->n * side->n);
+	return statistic_ndigits(side->places, (struct ratio){scatter, &square, 2 * side->scale, true});
 }
 
 static void pair_corr(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
-	struct natural numerator, denominator;
-	struct integer a, b, c;
+	struct integer a, b, c, numerator, denominator;
 	int ndigits;
 
 	if (x->n < 2)
 		return;
-	scatter_of_side(x, &a);
-	scatter_of_side(y, &b);
-	if (a.magnitude.nlimbs == 0 || b.magnitude.nlimbs == 0)
+	scatter(x->n, &x->squares, &x->sum, &x->sum, &a);
+	scatter(y->n, &y->squares, &y->sum, &y->sum, &b);
+	if (integer_is_zero(&a) || integer_is_zero(&b))
 		return; /* a constant */
 	ndigits = least(count_right(x, &a), count_right(y, &b));
 	if (ndigits <= 0)
 		return; /* a constant but for errors */
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
-	natural_multiply(&numerator, &c.magnitude, &c.magnitude);
-	natural_multiply(&denominator, &a.magnitude, &b.magnitude);
-	ratio_sqrt_format_places(c.negative, &numerator, &denominator, 0, ndigits + 1, text); /* wrong by a 10th of a unit */
+	integer_multiply(&numerator, &c, &c);
+	numerator.negative = c.negative;
+	integer_multiply(&denominator, &a, &b);
+	ratio_format((struct ratio){&numerator, &denominator, 0, true}, RATIO_ALL, ndigits + 1, text); /* wrong by a 10th of a unit */
 }
 
-/* Makes *x, which is not negative, the larger of both. */
-static void keep_larger(struct natural *x, const struct natural *y)
+/* Makes *x, which is not negative, the larger of both sizes. */
+static void keep_larger(struct integer *x, struct integer *y)
 {
-	if (natural_compare(x, y) < 0)
-		*x = *y;
+	y->negative = false;
+	if (integer_compare(x, y) < 0)
+		integer_copy(x, y);
 }
 
 /* How many digits after the point the weights leave right of the mean, by n times the largest deviation from it. */
@@ -231,22 +207,20 @@ static int count_places_by_weights(const struct pair_sums *s)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
 	const struct wide *const ends[] = {&x->numbers.min, &x->numbers.max};
-	struct natural largest, n, of_n, square;
-	struct integer end, deviation; /* times the sum of the weights */
+	struct integer largest, end, deviation, square; /* times the sum of the weights */
 
-	natural_set(&largest, 0);
+	integer_set(&largest, 0);
 	for (int i = 0; i < 2; i++) {
-		set_scaled(ends[i], x->scale, &end);
-		multiply(&deviation, &end, &weights->sum);
+		wide_to_integer(ends[i], x->scale, &end);
+		integer_multiply(&deviation, &end, &weights->sum);
 		integer_add(&deviation, &s->products, true);
-		keep_larger(&largest, &deviation.magnitude);
+		keep_larger(&largest, &deviation);
 	}
-	if (largest.nlimbs == 0)
-		return RATIO_PLACES_ALL;
-	natural_set(&n, x->n);
-	natural_multiply(&of_n, &largest, &n);
-	natural_multiply(&square, &weights->sum.magnitude, &weights->sum.magnitude);
-	return weights->places - ratio_magnitude(&of_n, &square, x->scale - weights->scale);
+	if (integer_is_zero(&largest))
+		return RATIO_ALL;
+	integer_multiply_short(&largest, x->n);
+	integer_multiply(&square, &weights->sum, &weights->sum);
+	return weights->places - ratio_magnitude((struct ratio){&largest, &square, x->scale - weights->scale, false});
 }
 
 /* Like that for the weighted numbers. The sizes of weights of both signs add up to n of the largest at most. */
@@ -254,31 +228,28 @@ static int count_places_by_numbers(const struct pair_sums *s)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
 	struct integer min, max;
-	struct natural n, sizes;
 
-	set_scaled(&weights->numbers.min, weights->scale, &min);
-	set_scaled(&weights->numbers.max, weights->scale, &max);
-	if (!min.negative || max.negative || max.magnitude.nlimbs == 0)
+	wide_to_integer(&weights->numbers.min, weights->scale, &min);
+	wide_to_integer(&weights->numbers.max, weights->scale, &max);
+	if (!min.negative || max.negative || integer_is_zero(&max))
 		return x->places;
-	keep_larger(&max.magnitude, &min.magnitude);
-	natural_set(&n, x->n);
-	natural_multiply(&sizes, &max.magnitude, &n);
-	return x->places - ratio_magnitude(&sizes, &weights->sum.magnitude, 0);
+	keep_larger(&max, &min);
+	integer_multiply_short(&max, x->n);
+	return x->places - ratio_magnitude((struct ratio){&max, &weights->sum, 0, false});
 }
 
 static void pair_wmean(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
-	int places = RATIO_PLACES_ALL;
+	int places = RATIO_ALL;
 
-	if (weights->sum.magnitude.nlimbs == 0 || is_noise(weights))
+	if (integer_is_zero(&weights->sum) || is_noise(weights))
 		return;
 	if (is_rounded(weights))
 		places = count_places_by_weights(s);
 	if (is_rounded(x))
 		places = least(places, count_places_by_numbers(s));
-	ratio_format_places(s->products.negative != weights->sum.negative, &s->products.magnitude, &weights->sum.magnitude,
-			    x->scale, places, text);
+	ratio_format((struct ratio){&s->products, &weights->sum, x->scale, false}, RATIO_ALL, places, text);
 }
 
 void pair_statistic_format(enum operation operation, const struct plan *plan,

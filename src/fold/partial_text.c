@@ -382,7 +382,7 @@ static void put_total(const struct pair_partial *p, struct json_writer *to)
 	struct exact_sum total;
 
 	json_put(to, "\"products\":[");
-	if (p->products[1].scales == 0) { /* as it nearly always is: the same, and usually without naturals */
+	if (p->products[1].scales == 0) { /* as it nearly always is: the same, and usually in 128 bits */
 		exact_put_sums(to, &p->products[0], 1);
 		json_put(to, ",[]]");
 		return;

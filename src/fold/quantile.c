@@ -11,7 +11,6 @@
 
 #include "base/cores.h"
 #include "fold/result.h"
-#include "number/integer.h"
 #include "number/decimal_text.h"
 #include "query/summary.h"
 
@@ -347,45 +346,53 @@ enum status ranks_find(const struct query *q, const struct partial *total, int n
 
 /* ---- values ---- */
 
-/* *out = the percentile x 10^limb_scale x its divisor, which is added up of numbers of *size in all; m has
+/* *out += factor x a number of the column, x 10^places; *size gets its magnitude more. */
+static void add_number(const struct column_moments *m, struct integer *out, const struct wide *x, uint64_t factor,
+		       bool subtract, struct integer *size)
+{
+	struct integer product;
+
+	wide_to_integer(x, wide_places(m->numbers.scale), &product);
+	integer_multiply_short(&product, factor);
+	integer_add(out, &product, subtract);
+	product.negative = false;
+	integer_add(size, &product, false);
+}
+
+/* *out = the percentile x 10^places x its divisor, which is added up of numbers of *size in all; m has
  * numbers. */
 static void set_percentile(const struct column_moments *m, struct percentile p, struct integer *out,
-			   struct natural *size)
+			   struct integer *size)
 {
 	struct place place = place_of(p, m->numbers.count);
-	int scale = integer_limb_scale(m->numbers.scale);
-	struct integer next;
 
-	integer_set_product(out, value_at(m->ranks, place.rank), place.divisor - place.rest, scale);
-	*size = out->magnitude;
-	if (place.rest == 0)
-		return;
-	integer_set_product(&next, value_at(m->ranks, place.rank + 1), place.rest, scale);
-	integer_add(out, &next, false);
-	natural_add(size, &next.magnitude);
+	integer_set(out, 0);
+	integer_set(size, 0);
+	add_number(m, out, value_at(m->ranks, place.rank), place.divisor - place.rest, false, size);
+	if (place.rest)
+		add_number(m, out, value_at(m->ranks, place.rank + 1), place.rest, false, size);
 }
 
 /* Writes x 10^-scale, which was added up of the column's numbers, of size in all: where one was rounded, in the
  * digits that are right. */
-static void format_value(const struct column_moments *m, const struct integer *x, const struct natural *size, int scale,
+static void format_value(const struct column_moments *m, const struct integer *x, const struct integer *size, int scale,
 			 char *text)
 {
-	struct natural one;
+	struct integer one;
 
 	if (!wide_scale_is_rounded(m->numbers.scale)) {
 		integer_format(x, scale, m->numbers.scale, text);
 		return;
 	}
-	natural_set(&one, 1);
-	ratio_format_known(x->negative, &x->magnitude, &one, scale,
-			   QUOTIENT_NRIGHT + natural_ndigits(&x->magnitude) - natural_ndigits(size), text);
+	integer_set(&one, 1);
+	ratio_format((struct ratio){x, &one, scale, false}, QUOTIENT_NRIGHT + integer_ndigits(x) - integer_ndigits(size), RATIO_ALL,
+		     text);
 }
 
 static void format_quantile(const struct column_moments *m, enum operation operation, char *text)
 {
 	const struct quantile q = quantile_of(operation, m->percentile);
-	struct natural size, lower_size;
-	struct integer x, lower;
+	struct integer x, lower, size, lower_size;
 
 	if (m->numbers.count == 0)
 		return;
@@ -393,9 +400,9 @@ static void format_quantile(const struct column_moments *m, enum operation opera
 	if (q.has_lower) {
 		set_percentile(m, q.lower, &lower, &lower_size);
 		integer_add(&x, &lower, true);
-		natural_add(&size, &lower_size);
+		integer_add(&size, &lower_size, false);
 	}
-	format_value(m, &x, &size, integer_limb_scale(m->numbers.scale) + 2 + q.upper.nplaces, text);
+	format_value(m, &x, &size, wide_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
 }
 
 void quantile_median(const struct column_moments *m, char *text)
@@ -413,38 +420,24 @@ void quantile_iqr(const struct column_moments *m, char *text)
 	format_quantile(m, OPERATION_IQR, text);
 }
 
-/* *out += factor x a number of the column, x 10^limb_scale; *size gets its magnitude more. */
-static void add_number(const struct column_moments *m, struct integer *out, const struct wide *x, uint64_t factor,
-		       bool subtract, struct natural *size)
-{
-	struct integer product;
-
-	integer_set_product(&product, x, factor, integer_limb_scale(m->numbers.scale));
-	integer_add(out, &product, subtract);
-	natural_add(size, &product.magnitude);
-}
-
 /* *out = 50 times the distance of the number of a rank from the median: 50 x - 25 (x[low] + x[high]), or that with another
  * sign. */
-static void set_distance(const struct column_moments *m, uint64_t rank, struct integer *out, struct natural *size)
+static void set_distance(const struct column_moments *m, uint64_t rank, struct integer *out, struct integer *size)
 {
 	bool is_above = rank >= m->ranks->nearest.low;
 	uint64_t middle[2];
 
 	middle_of(m->ranks, &middle[0], &middle[1]);
-	out->negative = false;
-	natural_set(&out->magnitude, 0);
-	natural_set(size, 0);
+	integer_set(out, 0);
+	integer_set(size, 0);
 	add_number(m, out, value_at(m->ranks, rank), 50, !is_above, size);
 	for (size_t i = 0; i < 2; i++)
 		add_number(m, out, value_at(m->ranks, middle[i]), 25, is_above, size);
 }
 
-/* A distance is not negative, so magnitudes are compared. */
 void quantile_mad(const struct column_moments *m, char *text)
 {
-	struct integer x[2], now;
-	struct natural size[2], size_now;
+	struct integer x[2], now, size[2], size_now;
 	uint64_t rank[4];
 	size_t nranks, n = 0;
 
@@ -453,12 +446,12 @@ void quantile_mad(const struct column_moments *m, char *text)
 	nranks = list_next(m->ranks, rank);
 	for (size_t i = 0; i < nranks; i++) {
 		set_distance(m, rank[i], &now, &size_now);
-		if (n == 0 || natural_compare(&now.magnitude, &x[0].magnitude) < 0) {
+		if (n == 0 || integer_compare(&now, &x[0]) < 0) {
 			x[1] = x[0];
 			size[1] = size[0];
 			x[0] = now;
 			size[0] = size_now;
-		} else if (n == 1 || natural_compare(&now.magnitude, &x[1].magnitude) < 0) {
+		} else if (n == 1 || integer_compare(&now, &x[1]) < 0) {
 			x[1] = now;
 			size[1] = size_now;
 		}
@@ -469,8 +462,8 @@ void quantile_mad(const struct column_moments *m, char *text)
 		size[1] = size[0];
 	}
 	integer_add(&x[0], &x[1], false);
-	natural_add(&size[0], &size[1]);
-	format_value(m, &x[0], &size[0], integer_limb_scale(m->numbers.scale) + 2, text);
+	integer_add(&size[0], &size[1], false);
+	format_value(m, &x[0], &size[0], wide_places(m->numbers.scale) + 2, text);
 }
 
 /* ---- few numbers in memory ---- */

@@ -40,29 +40,17 @@ static void statistic_max(const struct column_moments *m, char *text)
 		wide_format(&m->numbers.max, m->numbers.scale, text);
 }
 
-bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out)
-{
-	int from = WIDE_POINT - scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
-
-	return natural_set_limbs(out, m->numbers.sum.limb + from, WIDE_NLIMBS - from);
-}
-
-int statistic_limb_scale(const struct column_moments *m)
-{
-	return integer_limb_scale(m->numbers.scale);
-}
-
 int statistic_places(int scale)
 {
-	return wide_scale_is_rounded(scale) ? wide_sum_places(scale, 1) : RATIO_PLACES_ALL;
+	return wide_scale_is_rounded(scale) ? wide_sum_places(scale, 1) : RATIO_ALL;
 }
 
 /* The errors are less than a 20th of 10^-places, see wide_sum_places(): less than a 200th of a unit of the digits. */
-int statistic_ndigits(int places, const struct natural *numerator, const struct natural *denominator, int scale)
+int statistic_ndigits(int places, struct ratio deviation)
 {
-	if (places == RATIO_PLACES_ALL)
-		return RATIO_PLACES_ALL;
-	return numerator->nlimbs == 0 ? 0 : places + ratio_sqrt_magnitude(numerator, denominator, scale) - 2;
+	if (places == RATIO_ALL)
+		return RATIO_ALL;
+	return integer_is_zero(deviation.numerator) ? 0 : places + ratio_magnitude(deviation) - 2;
 }
 
 static void statistic_mean(const struct column_moments *m, char *text)
@@ -116,35 +104,6 @@ static void statistic_geomean(const struct column_moments *m, char *text)
 		strcpy(text, "0");
 }
 
-/* The variance with divisor n - nless is numerator / denominator x 10^-*scale. Returns false where
- * there are no more than nless numbers. */
-static bool variance(const struct column_moments *m, unsigned nless, struct natural *numerator,
-		     struct natural *denominator, int *scale)
-{
-	uint64_t n = m->numbers.count;
-	struct natural count, sum, squares;
-
-	if (n <= nless)
-		return false;
-	*scale = statistic_limb_scale(m);
-	squares_sum(m->squares, *scale, &squares);
-	natural_set(&count, n);
-	natural_multiply(numerator, &squares, &count);
-	statistic_scaled_sum(m, *scale, &sum);
-	natural_multiply(&squares, &sum, &sum);
-	natural_subtract(numerator, &squares);
-	natural_set(denominator, (uint128)n * (n - nless));
-	*scale *= 2;
-	return true;
-}
-
-/* How many digits of a variance, which is numerator / denominator x 10^-scale, and of its root are right. */
-static int count_right(const struct column_moments *m, const struct natural *numerator, const struct natural *denominator,
-		       int scale)
-{
-	return statistic_ndigits(statistic_places(m->numbers.scale), numerator, denominator, scale);
-}
-
 /* What is made of a variance with divisor n - nless: itself or its root, or that of its n-th part, the variance of the mean. */
 struct spread {
 	unsigned nless;
@@ -160,21 +119,24 @@ static const struct spread spreads[NOPERATIONS] = {
 static void format_spread(const struct column_moments *m, enum operation operation, char *text)
 {
 	const struct spread *s = &spreads[operation];
-	struct natural numerator, denominator, count, variance_denominator;
-	int scale, ndigits;
+	const uint64_t n = m->numbers.count;
+	const int places = wide_places(m->numbers.scale);
+	struct integer numerator, denominator, sum, square;
+	const struct ratio variance = {&numerator, &denominator, 2 * places, s->is_root};
+	int ndigits;
 
-	if (!variance(m, s->nless, &numerator, &denominator, &scale))
+	if (n <= s->nless)
 		return;
-	ndigits = count_right(m, &numerator, &denominator, scale);
-	if (s->is_of_mean) {
-		natural_set(&count, m->numbers.count);
-		variance_denominator = denominator;
-		natural_multiply(&denominator, &variance_denominator, &count);
-	}
-	if (s->is_root)
-		ratio_sqrt_format_known(&numerator, &denominator, scale, ndigits, text);
-	else
-		ratio_format_known(false, &numerator, &denominator, scale, ndigits, text);
+	squares_sum(m->squares, places, &numerator);
+	integer_multiply_short(&numerator, n);
+	wide_to_integer(&m->numbers.sum, places, &sum);
+	integer_multiply(&square, &sum, &sum);
+	integer_add(&numerator, &square, true);
+	integer_set(&denominator, (uint128)n * (n - s->nless));
+	ndigits = statistic_ndigits(statistic_places(m->numbers.scale), (struct ratio){&numerator, &denominator, 2 * places, true});
+	if (s->is_of_mean)
+		integer_multiply_short(&denominator, n);
+	ratio_format(variance, ndigits, RATIO_ALL, text);
 }
 
 static char *write_spread(const struct short_moments *m, enum operation operation, char *to)
@@ -213,14 +175,14 @@ char *statistic_write_short(enum operation operation, const struct short_moments
 
 static void statistic_rms(const struct column_moments *m, char *text)
 {
-	struct natural squares, count;
-	int scale = statistic_limb_scale(m);
+	const int places = wide_places(m->numbers.scale);
+	struct integer squares, count;
 
 	if (m->numbers.count == 0)
 		return;
-	squares_sum(m->squares, scale, &squares);
-	natural_set(&count, m->numbers.count);
-	ratio_sqrt_format_places(false, &squares, &count, 2 * scale, statistic_places(m->numbers.scale), text);
+	squares_sum(m->squares, places, &squares);
+	integer_set(&count, m->numbers.count);
+	ratio_format((struct ratio){&squares, &count, 2 * places, true}, RATIO_ALL, statistic_places(m->numbers.scale), text);
 }
 
 static void statistic_var(const struct column_moments *m, char *text)

@@ -14,8 +14,7 @@
 #include "fold/column.h"
 #include "fold/texts.h"
 #include "fold/keys.h"
-#include "number/integer.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 #include "number/wide.h"
 #include "query/options.h"
 
@@ -40,20 +39,13 @@ typedef void statistic_formula(const struct column_moments *m, char text[STATIST
 /* Like that, for the kind TEXT: finds one of the column's texts; returns false for a column without texts. */
 typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
 
-/* The largest scale of the numbers, rounded up to whole limbs. */
-int statistic_limb_scale(const struct column_moments *m);
-
-/* *out = |the sum| x 10^scale; scale: a multiple of WIDE_LIMB_DIGITS, at least every number's scale.
- * Returns whether the sum is negative. */
-bool statistic_scaled_sum(const struct column_moments *m, int scale, struct natural *out);
-
 /* How many digits after the point are right of each number of a column; scale: the largest of theirs. May be negative. Of
- * numbers of which none was rounded: RATIO_PLACES_ALL, with which all is written exactly. */
+ * numbers of which none was rounded: RATIO_ALL, with which all is written exactly. */
 int statistic_places(int scale);
 
-/* How many digits are right of the deviation of numbers, whose square is numerator / denominator x 10^-scale; 0 or less: none,
+/* How many digits are right of a deviation, a root; 0 or less: none,
  * and it is the errors of rounded numbers alone that make them differ. places: statistic_places of the numbers. */
-int statistic_ndigits(int places, const struct natural *numerator, const struct natural *denominator, int scale);
+int statistic_ndigits(int places, struct ratio deviation);
 
 /* In statistic_shape.c: */
 statistic_formula statistic_skewness, statistic_skewness_pop, statistic_kurtosis, statistic_kurtosis_pop;

@@ -30,27 +30,22 @@
 #include "fold/statistic.h"
 
 /* *sum += factor x a x b. */
-static void add_product(struct integer *sum, int factor, const struct integer *a,
-			const struct integer *b)
+static void add_product(struct integer *sum, int factor, const struct integer *a, const struct integer *b)
 {
-	struct natural multiple, product;
+	struct integer product;
 
-	natural_set(&product, (uint128)(factor < 0 ? -factor : factor));
-	natural_multiply(&multiple, &a->magnitude, &product);
-	natural_multiply(&product, &multiple, &b->magnitude);
-	integer_add_natural(sum, &product, (factor < 0) ^ a->negative ^ b->negative);
+	integer_multiply(&product, a, b);
+	integer_multiply_short(&product, (uint64_t)(factor < 0 ? -factor : factor));
+	integer_add(sum, &product, factor < 0);
 }
 
-static void set_integer(struct integer *x, uint128 value)
+/* *product = factor x a */
+static void multiply(struct integer *product, uint128 factor, const struct integer *a)
 {
-	x->negative = false;
-	natural_set(&x->magnitude, value);
-}
+	struct integer number;
 
-static void set_signed(struct integer *x, int128 value)
-{
-	set_integer(x, value < 0 ? -(uint128)value : (uint128)value);
-	x->negative = value < 0;
+	integer_set(&number, factor);
+	integer_multiply(product, &number, a);
 }
 
 /* n, and the sums of powers at a common scale. */
@@ -64,13 +59,10 @@ static void third(const struct sums *s, struct integer *out)
 {
 	struct integer inner;
 
-	set_integer(&inner, 0);
-	add_product(&inner, 1, &s->count, &s->s3);
+	integer_multiply(&inner, &s->count, &s->s3);
 	add_product(&inner, -3, &s->s1, &s->s2);
-	set_integer(out, 0);
-	add_product(out, 1, &s->count, &inner);
-	set_integer(&inner, 0);
-	add_product(&inner, 1, &s->s1, &s->s1);
+	integer_multiply(out, &s->count, &inner);
+	integer_multiply(&inner, &s->s1, &s->s1);
 	add_product(out, 2, &s->s1, &inner);
 }
 
@@ -79,18 +71,13 @@ static void fourth(const struct sums *s, struct integer *out)
 {
 	struct integer inner, square;
 
-	set_integer(&square, 0);
-	add_product(&square, 1, &s->s1, &s->s1);
-	set_integer(&inner, 0);
-	add_product(&inner, 1, &s->count, &s->s4);
+	integer_multiply(&square, &s->s1, &s->s1);
+	integer_multiply(&inner, &s->count, &s->s4);
 	add_product(&inner, -4, &s->s1, &s->s3);
-	set_integer(out, 0);
-	add_product(out, 1, &s->count, &inner);
+	integer_multiply(out, &s->count, &inner);
 	add_product(out, 6, &square, &s->s2);
-	natural_copy(&inner.magnitude, &out->magnitude);
-	inner.negative = out->negative;
-	set_integer(out, 0);
-	add_product(out, 1, &s->count, &inner);
+	integer_copy(&inner, out);
+	integer_multiply(out, &s->count, &inner);
 	add_product(out, -3, &square, &square);
 }
 
@@ -100,58 +87,46 @@ struct shape {
 	int ndigits; /* of the deviation that are right */
 };
 
-/* How many digits after the point are right of G, which is the root of numerator / denominator, or of K, which is that. */
-static int count_places(const struct shape *s, bool is_root, const struct natural *numerator, const struct natural *denominator)
+/* How many digits after the point are right of G or K. */
+static int count_places(const struct shape *s, struct ratio x)
 {
 	int magnitude;
 
-	if (s->ndigits == RATIO_PLACES_ALL || numerator->nlimbs == 0)
+	if (s->ndigits == RATIO_ALL || integer_is_zero(x.numerator))
 		return s->ndigits;
-	magnitude = is_root ? ratio_sqrt_magnitude(numerator, denominator, 0) : ratio_magnitude(numerator, denominator, 0);
+	magnitude = ratio_magnitude(x);
 	return s->ndigits - (magnitude > 0 ? magnitude : 0);
 }
 
 /* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. Returns the text's length. */
 static size_t format_skewness(const struct shape *s, uint128 factor, uint128 divisor, char *text)
 {
-	struct integer number, square, product, numerator, denominator;
+	struct integer square, product, numerator, denominator;
+	const struct ratio skewness = {&numerator, &denominator, 0, true};
 
-	set_integer(&square, 0);
-	add_product(&square, 1, &s->higher, &s->higher);
-	set_integer(&number, factor);
-	set_integer(&numerator, 0);
-	add_product(&numerator, 1, &number, &square);
-	set_integer(&square, 0);
-	add_product(&square, 1, &s->n2, &s->n2);
-	set_integer(&number, divisor);
-	set_integer(&product, 0);
-	add_product(&product, 1, &number, &s->n2);
-	natural_multiply(&denominator.magnitude, &product.magnitude, &square.magnitude);
-	return ratio_sqrt_format_places(s->higher.negative, &numerator.magnitude, &denominator.magnitude, 0,
-					count_places(s, true, &numerator.magnitude, &denominator.magnitude), text);
+	integer_multiply(&square, &s->higher, &s->higher);
+	multiply(&numerator, factor, &square);
+	integer_multiply(&square, &s->n2, &s->n2);
+	multiply(&product, divisor, &s->n2);
+	integer_multiply(&denominator, &product, &square);
+	numerator.negative = s->higher.negative;
+	return ratio_format(skewness, RATIO_ALL, count_places(s, skewness), text);
 }
 
 /* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). Returns the text's length. */
 static size_t format_kurtosis(const struct shape *s, uint128 factor, uint128 a, uint128 b, uint128 divisor, char *text)
 {
-	struct integer number, sum, square, numerator, denominator;
+	struct integer sum, square, product, numerator, denominator;
 	int places;
 
-	set_integer(&square, 0);
-	add_product(&square, 1, &s->n2, &s->n2);
-	places = count_places(s, false, &s->higher.magnitude, &square.magnitude);
-	set_integer(&sum, 0);
-	set_integer(&number, a);
-	add_product(&sum, 1, &number, &s->higher);
-	set_integer(&number, b);
-	add_product(&sum, -3, &number, &square);
-	set_integer(&number, factor);
-	set_integer(&numerator, 0);
-	add_product(&numerator, 1, &number, &sum);
-	set_integer(&number, divisor);
-	set_integer(&denominator, 0);
-	add_product(&denominator, 1, &number, &square);
-	return ratio_format_places(numerator.negative, &numerator.magnitude, &denominator.magnitude, 0, places, text);
+	integer_multiply(&square, &s->n2, &s->n2);
+	places = count_places(s, (struct ratio){&s->higher, &square, 0, false});
+	multiply(&sum, a, &s->higher);
+	multiply(&product, 3 * b, &square);
+	integer_add(&sum, &product, true);
+	multiply(&numerator, factor, &sum);
+	multiply(&denominator, divisor, &square);
+	return ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, places, text);
 }
 
 /* How many numbers a result needs. */
@@ -166,16 +141,15 @@ static size_t format_shape(enum operation operation, struct sums *s, int places,
 {
 	const bool is_fourth = operation >= OPERATION_KURTOSIS;
 	const uint128 n = s->n;
-	struct natural square;
+	struct integer square;
 	struct shape shape;
 
-	set_integer(&s->count, n);
-	set_integer(&shape.n2, 0);
-	add_product(&shape.n2, 1, &s->count, &s->s2);
+	integer_set(&s->count, n);
+	integer_multiply(&shape.n2, &s->count, &s->s2);
 	add_product(&shape.n2, -1, &s->s1, &s->s1);
-	natural_multiply(&square, &s->count.magnitude, &s->count.magnitude);
-	shape.ndigits = statistic_ndigits(places, &shape.n2.magnitude, &square, 2 * scale);
-	if (shape.n2.magnitude.nlimbs == 0 || shape.ndigits <= 0)
+	integer_multiply(&square, &s->count, &s->count);
+	shape.ndigits = statistic_ndigits(places, (struct ratio){&shape.n2, &square, 2 * scale, true});
+	if (integer_is_zero(&shape.n2) || shape.ndigits <= 0)
 		return 0;
 	(is_fourth ? fourth : third)(s, &shape.higher);
 	switch (operation) {
@@ -192,15 +166,14 @@ static size_t format_shape(enum operation operation, struct sums *s, int places,
 
 static void format_moments(enum operation operation, const struct column_moments *m, char *text)
 {
-	const int scale = statistic_limb_scale(m);
+	const int scale = wide_places(m->numbers.scale);
 	struct sums s;
 
 	if (m->numbers.count < nleast_of(operation))
 		return;
 	s.n = m->numbers.count;
-	s.s1.negative = statistic_scaled_sum(m, scale, &s.s1.magnitude);
-	s.s2.negative = false;
-	squares_sum(m->squares, scale, &s.s2.magnitude);
+	wide_to_integer(&m->numbers.sum, scale, &s.s1);
+	squares_sum(m->squares, scale, &s.s2);
 	cubes_sum(m->cubes, scale, &s.s3);
 	if (operation >= OPERATION_KURTOSIS)
 		fourths_sum(m->fourths, scale, &s.s4);
@@ -214,11 +187,11 @@ char *statistic_shape_write_short(enum operation operation, const struct short_m
 	if (m->count < nleast_of(operation))
 		return to;
 	s.n = m->count;
-	set_signed(&s.s1, m->sum);
-	set_integer(&s.s2, m->squares);
-	set_signed(&s.s3, m->cubes);
-	set_signed(&s.s4, m->fourths);
-	return to + format_shape(operation, &s, RATIO_PLACES_ALL, m->scale, to);
+	integer_set_signed(&s.s1, m->sum);
+	integer_set(&s.s2, m->squares);
+	integer_set_signed(&s.s3, m->cubes);
+	integer_set_signed(&s.s4, m->fourths);
+	return to + format_shape(operation, &s, RATIO_ALL, m->scale, to);
 }
 
 void statistic_skewness(const struct column_moments *m, char *text)

@@ -19,16 +19,15 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
-#include "number/natural.h"
+#include "number/integer.h"
 #include "number/wide.h"
 
-/* n x 10^-scale, negated if negative. */
+/* n x 10^-scale */
 struct big_decimal {
-	bool negative;
 	bool is_rounded; /* then n is not 0, and has QUOTIENT_NDIGITS digits at most */
 	int scale; /* of an operand 0 .. WIDE_SCALE_MAX, of a rounded one also negative; of a product up to
 		    * twice that */
-	struct natural n;
+	struct integer n;
 };
 
 /* Longest text of a number in range: sign, 400 digits, point, 400 digits, NUL. */
@@ -60,9 +59,6 @@ int big_decimal_compare(struct big_decimal *a, struct big_decimal *b);
 /* Rounds x half-even to at most nplaces digits after the point; nplaces < 0: to 10^-nplaces, which is then
  * what x->scale says, and others do not take. */
 void big_decimal_round(struct big_decimal *x, int nplaces);
-
-/* How many digits x->n has; none of 0. */
-int big_decimal_ndigits(const struct big_decimal *x);
 
 /* Writes a / b, b not 0, rounded half-even to 17 significant digits, as ratio_format does. Returns
  * the text's length. */

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/integer.h"
 
 /* A sum of 192 bits; of numbers of both signs, in two's complement. */
 struct sum192 {
@@ -57,6 +58,14 @@ static inline uint64_t sum192_divide(struct sum192 *x, uint64_t n)
 
 	*x = (struct sum192){middle / n << 64 | low / n, x->high / n};
 	return (uint64_t)(low % n);
+}
+
+/* *to += x 10^ndigits */
+static inline void sum192_add_to(struct integer *to, struct sum192 x, int ndigits)
+{
+	const uint64_t word[] = {(uint64_t)x.low, (uint64_t)(x.low >> 64), x.high};
+
+	integer_add_words(to, word, 3, ndigits);
 }
 
 union scale_value {

@@ -11,6 +11,7 @@
 #ifndef GPUSTAT_DECIMAL_TEXT_H
 #define GPUSTAT_DECIMAL_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,43 @@ static const uint64_t decimal_powers[DECIMAL_POWER_MAX + 1] = {
 	1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
 	10000000000000000000u,
 };
+
+/* 10^n, n <= 38 */
+static inline uint128 decimal_power(int n)
+{
+	uint128 first = decimal_powers[n < DECIMAL_POWER_MAX ? n : DECIMAL_POWER_MAX];
+
+	return n <= DECIMAL_POWER_MAX ? first : first * decimal_powers[n - DECIMAL_POWER_MAX];
+}
+
+/* Digits of x; none of 0. A bit is 1233 / 4096 of a digit, a little more or less. */
+static inline int decimal_ndigits(uint128 x)
+{
+	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+	int nbits = high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
+	int n = nbits * 1233 >> 12;
+
+	return n + (x >= decimal_power(n));
+}
+
+/* x / 10^ndigits, rounded half-even; 0 <= ndigits <= 38. has_rest: there is more behind x, less than 1. */
+static inline uint128 decimal_round_off(uint128 x, int ndigits, bool has_rest)
+{
+	uint128 divisor = decimal_power(ndigits), quotient = x / divisor, rest = 2 * (x - quotient * divisor);
+
+	return quotient + (rest > divisor || (rest == divisor && (has_rest || quotient % 2 == 1)));
+}
+
+/* Drops zeros at the end. Returns their number; none of 0. */
+static inline int decimal_trim_zeros(uint128 *x)
+{
+	int ndropped = 0;
+
+	for (int n = *x ? 16 : 0; n > 0; n /= 2)
+		for (; *x % decimal_powers[n] == 0; ndropped += n)
+			*x /= decimal_powers[n];
+	return ndropped;
+}
 
 /* The eight digits of x < 10^8, each 0 to 9 in its byte. */
 static inline uint64_t decimal_digits_8(uint64_t x)

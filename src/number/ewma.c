@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ewma.c - see ewma.h. A weight of up to four digits and values of up to 18 leave the exact step in 128 bits as
- * a rule; what does not fit is computed with natural numbers of any length, to the same digits.
+ * a rule; what does not fit is computed with integers of any length, to the same digits.
  */
 #include "number/ewma.h"
 
@@ -9,7 +9,7 @@
 
 #include "number/big_decimal.h"
 #include "number/decimal_text.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 
 bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w)
 {
@@ -21,36 +21,6 @@ bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w)
 	one = (int64_t)decimal_powers[a.scale];
 	*w = (struct ewma_weight){a.significand, one - a.significand, a.scale};
 	return a.significand > 0 && a.significand <= one;
-}
-
-/* Returns x / 10^ndigits, rounded half-even; 0 < ndigits <= 36. */
-static uint128 round_off(uint128 x, int ndigits)
-{
-	uint128 divisor = decimal_powers[ndigits > DECIMAL_NDIGITS ? DECIMAL_NDIGITS : ndigits];
-	uint128 quotient, rest;
-
-	if (ndigits > DECIMAL_NDIGITS)
-		divisor *= (uint128)decimal_powers[ndigits - DECIMAL_NDIGITS];
-	quotient = x / divisor;
-	rest = 2 * (x - quotient * divisor);
-	return quotient + (rest > divisor || (rest == divisor && quotient % 2 == 1));
-}
-
-static uint128 power_34(void)
-{
-	return (uint128)decimal_powers[17] * (uint128)decimal_powers[17];
-}
-
-/* How many digits x has beyond EWMA_NDIGITS; x < 2^127. */
-static int count_surplus(uint128 x)
-{
-	uint128 limit = power_34();
-	int n = 0;
-
-	for (; x >= limit; limit *= 10) /* 10^38 < 2^127 < 10^39 */
-		if (++n == 5)
-			break;
-	return n;
 }
 
 /* *x *= 10^n; false where that does not fit. */
@@ -71,11 +41,12 @@ static bool lengthen(int128 *x, int n)
 static bool set_short(struct ewma *y, int128 x, int scale)
 {
 	uint128 magnitude = (uint128)(x < 0 ? -x : x);
-	int surplus = count_surplus(magnitude);
+	int surplus = decimal_ndigits(magnitude) - EWMA_NDIGITS;
 
 	if (scale > WIDE_SCALE_MAX)
 		return false;
-	y->magnitude = surplus ? round_off(magnitude, surplus) : magnitude;
+	surplus = surplus > 0 ? surplus : 0;
+	y->magnitude = surplus ? decimal_round_off(magnitude, surplus, false) : magnitude;
 	y->scale = scale - surplus;
 	y->negative = x < 0;
 	return true;
@@ -146,27 +117,25 @@ static int count_places(struct ewma_reach r)
 /* Sets y to x, rounded; of rounded numbers that is an error, too. */
 static void set_long(struct ewma *y, struct big_decimal *x)
 {
-	int surplus = big_decimal_ndigits(x) - EWMA_NDIGITS, beyond = x->scale - WIDE_SCALE_MAX;
+	int surplus = integer_ndigits(&x->n) - EWMA_NDIGITS, beyond = x->scale - WIDE_SCALE_MAX;
 
 	surplus = surplus > beyond ? surplus : beyond;
 	if (surplus > 0)
 		big_decimal_round(x, x->scale - surplus);
 	if (surplus > 0 && y->reach.digits)
 		add_reach(&y->reach, reach_of(1, x->scale - 1)); /* half a unit, 20 times */
-	y->magnitude = 0;
-	for (int i = x->n.nlimbs; i-- > 0;)
-		y->magnitude = y->magnitude * NATURAL_LIMB_BASE + x->n.limb[i];
+	y->magnitude = integer_low(&x->n);
 	y->scale = x->scale;
-	y->negative = x->negative && y->magnitude != 0;
+	y->negative = x->n.negative && y->magnitude != 0;
 }
 
-/* Multiplies x by weight x 10^-scale. */
+/* Multiplies x by weight x 10^-scale; weight: not negative. */
 static void weigh(struct big_decimal *x, int64_t weight, int scale)
 {
-	struct natural factor, n = x->n;
-
-	natural_set(&factor, (uint128)weight);
-	natural_multiply(&x->n, &n, &factor);
+	if (weight)
+		integer_multiply_short(&x->n, (uint64_t)weight);
+	else
+		integer_set(&x->n, 0);
 	x->scale += scale;
 }
 
@@ -174,13 +143,9 @@ static void weigh(struct big_decimal *x, int64_t weight, int scale)
 static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewma_weight *w,
 						struct big_decimal *x)
 {
-	struct big_decimal before = {.negative = y->negative, .scale = y->scale};
+	struct big_decimal before;
 
-	natural_set(&before.n, y->magnitude);
-	if (y->scale < 0) {
-		natural_shift(&before.n, -y->scale);
-		before.scale = 0;
-	}
+	big_decimal_set_quotient(&before, &(struct quotient){y->negative, false, y->scale, y->magnitude});
 	weigh(&before, w->before, w->scale);
 	weigh(x, w->now, w->scale);
 	big_decimal_add(x, &before);
@@ -220,14 +185,13 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES])
 {
 	uint128 magnitude = y->magnitude;
-	int surplus = 0, doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
+	int surplus, doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
 
 	if (!y->is_set)
 		return to;
-	for (uint128 limit = decimal_powers[RATIO_NDIGITS]; magnitude >= limit; limit *= 10)
-		surplus++; /* 18 at most */
+	surplus = decimal_ndigits(magnitude) - RATIO_NDIGITS;
 	surplus = surplus > doubtful ? surplus : doubtful;
 	if (surplus > 0)
-		magnitude = surplus > 2 * DECIMAL_NDIGITS ? 0 : round_off(magnitude, surplus);
+		magnitude = surplus > 2 * DECIMAL_NDIGITS ? 0 : decimal_round_off(magnitude, surplus, false);
 	return to + ratio_format_short(y->negative, magnitude, 1, y->scale - surplus, to);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/natural.h"
+#include "number/ratio.h"
 
 void exact_free(struct exact *x)
 {

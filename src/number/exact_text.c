@@ -255,21 +255,31 @@ bool exact_has_limbs(const int64_t *limb, int nlimbs)
 	return false;
 }
 
-void exact_put_natural(struct json_writer *w, const struct natural *n)
+void exact_put_integer(struct json_writer *w, const struct integer *x, int nmore)
 {
-	int64_t limb[NATURAL_NLIMBS] = {0};
+	char digits[INTEGER_NDIGITS + WIDE_LIMB_DIGITS] = "0";
+	int n = integer_digits(x, digits), nzeros = n > 0 ? nmore : 0;
 
-	for (int i = 0; i < n->nlimbs; i++)
-		limb[i] = n->limb[i];
-	exact_put_limbs(w, limb, NATURAL_NLIMBS);
+	for (; n > 0 && digits[n - 1] == '0'; n--)
+		nzeros++;
+	for (; nzeros % WIDE_LIMB_DIGITS; nzeros--)
+		digits[n++] = '0';
+	json_put(w, x->negative && n > 0 ? "\"-" : "\"");
+	json_put_bytes(w, digits, n > 0 ? (size_t)n : 1);
+	if (nzeros > 0) {
+		json_put(w, "e");
+		json_put_number(w, (uint64_t)nzeros);
+	}
+	json_put(w, "\"");
 }
 
-void exact_natural(struct json_reader *r, struct natural *n, int nlimbs_max)
+void exact_integer(struct json_reader *r, struct integer *x, int nlimbs_max)
 {
-	int64_t limb[NATURAL_NLIMBS];
+	int64_t limb[4 * WIDE_NLIMBS + 3];
 
 	exact_limbs(r, limb, nlimbs_max);
-	if (natural_set_limbs(n, limb, nlimbs_max))
+	integer_set_limbs(x, limb, nlimbs_max, 0);
+	if (x->negative)
 		json_fail(r, STATUS_DAMAGED);
 }
 
@@ -295,29 +305,12 @@ void exact_sum_begin(struct exact_sum *s, int power, int scale)
 {
 	s->power = power;
 	s->scale = scale;
-	natural_set(&s->sums[0], 0);
-	natural_set(&s->sums[1], 0);
+	integer_set(&s->sum, 0);
 }
 
 void exact_sum_add(struct exact_sum *s, const uint64_t *word, int nwords, int scale)
 {
-	bool negative = word[nwords - 1] >> 63;
-	uint64_t left[EXACT_NWORDS_MAX];
-	struct natural value, shifted, two64, low;
-
-	memcpy(left, word, (size_t)nwords * sizeof *left);
-	if (negative)
-		negate(left, nwords);
-	natural_set(&value, 0);
-	natural_set(&two64, (uint128)1 << 64);
-	for (int i = nwords - 1; i >= 0; i--) {
-		natural_multiply(&shifted, &value, &two64);
-		natural_set(&low, left[i]);
-		natural_add(&shifted, &low);
-		value = shifted;
-	}
-	natural_shift(&value, s->power * (s->scale - scale));
-	natural_add(&s->sums[negative], &value);
+	integer_add_words(&s->sum, word, nwords, s->power * (s->scale - scale));
 }
 
 void exact_sum_add_scales(struct exact_sum *s, const struct by_scale *sums, int first)
@@ -329,16 +322,6 @@ void exact_sum_add_scales(struct exact_sum *s, const struct by_scale *sums, int 
 		const uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
 		exact_sum_add(s, word, 3, first + __builtin_ctz(left));
 	}
-}
-
-/* Writes the digits of a natural that is not 0. Returns how many. */
-static int write_digits(const struct natural *n, char *text)
-{
-	int ndigits = 0;
-
-	for (int i = n->nlimbs - 1; i >= 0; i--)
-		ndigits += sprintf(text + ndigits, i == n->nlimbs - 1 ? "%u" : "%09u", (unsigned)n->limb[i]);
-	return ndigits;
 }
 
 /* Appends the piece digits[0 .. n) unless it is 0. */
@@ -353,15 +336,11 @@ static void add_piece(struct exact_sum *s, int scale, const char *digits, int n)
 void exact_sum_end(struct exact_sum *s, int nwords)
 {
 	int nmost = digits_of(nwords), scale = s->scale, nzeros = 0, ndigits, done = 0;
-	const struct natural *sum;
 
-	s->is_negative = natural_compare(&s->sums[0], &s->sums[1]) < 0;
-	sum = &s->sums[s->is_negative];
-	natural_subtract(&s->sums[s->is_negative], &s->sums[!s->is_negative]);
 	s->npieces = 0;
-	if (sum->nlimbs == 0)
+	ndigits = integer_digits(&s->sum, s->digits);
+	if (ndigits == 0)
 		return;
-	ndigits = write_digits(sum, s->digits);
 	while (s->digits[ndigits - 1 - nzeros] == '0')
 		nzeros++;
 	nzeros = nzeros / s->power < scale ? nzeros / s->power : scale;
@@ -379,7 +358,7 @@ void exact_sum_end(struct exact_sum *s, int nwords)
 
 void exact_put_piece(struct json_writer *w, const struct exact_sum *s, const struct exact_piece *piece)
 {
-	json_put(w, s->is_negative ? "\"-" : "\"");
+	json_put(w, s->sum.negative ? "\"-" : "\"");
 	json_put_bytes(w, piece->digits, piece->ndigits);
 	json_put(w, "\"");
 }

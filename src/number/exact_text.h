@@ -14,7 +14,7 @@
 
 #include "base/json_text.h"
 #include "number/by_scale.h"
-#include "number/natural.h"
+#include "number/integer.h"
 #include "number/wide.h"
 
 #define EXACT_NWORDS_MAX 5
@@ -42,8 +42,9 @@ void exact_limbs(struct json_reader *r, int64_t *limb, int nlimbs);
 /* Whether any limb is not 0. limb: NULL: 0. */
 bool exact_has_limbs(const int64_t *limb, int nlimbs);
 
-void exact_put_natural(struct json_writer *w, const struct natural *n);
-void exact_natural(struct json_reader *r, struct natural *n, int nlimbs_max);
+/* x x 10^nmore, as the limbs above are written; one that is read is not negative, and has up to nlimbs_max <= 4 WIDE_NLIMBS + 3 of those. */
+void exact_put_integer(struct json_writer *w, const struct integer *x, int nmore);
+void exact_integer(struct json_reader *r, struct integer *x, int nlimbs_max);
 
 /* Sums at several scales that are added up: which scales there are depends on how the input was cut, and the
  * total does not. So that is what is written, in one form: an integer x 10^-(power scale) without zeros at its end
@@ -57,10 +58,9 @@ struct exact_piece {
 };
 
 struct exact_sum {
-	struct natural sums[2]; /* of what is not negative, and of the rest, without its sign */
+	struct integer sum;
 	int power, scale;       /* the largest scale */
-	bool is_negative;       /* from here on: after exact_sum_end */
-	int npieces;
+	int npieces; /* from here on: after exact_sum_end */
 	struct exact_piece pieces[EXACT_NPIECES_MAX]; /* in ascending order of their scales */
 	char digits[EXACT_SUM_NDIGITS];
 };
@@ -78,7 +78,7 @@ void exact_sum_add_scales(struct exact_sum *s, const struct by_scale *sums, int 
 void exact_sum_end(struct exact_sum *s, int nwords);
 
 /* Whether a two's complement, where it is all of a sum, is the only piece as it is: it has 128 bits, and no zeros that would
- * be taken away. Saves most sums the way by naturals. */
+ * be taken away. Saves most sums the way by integers of any length. */
 bool exact_is_final(const uint64_t *word, int nwords, int scale, int power);
 
 /* Writes a piece as "-123"; those of scales first ... end - 1 as [scale - first,"-123"],... */

@@ -4,86 +4,263 @@
  */
 #include "number/integer.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <gmp.h>
 
-#define LIMB_TEXT "%09" PRIu32
+#include "number/decimal_text.h"
 
-void integer_set_product(struct integer *out, const struct wide *x, uint64_t factor, int limb_scale)
+#define STEP_NDIGITS 19 /* 10^19 < 2^64 */
+
+_Static_assert(GMP_NUMB_BITS == 64 && sizeof(mp_limb_t) == sizeof(unsigned long), "a limb is a long of 64 bits");
+
+/* The length without zero limbs at the top. */
+static int significant(const struct integer *x, int nlimbs)
 {
-	int from = WIDE_POINT - limb_scale / WIDE_LIMB_DIGITS; /* limbs below it are 0 */
-	struct natural a, b;
-
-	out->negative = natural_set_limbs(&a, x->limb + from, WIDE_NLIMBS - from);
-	natural_set(&b, factor);
-	natural_multiply(&out->magnitude, &a, &b);
+	while (nlimbs > 0 && x->limb[nlimbs - 1] == 0)
+		nlimbs--;
+	return nlimbs;
 }
 
-void integer_add_natural(struct integer *to, const struct natural *x, bool negative)
+/* |x| = |x| factor + more, factor > 0 */
+static void multiply_add(struct integer *x, uint64_t factor, uint64_t more)
 {
-	struct natural larger;
-
-	if (to->negative == negative) {
-		natural_add(&to->magnitude, x);
-	} else if (natural_compare(&to->magnitude, x) >= 0) {
-		natural_subtract(&to->magnitude, x);
-	} else {
-		natural_copy(&larger, x);
-		natural_subtract(&larger, &to->magnitude);
-		natural_copy(&to->magnitude, &larger);
-		to->negative = negative;
+	for (int i = 0; i < x->nlimbs; i++) {
+		uint128 limb = (uint128)x->limb[i] * factor + more;
+		x->limb[i] = (mp_limb_t)limb;
+		more = (uint64_t)(limb >> 64);
 	}
+	if (more)
+		x->limb[x->nlimbs++] = more;
+}
+
+void integer_set(struct integer *x, uint128 value)
+{
+	x->negative = false;
+	x->limb[0] = (mp_limb_t)value;
+	x->limb[1] = (mp_limb_t)(value >> 64);
+	x->nlimbs = x->limb[1] ? 2 : x->limb[0] != 0;
+}
+
+void integer_set_signed(struct integer *x, int128 value)
+{
+	integer_set(x, value < 0 ? -(uint128)value : (uint128)value);
+	x->negative = value < 0;
+}
+
+void integer_set_limbs(struct integer *x, const int64_t *limb, int nlimbs, int nzeros)
+{
+	const int low = nzeros / 9, unused = nzeros % 9; /* of the lowest limb: zeros */
+
+	while (nlimbs > low && limb[nlimbs - 1] == 0)
+		nlimbs--;
+	integer_set(x, 0);
+	x->negative = nlimbs > low && limb[nlimbs - 1] < 0;
+	for (int i = nlimbs - 1; i >= low; i--) {
+		int64_t value = limb[i];
+		int ndigits = i == low ? 9 - unused : 9;
+		if (i - 1 > low) {
+			value = value * 1000000000 + limb[--i];
+			ndigits = 18;
+		}
+		if (x->negative)
+			value = -value;
+		multiply_add(x, decimal_powers[ndigits], (uint64_t)value / (i == low ? decimal_powers[unused] : 1));
+	}
+}
+
+void integer_set_digits(struct integer *x, const char *digits, size_t n)
+{
+	integer_set(x, 0);
+	for (size_t i = 0, k; i < n; i += k) {
+		uint64_t value = 0;
+		for (k = 0; k < STEP_NDIGITS && i + k < n; k++)
+			value = value * 10 + (uint64_t)(digits[i + k] - '0');
+		multiply_add(x, decimal_powers[k], value);
+	}
+}
+
+void integer_set_words(struct integer *x, const uint64_t *word, int nwords)
+{
+	x->negative = word[nwords - 1] >> 63;
+	for (int i = 0; i < nwords; i++)
+		x->limb[i] = x->negative ? ~word[i] : word[i];
+	x->nlimbs = significant(x, nwords);
+	if (x->negative)
+		multiply_add(x, 1, 1);
+}
+
+void integer_add_words(struct integer *to, const uint64_t *word, int nwords, int ndigits)
+{
+	struct integer x;
+
+	integer_set_words(&x, word, nwords);
+	integer_shift(&x, ndigits);
+	integer_add(to, &x, false);
+}
+
+static int compare_magnitudes(const struct integer *a, const struct integer *b)
+{
+	if (a->nlimbs != b->nlimbs)
+		return a->nlimbs < b->nlimbs ? -1 : 1;
+	return a->nlimbs == 0 ? 0 : mpn_cmp(a->limb, b->limb, a->nlimbs);
+}
+
+int integer_compare(const struct integer *a, const struct integer *b)
+{
+	bool a_negative = a->negative && a->nlimbs, b_negative = b->negative && b->nlimbs;
+	int order;
+
+	if (a_negative != b_negative)
+		return a_negative ? -1 : 1;
+	order = a_negative ? compare_magnitudes(b, a) : compare_magnitudes(a, b);
+	return (order > 0) - (order < 0);
 }
 
 void integer_add(struct integer *to, const struct integer *x, bool subtract)
 {
-	integer_add_natural(to, &x->magnitude, x->negative != subtract);
-}
+	const bool negative = x->negative != subtract, is_shorter = compare_magnitudes(to, x) < 0;
+	const struct integer *longer = is_shorter ? x : to, *other = is_shorter ? to : x;
+	const int nlimbs = longer->nlimbs;
+	mp_limb_t carry;
 
-/* The number of decimal digits, or up to 8 more. */
-static int count_digits(const struct natural *n)
-{
-	return n->nlimbs * NATURAL_LIMB_DIGITS;
-}
-
-uint64_t integer_divide(struct natural *n, const struct natural *divisor)
-{
-	int shift = count_digits(n) - count_digits(divisor) + NATURAL_LIMB_DIGITS;
-	struct natural shifted;
-	uint64_t quotient = 0;
-
-	for (; shift >= 0; shift--) {
-		quotient *= 10;
-		shifted = *divisor;
-		natural_shift(&shifted, shift);
-		for (; natural_compare(n, &shifted) >= 0; quotient++)
-			natural_subtract(n, &shifted);
+	if (x->nlimbs == 0)
+		return;
+	if (to->negative == negative) {
+		carry = mpn_add(to->limb, longer->limb, nlimbs, other->limb, other->nlimbs);
+		to->limb[nlimbs] = carry;
+		to->nlimbs = nlimbs + (carry != 0);
+		return;
 	}
-	return quotient;
+	mpn_sub(to->limb, longer->limb, nlimbs, other->limb, other->nlimbs);
+	to->nlimbs = significant(to, nlimbs);
+	to->negative = to->negative != is_shorter;
 }
 
-void integer_format(const struct integer *x, int scale, int least, char *text)
+void integer_multiply(struct integer *product, const struct integer *a, const struct integer *b)
 {
-	char digits[NATURAL_NLIMBS * NATURAL_LIMB_DIGITS + 1];
-	const struct natural *n = &x->magnitude;
-	int ndigits = 0, nwhole, skipped = 0;
+	const struct integer *longer = a->nlimbs < b->nlimbs ? b : a, *other = a->nlimbs < b->nlimbs ? a : b;
 
-	for (int i = n->nlimbs; i-- > 0; ndigits += NATURAL_LIMB_DIGITS)
-		snprintf(digits + ndigits, NATURAL_LIMB_DIGITS + 1, LIMB_TEXT, n->limb[i]);
-	while (skipped < ndigits && digits[skipped] == '0')
-		skipped++;
-	for (nwhole = ndigits - scale; scale > least; scale--, ndigits--)
-		if (nwhole + scale > 0 && digits[nwhole + scale - 1] != '0')
-			break;
-	if (x->negative && n->nlimbs > 0)
-		*text++ = '-';
-	if (nwhole <= skipped)
-		*text++ = '0';
-	for (int i = skipped; i < nwhole; i++)
-		*text++ = digits[i];
+	product->negative = a->negative != b->negative;
+	product->nlimbs = 0;
+	if (other->nlimbs == 0)
+		return;
+	mpn_mul(product->limb, longer->limb, longer->nlimbs, other->limb, other->nlimbs);
+	product->nlimbs = significant(product, a->nlimbs + b->nlimbs);
+}
+
+void integer_multiply_short(struct integer *x, uint64_t factor)
+{
+	multiply_add(x, factor, 0);
+}
+
+void integer_shift(struct integer *x, int ndigits)
+{
+	for (int n; ndigits > 0 && x->nlimbs; ndigits -= n) {
+		n = ndigits < STEP_NDIGITS ? ndigits : STEP_NDIGITS;
+		multiply_add(x, decimal_powers[n], 0);
+	}
+}
+
+uint64_t integer_divide_short(struct integer *x, uint64_t divisor)
+{
+	uint64_t rest;
+
+	if (divisor == 1 || x->nlimbs == 0)
+		return 0;
+	rest = mpn_divrem_1(x->limb, 0, x->limb, x->nlimbs, divisor);
+	x->nlimbs = significant(x, x->nlimbs);
+	return rest;
+}
+
+void integer_divide(struct integer *x, const struct integer *divisor, struct integer *quotient)
+{
+	quotient->negative = x->negative != divisor->negative;
+	quotient->nlimbs = 0;
+	if (x->nlimbs < divisor->nlimbs)
+		return;
+	mpn_tdiv_qr(quotient->limb, x->limb, 0, x->limb, x->nlimbs, divisor->limb, divisor->nlimbs);
+	quotient->nlimbs = significant(quotient, x->nlimbs - divisor->nlimbs + 1);
+	x->nlimbs = significant(x, divisor->nlimbs);
+}
+
+static void set_power(struct integer *x, int ndigits)
+{
+	integer_set(x, 1);
+	integer_shift(x, ndigits);
+}
+
+void integer_round(struct integer *x, int ndigits, bool has_rest)
+{
+	const bool negative = x->negative;
+	struct integer power, quotient;
+	int order;
+
+	if (ndigits <= 0)
+		return;
+	if (x->nlimbs <= 2) {
+		integer_set(x, ndigits > 38 ? 0 : decimal_round_off(integer_low(x), ndigits, has_rest));
+		x->negative = negative;
+		return;
+	}
+	set_power(&power, ndigits);
+	integer_divide(x, &power, &quotient);
+	multiply_add(x, 2, 0);
+	order = compare_magnitudes(x, &power);
+	if (order > 0 || (order == 0 && (has_rest || (quotient.nlimbs && quotient.limb[0] % 2 == 1))))
+		multiply_add(&quotient, 1, 1);
+	integer_copy(x, &quotient);
+}
+
+/* ---- text ---- */
+
+int integer_digits(const struct integer *x, char *text)
+{
+	unsigned char digits[INTEGER_NDIGITS + 1];
+	mp_limb_t limb[INTEGER_NLIMBS]; /* which are used up */
+	int n, nzeros = 0;
+
+	if (x->nlimbs == 0)
+		return 0;
+	mpn_copyi(limb, x->limb, x->nlimbs);
+	n = (int)mpn_get_str(digits, 10, limb, x->nlimbs);
+	while (digits[nzeros] == 0)
+		nzeros++;
+	for (int i = nzeros; i < n; i++)
+		text[i - nzeros] = (char)('0' + digits[i]);
+	return n - nzeros;
+}
+
+int integer_ndigits(const struct integer *x)
+{
+	struct integer power;
+	int n;
+
+	if (x->nlimbs <= 2)
+		return decimal_ndigits(integer_low(x));
+	n = integer_digits_of_bits(integer_nbits(x) - 1) + 1;
+	if (n == integer_digits_of_bits(integer_nbits(x)) + 1)
+		return n;
+	set_power(&power, n);
+	return n + (compare_magnitudes(x, &power) >= 0);
+}
+
+size_t integer_format(const struct integer *x, int scale, int least, char *text)
+{
+	char digits[INTEGER_NDIGITS], *to = text;
+	int ndigits = integer_digits(x, digits), nwhole;
+
+	for (; scale > least && (ndigits == 0 || digits[ndigits - 1] == '0'); scale--)
+		ndigits -= ndigits > 0;
+	nwhole = ndigits - scale; /* of the digits, those before the point */
+	if (x->negative && x->nlimbs > 0)
+		*to++ = '-';
+	if (nwhole <= 0)
+		*to++ = '0';
+	for (int i = 0; i < nwhole; i++)
+		*to++ = digits[i];
 	if (scale > 0)
-		*text++ = '.';
-	for (int i = nwhole; i < nwhole + scale; i++)
-		*text++ = i < skipped ? '0' : digits[i];
-	*text = '\0';
+		*to++ = '.';
+	for (int i = nwhole; i < ndigits; i++)
+		*to++ = i < 0 ? '0' : digits[i];
+	*to = '\0';
+	return (size_t)(to - text);
 }

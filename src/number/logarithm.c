@@ -23,7 +23,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "number/integer.h"
+#include "number/ratio.h"
 
 #define UNIT_NBITS 126 /* of the tables; sums have SUM_NBITS */
 #define SUM_NBITS 120
@@ -240,7 +240,7 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int nd
 	const int more = UNIT_NBITS - SUM_NBITS;
 	static const struct logarithm_sum none;
 	struct sum192 rest;
-	struct natural numerator, one;
+	struct integer numerator, one;
 	uint64_t rest2, rest10;
 	int exponent2, exponent10, ntens;
 	uint128 log;
@@ -256,9 +256,9 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int nd
 	log = rest.low + multiple(table.ln2, (unsigned)exponent2);
 	ntens = (int)(log / ((table.ln10 >> more) + 1));
 	log = exponential(log - multiple(table.ln10, (unsigned)ntens));
-	natural_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);
-	natural_set(&one, 1);
-	return ratio_format_known(false, &numerator, &one, 32 - exponent10 - ntens, ndigits, text);
+	integer_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);
+	integer_set(&one, 1);
+	return ratio_format((struct ratio){&numerator, &one, 32 - exponent10 - ntens, false}, ndigits, RATIO_ALL, text);
 }
 
 /* ---- entropy ---- */
@@ -293,23 +293,20 @@ void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char 
 {
 	const struct sum192 total = entropy_times_count(sum, n); /* makes the tables */
 	const uint128 ln2 = table.ln2 >> (UNIT_NBITS - SUM_NBITS);
-	struct natural numerator, denominator, rest, unit, count, error;
-	uint64_t nbits;
+	struct integer numerator, denominator, rest, error, nbits;
 
-	natural_set(&unit, ln2);
-	natural_set(&count, n);
-	natural_multiply(&denominator, &unit, &count);
-	natural_set(&numerator, 0);
-	sum192_add_to(&numerator, &total, 0);
-	natural_set(&error, (uint128)n << ERROR_NBITS);
-	rest = numerator;
-	natural_add(&rest, &error);
-	nbits = integer_divide(&rest, &unit);
-	natural_add(&error, &error);
-	if (natural_compare(&rest, &error) > 0) {
-		ratio_format(false, &numerator, &denominator, 0, text);
-		return;
+	integer_set(&denominator, ln2);
+	integer_set(&numerator, 0);
+	sum192_add_to(&numerator, total, 0);
+	integer_set(&error, (uint128)n << ERROR_NBITS);
+	integer_copy(&rest, &numerator);
+	integer_add(&rest, &error, false);
+	integer_divide(&rest, &denominator, &nbits);
+	integer_multiply_short(&denominator, n);
+	integer_add(&error, &error, false);
+	if (integer_compare(&rest, &error) <= 0) {
+		integer_copy(&numerator, &nbits);
+		integer_set(&denominator, n);
 	}
-	natural_set(&numerator, nbits);
-	ratio_format(false, &numerator, &count, 0, text);
+	ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, RATIO_ALL, text);
 }

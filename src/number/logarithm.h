@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "number/by_scale.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 
 /* The sums over up to 2^64 numbers. Zeroed: of none. */
 struct logarithm_sum {

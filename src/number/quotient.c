@@ -9,54 +9,24 @@
 
 #include "number/by_scale.h"
 #include "number/decimal_text.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 
 #define STEP_NDIGITS 18
 #define PLACES_MAX 400 /* of wide.h: digits before the point, and after it */
-
-static uint128 power(int n)
-{
-	uint128 first = decimal_powers[n < DECIMAL_POWER_MAX ? n : DECIMAL_POWER_MAX];
-
-	return n <= DECIMAL_POWER_MAX ? first : first * decimal_powers[n - DECIMAL_POWER_MAX];
-}
-
-/* Digits of x < 10^38; none of 0. A bit is 1233 / 4096 of a digit, a little more or less. */
-static int count_digits(uint128 x)
-{
-	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
-	int nbits = high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
-	int n = nbits * 1233 >> 12;
-
-	return n + (x >= power(n));
-}
-
-/* Drops zeros at the end. Returns their number. */
-static int trim_zeros(uint128 *x)
-{
-	int ndropped = 0;
-
-	if (*x == 0)
-		return 0;
-	for (int n = 16; n > 0; n /= 2)
-		for (; *x % decimal_powers[n] == 0; ndropped += n)
-			*x /= decimal_powers[n];
-	return ndropped;
-}
 
 void quotient_finish(struct quotient *q, bool has_rest)
 {
 	int nzeros;
 
 	if (!has_rest)
-		q->scale -= trim_zeros(&q->magnitude);
+		q->scale -= decimal_trim_zeros(&q->magnitude);
 	q->is_rounded = has_rest || q->magnitude >= decimal_powers[RATIO_NDIGITS];
-	nzeros = QUOTIENT_NDIGITS - count_digits(q->magnitude);
+	nzeros = QUOTIENT_NDIGITS - decimal_ndigits(q->magnitude);
 	if (q->magnitude == 0)
 		q->scale = nzeros = 0;
 	else if (!q->is_rounded)
 		nzeros = q->scale < 0 && -q->scale <= nzeros ? -q->scale : 0;
-	q->magnitude *= power(nzeros);
+	q->magnitude *= decimal_power(nzeros);
 	q->scale += nzeros;
 }
 
@@ -66,7 +36,7 @@ static void round_half_even(struct quotient *q, uint64_t rest, uint64_t divisor)
 	uint64_t other = divisor - rest;
 
 	q->magnitude += rest > other || (rest == other && q->magnitude % 2 == 1);
-	if (q->magnitude < power(QUOTIENT_NDIGITS))
+	if (q->magnitude < decimal_power(QUOTIENT_NDIGITS))
 		return;
 	q->magnitude /= 10;
 	q->scale--;
@@ -82,14 +52,14 @@ void quotient_divide(struct quotient *q, struct decimal a, struct decimal b)
 	q->negative = (a.significand < 0) != (b.significand < 0) && x != 0;
 	q->magnitude = x / y;
 	q->scale = a.scale - b.scale;
-	ndigits = count_digits(q->magnitude);
+	ndigits = decimal_ndigits(q->magnitude);
 	while (rest && ndigits < QUOTIENT_NDIGITS) {
 		int n = QUOTIENT_NDIGITS - ndigits < STEP_NDIGITS ? QUOTIENT_NDIGITS - ndigits
 								 : STEP_NDIGITS;
 		uint128 t = (uint128)rest * decimal_powers[n];
 		uint64_t next = (uint64_t)(t / y);
 		rest = (uint64_t)(t % y);
-		ndigits = ndigits ? ndigits + n : count_digits(next);
+		ndigits = ndigits ? ndigits + n : decimal_ndigits(next);
 		q->magnitude = q->magnitude * decimal_powers[n] + next;
 		q->scale += n;
 	}
@@ -136,20 +106,15 @@ bool quotient_parse(const char *text, size_t nbytes, struct quotient *q)
 	    exponent < -PLACES_MAX || exponent > PLACES_MAX)
 		return false;
 	q->scale = (int)-exponent;
-	return count_digits(q->magnitude) - q->scale <= PLACES_MAX;
+	return decimal_ndigits(q->magnitude) - q->scale <= PLACES_MAX;
 }
 
 size_t quotient_format(const struct quotient *q, char *text)
 {
-	int surplus = count_digits(q->magnitude) - RATIO_NDIGITS;
-	uint128 divisor, s, rest;
+	int surplus = decimal_ndigits(q->magnitude) - RATIO_NDIGITS;
 
 	surplus = surplus < QUOTIENT_NDOUBTFUL ? QUOTIENT_NDOUBTFUL : surplus;
-	divisor = power(surplus);
-	s = q->magnitude / divisor;
-	rest = 2 * (q->magnitude - s * divisor);
-	s += rest > divisor || (rest == divisor && s % 2 == 1);
-	return ratio_format_short(q->negative, s, 1, q->scale - surplus, text);
+	return ratio_format_short(q->negative, decimal_round_off(q->magnitude, surplus, false), 1, q->scale - surplus, text);
 }
 
 /* ---- short sums ---- */
@@ -253,51 +218,29 @@ bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *late
 	return true;
 }
 
-/* Drops the last ndigits digits, rounding half-even. has_rest: there are more behind these. */
-static void drop_digits(struct sum192 *x, int ndigits, bool has_rest)
+size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int places, char *text)
 {
-	uint64_t digit;
+	int surplus;
 
-	for (int n; ndigits > 1; ndigits -= n) {
-		n = ndigits - 1 < STEP_NDIGITS ? ndigits - 1 : STEP_NDIGITS;
-		has_rest |= sum192_divide(x, decimal_powers[n]) != 0;
+	if (scale > places) {
+		integer_round(x, scale - places, has_rest);
+		scale = places;
+		has_rest = false;
 	}
-	if (ndigits < 1)
-		return;
-	digit = sum192_divide(x, 10);
-	if (digit > 5 || (digit == 5 && (has_rest || x->low % 2 == 1)))
-		sum192_add(x, (struct sum192){1, 0});
-}
-
-static int count_long(struct sum192 x)
-{
-	int n = 0;
-
-	for (; x.high; n += STEP_NDIGITS)
-		sum192_divide(&x, decimal_powers[STEP_NDIGITS]);
-	for (; x.low >= power(QUOTIENT_NDIGITS - 1); n++)
-		x.low /= 10;
-	return n + count_digits(x.low);
+	surplus = integer_ndigits(x) - RATIO_NDIGITS;
+	if (surplus > 0) {
+		integer_round(x, surplus, has_rest);
+		scale -= surplus;
+	}
+	return ratio_format_short(x->negative, integer_low(x), 1, scale, text);
 }
 
 char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to)
 {
-	struct sum192 x = words_get(number);
-	const bool negative = sum192_is_negative(x);
+	struct integer x;
 	bool has_rest;
-	int surplus;
 
-	x = negative ? sum192_negated(x) : x;
-	has_rest = sum192_divide(&x, divisor) != 0;
-	if (places != QUOTIENT_SCALE_NONE) {
-		drop_digits(&x, scale - places, has_rest);
-		scale = places;
-		has_rest = false;
-	}
-	surplus = count_long(x) - RATIO_NDIGITS;
-	if (surplus > 0) {
-		drop_digits(&x, surplus, has_rest);
-		scale -= surplus;
-	}
-	return to + ratio_format_short(negative, x.low, 1, scale, to);
+	integer_set_words(&x, number, 3);
+	has_rest = integer_divide_short(&x, divisor) != 0;
+	return to + quotient_format_sum(&x, scale, has_rest, places, to);
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "number/decimal.h"
+#include "number/integer.h"
 
 #define QUOTIENT_NDIGITS 38 /* 10^38 < 2^127 */
 #define QUOTIENT_MARK '~'
@@ -61,6 +62,10 @@ bool quotient_parse(const char *text, size_t nbytes, struct quotient *q);
  * does. text: for a sign, a point and 800 digits. Returns the length. */
 size_t quotient_format(const struct quotient *q, char *text);
 
+/* Writes x x 10^-scale, or what has a rest behind x less than 1, rounded half-even to `places` digits after the point, if it has more,
+ * and then to RATIO_NDIGITS digits, as ratio_format does; x is used up. Returns the text's length. */
+size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int places, char *text);
+
 /* ---- short sums ---- */
 
 /* Count, sum and extremes of some rounded numbers, or of plain ones: integers x 10^-scale of 192 bits with a sign, the low word
@@ -81,9 +86,8 @@ struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t s
 /* f becomes the fold of its numbers and later's. Returns false, and changes nothing, where that does not fit. */
 bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later);
 
-/* Writes number / divisor x 10^-scale as wide_format_sum does: rounded half-even to `places` digits after the point, fewer than
- * the number has, and then to RATIO_NDIGITS digits in all; places QUOTIENT_SCALE_NONE: to these alone. number: words as above.
- * Returns the text's end. No terminator. */
+/* Writes number / divisor x 10^-scale as quotient_format_sum does; places QUOTIENT_SCALE_NONE: to RATIO_NDIGITS digits alone.
+ * number: words as above. Returns the text's end. No terminator. */
 char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to);
 
 #endif

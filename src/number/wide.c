@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "number/natural.h"
+#include "number/ratio.h"
 
 #define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS)
 #define TOTAL_DIGITS (WIDE_NLIMBS * WIDE_LIMB_DIGITS)
@@ -221,160 +221,67 @@ enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *sca
 
 /* ---- text ---- */
 
-/* The number as its sign and its decimal digits, least significant first. */
-struct digits {
-	int negative;
-	int ndigits; /* up to the highest that is not 0 */
-	unsigned char digit[TOTAL_DIGITS];
-};
-
-static void to_digits(const struct wide *x, struct digits *d)
+/* Writes a number that was rounded, in `places` digits after the point. */
+static size_t format_rounded(const struct wide *x, uint64_t divisor, int places, char *text)
 {
-	d->negative = d->ndigits = 0;
-	for (int i = 0; i < WIDE_NLIMBS; i++) {
-		int64_t limb = x->limb[i];
-		if (limb < 0) {
-			d->negative = 1;
-			limb = -limb;
-		}
-		for (int j = i * WIDE_LIMB_DIGITS; j < (i + 1) * WIDE_LIMB_DIGITS; j++) {
-			d->digit[j] = (unsigned char)(limb % 10);
-			limb /= 10;
-			if (d->digit[j])
-				d->ndigits = j + 1;
-		}
-	}
-}
+	struct integer n;
 
-/* Writes the digits with the point above digit[point], fraction digits kept to scale. */
-static size_t write_digits(const struct digits *d, int point, int scale, char *text)
-{
-	char *p = text;
-	int top = d->ndigits > point ? d->ndigits - 1 : point;
-
-	if (d->negative)
-		*p++ = '-';
-	for (int i = top; i >= point - scale; i--) {
-		if (i == point - 1)
-			*p++ = '.';
-		*p++ = (char)('0' + d->digit[i]);
-	}
-	*p = '\0';
-	return (size_t)(p - text);
-}
-
-/* Rounds to 10^(cut - POINT_DIGITS), half-even: no digit below digit[cut] is left. */
-static void round_digits(struct digits *d, int cut)
-{
-	bool is_up = false, rest = false;
-	int i;
-
-	if (cut <= 0)
-		return;
-	if (cut > TOTAL_DIGITS) {
-		d->ndigits = 0;
-		return;
-	}
-	for (i = 0; i < cut - 1; i++)
-		rest |= d->digit[i] != 0;
-	if (d->digit[i] >= 5)
-		is_up = d->digit[i] > 5 || rest || (cut < TOTAL_DIGITS && d->digit[cut] % 2 == 1);
-	memset(d->digit, 0, (size_t)cut);
-	for (i = cut; is_up && i < TOTAL_DIGITS; i++) {
-		is_up = d->digit[i] == 9;
-		d->digit[i] = is_up ? 0 : (unsigned char)(d->digit[i] + 1);
-	}
-	for (d->ndigits = TOTAL_DIGITS; d->ndigits > 0 && d->digit[d->ndigits - 1] == 0;)
-		d->ndigits--;
-}
-
-/* Rounds half-even to places digits after the point, and then to ndigits significant ones. */
-static void round_wide(struct wide *x, int places, int ndigits)
-{
-	struct digits d;
-
-	to_digits(x, &d);
-	round_digits(&d, POINT_DIGITS - places);
-	round_digits(&d, d.ndigits - ndigits);
-	wide_clear(x);
-	for (int i = 0; i < d.ndigits; i++)
-		add_piece(x, d.negative ? -d.digit[i] : d.digit[i], i);
-}
-
-void wide_settle(struct wide *x, int scale)
-{
-	if (wide_scale_is_rounded(scale))
-		round_wide(x, wide_sum_places(scale, 1), RATIO_NDIGITS);
-}
-
-/* x /= n > 0, towards 0. */
-static void divide(struct wide *x, uint64_t n)
-{
-	int128 rest = 0;
-
-	for (int i = WIDE_NLIMBS; i-- > 0;) {
-		rest = rest * WIDE_LIMB_BASE + x->limb[i];
-		x->limb[i] = (int64_t)(rest / n);
-		rest -= (int128)x->limb[i] * n;
-	}
-}
-
-/* Writes the digits of a rounded number. */
-static size_t write_rounded(struct digits *d, char *text)
-{
-	int low = 0;
-
-	round_digits(d, d->ndigits - RATIO_NDIGITS);
-	d->negative &= d->ndigits > 0;
-	while (low < POINT_DIGITS && d->digit[low] == 0)
-		low++;
-	return write_digits(d, POINT_DIGITS, POINT_DIGITS - low, text);
-}
-
-size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
-{
-	struct wide settled;
-
-	if (!wide_scale_is_rounded(scale))
-		return wide_format(sum, scale, text);
-	settled = *sum;
-	round_wide(&settled, wide_sum_places(scale, count), TOTAL_DIGITS);
-	return wide_format(&settled, scale, text);
-}
-
-size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
-{
-	struct wide mean = *sum;
-	struct natural numerator, denominator;
-	bool negative;
-
-	if (!wide_scale_is_rounded(scale)) {
-		negative = natural_set_limbs(&numerator, sum->limb, WIDE_NLIMBS);
-		natural_set(&denominator, count);
-		return ratio_format(negative, &numerator, &denominator, WIDE_POINT * WIDE_LIMB_DIGITS, text);
-	}
-	divide(&mean, count);
-	return wide_format_sum(&mean, scale, count, text);
+	wide_to_integer(x, POINT_DIGITS, &n);
+	integer_divide_short(&n, divisor);
+	return quotient_format_sum(&n, POINT_DIGITS, false, places, text);
 }
 
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 {
-	struct digits d;
+	struct integer n;
 	int128 value;
 	size_t nbytes;
 
-	if (wide_scale_is_rounded(scale)) {
-		to_digits(x, &d);
-		return write_rounded(&d, text);
-	}
-
+	if (wide_scale_is_rounded(scale))
+		return format_rounded(x, 1, POINT_DIGITS, text);
 	if (wide_to_int128(x, scale, &value)) { /* several times as fast */
 		nbytes = decimal_format(value, scale, text);
 		text[nbytes] = '\0';
 		return nbytes;
 	}
-	to_digits(x, &d);
-	return write_digits(&d, POINT_DIGITS, scale, text);
+	wide_to_integer(x, scale, &n);
+	return integer_format(&n, scale, scale, text);
+}
+
+size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
+{
+	if (!wide_scale_is_rounded(scale))
+		return wide_format(sum, scale, text);
+	return format_rounded(sum, 1, wide_sum_places(scale, count), text);
+}
+
+size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
+{
+	struct integer numerator, denominator;
+
+	if (wide_scale_is_rounded(scale))
+		return format_rounded(sum, count, wide_sum_places(scale, count), text);
+	wide_to_integer(sum, scale, &numerator);
+	integer_set(&denominator, count);
+	return ratio_format((struct ratio){&numerator, &denominator, scale, false}, RATIO_ALL, RATIO_ALL, text);
+}
+
+void wide_settle(struct wide *x, int scale)
+{
+	const int places = wide_sum_places(scale, 1);
+	char digits[INTEGER_NDIGITS];
+	struct integer n;
+	int ndigits, surplus;
+
+	if (!wide_scale_is_rounded(scale))
+		return;
+	wide_to_integer(x, POINT_DIGITS, &n);
+	integer_round(&n, POINT_DIGITS - places, false);
+	surplus = integer_ndigits(&n) - RATIO_NDIGITS;
+	integer_round(&n, surplus, false);
+	ndigits = integer_digits(&n, digits);
+	wide_clear(x);
+	add_digits(x, digits, digits + ndigits, POINT_DIGITS - places + (surplus > 0 ? surplus : 0), n.negative ? -1 : 1);
 }
 
 /* ---- fold ---- */

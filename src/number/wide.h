@@ -17,6 +17,7 @@
 
 #include "number/by_scale.h"
 #include "number/decimal.h"
+#include "number/integer.h"
 #include "number/quotient.h"
 #include "base/status.h"
 
@@ -78,6 +79,18 @@ void wide_add(struct wide *x, const struct wide *y);
 /* x x 10^scale as an integer, which it is. Returns false where that does not fit *out, or scale is that of a
  * rounded number. */
 bool wide_to_int128(const struct wide *x, int scale, int128 *out);
+
+/* The digits after the point that numbers of a scale have at most. */
+static inline int wide_places(int scale)
+{
+	return wide_scale_is_rounded(scale) ? WIDE_POINT * WIDE_LIMB_DIGITS : scale;
+}
+
+/* *out = x x 10^places, which is an integer. */
+static inline void wide_to_integer(const struct wide *x, int places, struct integer *out)
+{
+	integer_set_limbs(out, x->limb, WIDE_NLIMBS, WIDE_POINT * WIDE_LIMB_DIGITS - places);
+}
 
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int wide_compare(const struct wide *x, const struct wide *y);

@@ -78,22 +78,22 @@ static bool fast_equal(const struct by_scale *a, const struct by_scale *b)
 }
 
 /* *out = the column's sum of squares, at the scale of the least digit there may be. */
-static void squares_of(const struct column_partial *column, struct natural *out)
+static void squares_of(const struct column_partial *column, struct integer *out)
 {
 	struct squares *s = (struct squares *)moments_cell(&column->moments, CELL_SQUARES);
 
-	natural_set(out, 0);
+	integer_set(out, 0);
 	if (s)
 		squares_sum(s, WIDE_POINT * WIDE_LIMB_DIGITS, out);
 }
 
 static bool squares_equal(const struct column_partial *gpu, const struct column_partial *cpu)
 {
-	static struct natural x, y;
+	static struct integer x, y;
 
 	squares_of(gpu, &x);
 	squares_of(cpu, &y);
-	return natural_compare(&x, &y) == 0;
+	return integer_compare(&x, &y) == 0;
 }
 
 /* All numbers that a column has kept. */

@@ -125,7 +125,7 @@ static void add(struct pair *p, size_t c, int64_t most, uint32_t n)
 static bool columns_agree(const struct column_partial *x, const struct column_partial *y, unsigned needs)
 {
 	struct wide_fold a, b;
-	struct natural squares, others;
+	struct integer squares, others;
 
 	if (x->fast.count != y->fast.count)
 		return false;
@@ -140,7 +140,7 @@ static bool columns_agree(const struct column_partial *x, const struct column_pa
 		return true;
 	squares_sum(moments_cell(&x->moments, CELL_SQUARES), 18, &squares);
 	squares_sum(moments_cell(&y->moments, CELL_SQUARES), 18, &others);
-	return natural_compare(&squares, &others) == 0;
+	return integer_compare(&squares, &others) == 0;
 }
 
 /* Whether two groups have the same numbers, wherever they keep them. Both can then only be freed. */

@@ -5,7 +5,7 @@
  */
 #include "tap.h"
 #include "number/exact.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 #include "number/wide.h"
 
 static struct wide parsed(const char *text, int *scale)

@@ -1,48 +1,54 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_natural.c - big integers: their laws; ratios and roots of ratios: their text.
+ * test_integer.c - big integers: their laws; ratios and roots of ratios: their text.
  */
 #include "tap.h"
-#include "number/natural.h"
+#include "number/ratio.h"
 
 /* Fills a result before the call under test, which must not depend on the old contents. */
-static void poison(struct natural *n)
+static void poison(struct integer *n)
 {
 	memset(n, 0xff, sizeof *n);
 }
 
 /* 10^ndigits - 1 */
-static struct natural nines(int ndigits)
+static struct integer nines(int ndigits)
 {
-	struct natural n, one;
+	struct integer n, one;
 
-	natural_set(&n, 1);
-	natural_set(&one, 1);
-	natural_shift(&n, ndigits);
-	natural_subtract(&n, &one);
+	integer_set(&n, 1);
+	integer_set(&one, 1);
+	integer_shift(&n, ndigits);
+	integer_add(&n, &one, true);
 	return n;
 }
 
 /* Reads digits, digits and eN for N zeros after them, or 9*N for N nines. */
-static struct natural parsed(const char *text)
+static struct integer parsed(const char *text)
 {
-	struct natural n, digit;
+	struct integer n, digit;
 
 	if (strncmp(text, "9*", 2) == 0)
 		return nines(atoi(text + 2));
 	poison(&n);
-	natural_set(&n, 0);
+	integer_set(&n, 0);
 	for (; *text >= '0' && *text <= '9'; text++) {
-		natural_shift(&n, 1);
-		natural_set(&digit, (uint128)(*text - '0'));
-		natural_add(&n, &digit);
+		integer_shift(&n, 1);
+		integer_set(&digit, (uint128)(*text - '0'));
+		integer_add(&n, &digit, false);
 	}
 	if (*text == 'e')
-		natural_shift(&n, atoi(text + 1));
+		integer_shift(&n, atoi(text + 1));
 	return n;
 }
 
-static bool is_same(const struct natural *a, const struct natural *b)
+/* p / q x 10^-scale, or its root. */
+static size_t write(const struct integer *p, const struct integer *q, int scale, bool is_root, char *text)
+{
+	return ratio_format((struct ratio){p, q, scale, is_root}, RATIO_ALL, RATIO_ALL, text);
+}
+
+static bool is_same(const struct integer *a, const struct integer *b)
 {
 	return a->nlimbs == b->nlimbs &&
 	       memcmp(a->limb, b->limb, (size_t)a->nlimbs * sizeof *a->limb) == 0;
@@ -73,19 +79,22 @@ static const char *const numbers[] = {
 
 static void test_set(void)
 {
-	static const int64_t limbs[] = {-5, 0, -999999999, 0, 0};
-	struct natural n, wanted = parsed("340282366920938463463374607431768211455");
+	static const int64_t limbs[] = {-5, 0, -999999999, 0, 0}, zeros[] = {0, 30000000, 700000000 + 12};
+	struct integer n, wanted = parsed("340282366920938463463374607431768211455");
 
 	poison(&n);
-	natural_set(&n, ~(uint128)0);
+	integer_set(&n, ~(uint128)0);
 	ok(is_same(&wanted, &n), "the largest uint128");
-	natural_set(&n, 0);
+	integer_set(&n, 0);
 	is_int(0, n.nlimbs, "zero has no limb");
-	ok(natural_set_limbs(&n, limbs, 5), "negative limbs are told");
+	integer_set_limbs(&n, limbs, 5, 0);
 	wanted = parsed("999999999000000000000000005");
-	ok(is_same(&wanted, &n), "and the number is their absolute value, without high zeros");
-	ok(!natural_set_limbs(&n, limbs + 3, 2), "zero limbs are not negative");
-	is_int(0, n.nlimbs, "and are zero");
+	ok(is_same(&wanted, &n) && n.negative, "negative limbs are a negative number");
+	integer_set_limbs(&n, limbs + 3, 2, 0);
+	is_int(0, n.nlimbs, "zero limbs are zero");
+	integer_set_limbs(&n, zeros, 3, 11);
+	wanted = parsed("7000000120300000");
+	ok(is_same(&wanted, &n) && !n.negative, "zeros at the end are left out");
 }
 
 static void test_compare(void)
@@ -94,17 +103,17 @@ static void test_compare(void)
 
 	for (int i = 0; i < NNUMBERS; i++) {
 		for (int j = 0; j < NNUMBERS; j++) {
-			struct natural a = parsed(numbers[i]), b = parsed(numbers[j]);
-			nwrong += natural_compare(&a, &b) != (i > j) - (i < j);
+			struct integer a = parsed(numbers[i]), b = parsed(numbers[j]);
+			nwrong += integer_compare(&a, &b) != (i > j) - (i < j);
 		}
 	}
 	is_int(0, nwrong, "numbers compare in their order");
 }
 
-static void sum(struct natural *s, const struct natural *a, const struct natural *b)
+static void sum(struct integer *s, const struct integer *a, const struct integer *b)
 {
 	*s = *a;
-	natural_add(s, b);
+	integer_add(s, b, false);
 }
 
 static void test_addition(void)
@@ -113,47 +122,47 @@ static void test_addition(void)
 
 	for (int i = 0; i < NNUMBERS; i++) {
 		for (int j = 0; j < NNUMBERS; j++) {
-			struct natural a = parsed(numbers[i]), b = parsed(numbers[j]), ab, ba;
+			struct integer a = parsed(numbers[i]), b = parsed(numbers[j]), ab, ba;
 			sum(&ab, &a, &b);
 			sum(&ba, &b, &a);
-			nwrong += !is_same(&ab, &ba) || natural_compare(&ab, &a) != (j > 0);
-			natural_subtract(&ab, &b);
-			natural_subtract(&ba, &ba);
+			nwrong += !is_same(&ab, &ba) || integer_compare(&ab, &a) != (j > 0);
+			integer_add(&ab, &b, true);
+			integer_add(&ba, &ba, true);
 			nwrong += !is_same(&ab, &a) || ba.nlimbs != 0;
 		}
 	}
 	is_int(0, nwrong, "a + b = b + a >= a, a + b - b = a, a - a = 0");
 }
 
-static void test_product(const struct natural *a, const struct natural *b, int *nwrong)
+static void test_product(const struct integer *a, const struct integer *b, int *nwrong)
 {
-	struct natural ab, ba, twice_a, left, right;
+	struct integer ab, ba, twice_a, left, right;
 
 	poison(&ab);
 	poison(&ba);
-	natural_multiply(&ab, a, b);
-	natural_multiply(&ba, b, a);
+	integer_multiply(&ab, a, b);
+	integer_multiply(&ba, b, a);
 	*nwrong += !is_same(&ab, &ba);
 	sum(&twice_a, a, a);
-	natural_multiply(&left, &twice_a, b);
+	integer_multiply(&left, &twice_a, b);
 	sum(&right, &ab, &ab);
 	*nwrong += !is_same(&left, &right);
 	sum(&twice_a, a, b); /* (a + b) b = a b + b b */
-	natural_multiply(&left, &twice_a, b);
-	natural_multiply(&right, b, b);
-	natural_add(&right, &ab);
+	integer_multiply(&left, &twice_a, b);
+	integer_multiply(&right, b, b);
+	integer_add(&right, &ab, false);
 	*nwrong += !is_same(&left, &right);
 }
 
 static void test_multiplication(void)
 {
-	struct natural product, a = parsed("123456789012345678901234567890");
-	struct natural b = parsed("987654321098765432109876543210");
-	struct natural wanted = parsed("1219326311370217952261850327336229233322374638011112635269e2");
+	struct integer product, a = parsed("123456789012345678901234567890");
+	struct integer b = parsed("987654321098765432109876543210");
+	struct integer wanted = parsed("1219326311370217952261850327336229233322374638011112635269e2");
 	int nwrong = 0;
 
 	poison(&product);
-	natural_multiply(&product, &a, &b);
+	integer_multiply(&product, &a, &b);
 	ok(is_same(&wanted, &product), "a product of 30 by 30 digits");
 	for (int i = 0; i < NNUMBERS; i++) {
 		for (int j = 0; j < NNUMBERS; j++) {
@@ -171,11 +180,11 @@ static void test_shift(void)
 
 	for (int i = 0; i < NNUMBERS; i++) {
 		for (int ndigits = 0; ndigits <= 28; ndigits++) {
-			struct natural a = parsed(numbers[i]), power, product;
-			natural_set(&power, 1);
-			natural_shift(&power, ndigits);
-			natural_multiply(&product, &a, &power);
-			natural_shift(&a, ndigits);
+			struct integer a = parsed(numbers[i]), power, product;
+			integer_set(&power, 1);
+			integer_shift(&power, ndigits);
+			integer_multiply(&product, &a, &power);
+			integer_shift(&a, ndigits);
 			nwrong += !is_same(&product, &a);
 		}
 	}
@@ -186,13 +195,13 @@ static void test_shift(void)
 
 static void is_ratio(const char *p, const char *q, int scale, const char *wanted)
 {
-	struct natural numerator = parsed(p), denominator = parsed(q);
-	bool negative = *wanted == '-';
+	struct integer numerator = parsed(p), denominator = parsed(q);
 	char text[RATIO_TEXT_NBYTES];
 	size_t length;
 
+	numerator.negative = *wanted == '-';
 	memset(text, 'x', sizeof text);
-	length = ratio_format(negative, &numerator, &denominator, scale, text);
+	length = write(&numerator, &denominator, scale, false, text);
 	is_string(wanted, text, "%s / %s, scale %d", p, q, scale);
 	is_uint(strlen(wanted), length, "and its length is returned");
 }
@@ -242,17 +251,18 @@ static void test_ratio_carries(void)
 /* In so many places, and the root of p^2 / q^2 likewise. */
 static void is_in_places(const char *p, const char *q, int scale, int places, const char *wanted)
 {
-	struct natural numerator = parsed(p), denominator = parsed(q), square, square_of_q;
-	bool negative = *wanted == '-';
+	struct integer numerator = parsed(p), denominator = parsed(q), square, square_of_q;
 	char text[RATIO_TEXT_NBYTES];
 
+	numerator.negative = *wanted == '-';
 	memset(text, 'x', sizeof text);
-	is_uint(strlen(wanted), ratio_format_places(negative, &numerator, &denominator, scale, places, text), "the length");
+	is_uint(strlen(wanted), ratio_format((struct ratio){&numerator, &denominator, scale, false}, RATIO_ALL, places, text), "the length");
 	is_string(wanted, text, "%s / %s, scale %d, %d places", p, q, scale, places);
-	natural_multiply(&square, &numerator, &numerator);
-	natural_multiply(&square_of_q, &denominator, &denominator);
+	integer_multiply(&square, &numerator, &numerator);
+	square.negative = numerator.negative;
+	integer_multiply(&square_of_q, &denominator, &denominator);
 	memset(text, 'x', sizeof text);
-	is_uint(strlen(wanted), ratio_sqrt_format_places(negative, &square, &square_of_q, 2 * scale, places, text), "the length");
+	is_uint(strlen(wanted), ratio_format((struct ratio){&square, &square_of_q, 2 * scale, true}, RATIO_ALL, places, text), "the length");
 	is_string(wanted, text, "... as a root");
 }
 
@@ -262,7 +272,7 @@ static void test_places(void)
 	is_in_places("2", "3", 0, 5, "0.66667");
 	is_in_places("2", "3", 0, 5, "-0.66667");
 	is_in_places("2", "3", 0, 17, "0.66666666666666667");
-	is_in_places("2", "3", 0, RATIO_PLACES_ALL, "0.66666666666666667");
+	is_in_places("2", "3", 0, RATIO_ALL, "0.66666666666666667");
 	is_in_places("20000", "3", 0, 1, "6666.7");
 	is_in_places("20000", "3", 0, 0, "6667");
 	is_in_places("20000", "3", 0, -2, "6700");
@@ -276,10 +286,10 @@ static void test_places(void)
 /* 10^(m - 1) <= p / q x 10^-scale < 10^m, and of the root. */
 static void is_magnitude(const char *p, const char *q, int scale, int wanted, int wanted_of_root)
 {
-	struct natural numerator = parsed(p), denominator = parsed(q);
+	struct integer numerator = parsed(p), denominator = parsed(q);
 
-	is_int(wanted, ratio_magnitude(&numerator, &denominator, scale), "magnitude of %s / %s, scale %d", p, q, scale);
-	is_int(wanted_of_root, ratio_sqrt_magnitude(&numerator, &denominator, scale), "... of its root");
+	is_int(wanted, ratio_magnitude((struct ratio){&numerator, &denominator, scale, false}), "magnitude of %s / %s, scale %d", p, q, scale);
+	is_int(wanted_of_root, ratio_magnitude((struct ratio){&numerator, &denominator, scale, true}), "... of its root");
 }
 
 static void test_magnitudes(void)
@@ -301,12 +311,12 @@ static void test_magnitudes(void)
 
 static void is_root(const char *p, const char *q, int scale, const char *wanted)
 {
-	struct natural numerator = parsed(p), denominator = parsed(q);
+	struct integer numerator = parsed(p), denominator = parsed(q);
 	char text[RATIO_TEXT_NBYTES];
 	size_t length;
 
 	memset(text, 'x', sizeof text);
-	length = ratio_sqrt_format(&numerator, &denominator, scale, text);
+	length = write(&numerator, &denominator, scale, true, text);
 	is_string(wanted, text, "root of %s / %s, scale %d", p, q, scale);
 	is_uint(strlen(wanted), length, "and its length is returned");
 }
@@ -350,16 +360,16 @@ static const char *const factors[] = {
 /* Whether p f / (q f) and the root of p^2 f / (q^2 f) have the text of p / q, at this scale. */
 static bool is_invariant(const char *p, const char *q, const char *factor, int scale)
 {
-	struct natural a = parsed(p), b = parsed(q), f = parsed(factor), af, bf, aa, bb;
+	struct integer a = parsed(p), b = parsed(q), f = parsed(factor), af, bf, aa, bb;
 	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES], root[RATIO_TEXT_NBYTES];
 
-	natural_multiply(&af, &a, &f);
-	natural_multiply(&bf, &b, &f);
-	natural_multiply(&aa, &a, &af);
-	natural_multiply(&bb, &b, &bf);
-	ratio_format(false, &a, &b, scale, wanted);
-	ratio_format(false, &af, &bf, scale, text);
-	ratio_sqrt_format(&aa, &bb, 2 * scale, root);
+	integer_multiply(&af, &a, &f);
+	integer_multiply(&bf, &b, &f);
+	integer_multiply(&aa, &a, &af);
+	integer_multiply(&bb, &b, &bf);
+	write(&a, &b, scale, false, wanted);
+	write(&af, &bf, scale, false, text);
+	write(&aa, &bb, 2 * scale, true, root);
 	return strcmp(wanted, text) == 0 && strcmp(wanted, root) == 0;
 }
 
@@ -380,25 +390,26 @@ static void test_invariance(void)
 /* The longest operands and texts. A row of nines rounds up to a power of ten. */
 static void test_ends(void)
 {
-	const size_t ndigits = RATIO_NLIMBS * NATURAL_LIMB_DIGITS;
-	struct natural most = nines((int)ndigits), n;
+	const size_t ndigits = RATIO_OPERAND_NDIGITS;
+	struct integer most = nines((int)ndigits), n;
 	char text[RATIO_TEXT_NBYTES];
 
-	natural_set(&n, 1);
-	is_uint(ndigits + RATIO_SCALE_MAX + 1,
-		ratio_format(false, &most, &n, -RATIO_SCALE_MAX, text), "the largest ratio");
+	integer_set(&n, 1);
+	n.negative = true;
+	is_uint(1 + ndigits + RATIO_SCALE_MAX + 1,
+		write(&most, &n, -RATIO_SCALE_MAX, false, text), "the largest ratio");
 	is_uint(strlen("-0.") + ndigits + RATIO_SCALE_MAX,
-		ratio_format(true, &n, &most, RATIO_SCALE_MAX, text), "the smallest one");
-	natural_set(&most, 7);
-	natural_shift(&most, (int)ndigits - 1);
+		write(&n, &most, RATIO_SCALE_MAX, false, text), "the smallest one");
+	integer_set(&most, 7);
+	integer_shift(&most, (int)ndigits - 1);
 	is_uint(strlen("-0.") + ndigits + RATIO_SCALE_MAX + RATIO_NDIGITS - 1,
-		ratio_format(true, &n, &most, RATIO_SCALE_MAX, text), "the longest text");
+		write(&n, &most, RATIO_SCALE_MAX, false, text), "the longest text");
 	most = nines((int)ndigits);
-	ratio_sqrt_format(&most, &most, 0, text);
+	write(&most, &most, 0, true, text);
 	is_string("1", text, "the root of a ratio of the longest operands");
-	ratio_sqrt_format(&most, &most, 1, text);
+	write(&most, &most, 1, true, text);
 	is_string("0.31622776601683793", text, "a tenth of it");
-	ratio_sqrt_format(&most, &most, -1, text);
+	write(&most, &most, -1, true, text);
 	is_string("3.1622776601683793", text, "and ten times it");
 }
 
@@ -417,11 +428,12 @@ static uint64_t random_bits(void)
 static bool short_root_agrees(bool negative, uint128 p, uint128 q, int scale)
 {
 	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES];
-	struct natural numerator, denominator;
+	struct integer numerator, denominator;
 
-	natural_set(&numerator, p);
-	natural_set(&denominator, q);
-	ratio_sqrt_format_places(negative, &numerator, &denominator, scale, RATIO_PLACES_ALL, wanted);
+	integer_set(&numerator, p);
+	integer_set(&denominator, q);
+	numerator.negative = negative;
+	write(&numerator, &denominator, scale, true, wanted);
 	return ratio_sqrt_format_short(negative, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted);
 }
 
@@ -429,11 +441,12 @@ static bool short_root_agrees(bool negative, uint128 p, uint128 q, int scale)
 static bool short_agrees(uint128 p, uint64_t q, int scale)
 {
 	char wanted[RATIO_TEXT_NBYTES], text[RATIO_TEXT_NBYTES];
-	struct natural numerator, denominator;
+	struct integer numerator, denominator;
 
-	natural_set(&numerator, p);
-	natural_set(&denominator, q);
-	ratio_format(true, &numerator, &denominator, scale, wanted);
+	integer_set(&numerator, p);
+	integer_set(&denominator, q);
+	numerator.negative = true;
+	write(&numerator, &denominator, scale, false, wanted);
 	return ratio_format_short(true, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted) &&
 	       short_root_agrees(q & 1, p, q, scale);
 }
