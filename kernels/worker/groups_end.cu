@@ -6,7 +6,7 @@
  *     1. those of other GPUs are sent to one (gpu_groups_cross)
  *     2. what the store has, as of records that chunks' borders cut, goes up into its table
  *     3. all are sorted by their first records, and laid one behind the other (kernels/group/group_arrange.cuh)
- *     4. threads that print read them, block by block (fold/group_source.h)
+ *     4. threads that print read them, block by block (fold/groups.h)
  *
  * Whether all of that can be done is found out first: until 2. nothing has changed, and the groups may still be brought
  * down.
@@ -20,8 +20,7 @@
 
 extern "C" {
 #include "base/team.h"
-#include "fold/group_list.h"
-#include "fold/group_source.h"
+#include "fold/group_order.h"
 #include "fold/groups.h"
 }
 

@@ -9,7 +9,7 @@
 #include "cluster/part_lines.h"
 #include "fold/groups.h"
 #include "fold/result.h"
-#include "fold/values_focus.h"
+#include "fold/values_select.h"
 #include "query/options.h"
 
 /* Sets how results are printed, and with what, to what the command line says. */

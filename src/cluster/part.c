@@ -13,7 +13,7 @@
 #include "codec/crc32.h"
 #include "engine/total_check.h"
 #include "fold/group_keys.h"
-#include "fold/group_list.h"
+#include "fold/group_order.h"
 #include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"

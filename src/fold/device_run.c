@@ -10,7 +10,7 @@
 #include "fold/keys.h"
 #include "fold/moment.h"
 #include "fold/values.h"
-#include "fold/values_focus.h"
+#include "fold/values_select.h"
 
 void device_runs_take(struct device_run **runs, struct device_run **later)
 {

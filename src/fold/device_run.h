@@ -75,7 +75,7 @@ enum status device_run_each(const struct device_run *run, device_run_adder add, 
 
 struct values;
 
-/* Adds a run to the cell, which owns it then. Numbers are dropped where others are (values_focus.h). */
+/* Adds a run to the cell, which owns it then. Numbers are dropped where others are (values_select.h). */
 void values_add_run(struct values *v, struct device_run *run);
 
 /* Makes blocks of all runs. v may be NULL. Errors: STATUS_NO_MEMORY, STATUS_GPU. */

@@ -1,62 +1,68 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_order.h - the results of groups one by one, and groups in their order (--sort).
+ * group_order.h - the groups of a run in the order in which they are printed: by first appearance, or by a result (--sort).
  */
 #ifndef GPUSTAT_GROUP_ORDER_H
 #define GPUSTAT_GROUP_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
-#include "fold/column.h"
-#include "fold/group_list.h"
-#include "fold/group_result.h"
-#include "io/table.h"
-#include "number/ratio.h"
+#include "fold/groups.h"
 #include "query/query.h"
 
-struct ranks; /* quantile.h */
-
-/* What makes rows of groups. All but q and total owned. */
-struct group_rows {
-	const struct query *q;
-	const struct partial *total;
-	const struct result **results; /* those of q that are not dropped */
-	size_t nresults;
-	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
-	struct partial blank; /* of a group that has no partial */
+/* By which column groups are sorted. Zeroed: by first appearance. */
+struct group_sort {
+	bool is_given, is_descending;
+	bool is_key;  /* by a key column: */
+	bool is_first; /* by the first result that is printed, whatever the index says */
+	size_t index; /* of the plan's keys, or of the query's results */
 };
 
-/* nthreads: ranks_nthreads(q), which is asked for once a run. Errors: STATUS_NO_MEMORY; rows can then be freed. */
-enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads);
-void group_rows_free(struct group_rows *rows);
+/* Finds the column that --sort names, [-]NAME: a result as it is printed or, if one result has it, the
+ * operation's name or title; or a key column. NULL: with top, some groups of all, the first result, the largest
+ * first; else none. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
+enum status group_sort_find(const struct query *q, const char *name, uint64_t top, struct group_sort *out,
+			    struct fault *fault);
 
-/* The row of one group, while its results are made. Zeroed: nothing is made yet. */
-struct group_row {
-	struct partial *partial;
-	struct ranks *ranks;
+#define GROUP_LIST_FEW 10000 /* a thread takes longer to start than it saves */
+#define GROUP_LIST_PIECE_NGROUPS ((size_t)1 << 16)
+
+/* Owns its words, which count towards --memory. They lie in pieces, for which the memory of tables does that are not needed any
+ * more. */
+struct group_list {
+	uintptr_t **pieces; /* of GROUP_LIST_PIECE_NGROUPS addresses of groups, the last one of as many as are left */
+	size_t n;
+	const struct plan *owns; /* each group is its own, of this plan; NULL: they are the store's */
 };
 
-/* Writes a result that the group's cells hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they hold
- * it not. Any thread may call it. */
-#define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
-char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
+/* The word of group i. */
+static inline uintptr_t *group_list_word(const struct group_list *l, size_t i)
+{
+	return &l->pieces[i / GROUP_LIST_PIECE_NGROUPS][i % GROUP_LIST_PIECE_NGROUPS];
+}
 
-/* Sets *text to the first, last, least, greatest, most or least frequent value if the result is one of these, and to "" if the
- * group has no value. It belongs to the groups. Returns false for another result, and where cells do not hold all of it. */
-bool group_find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes);
+static inline struct group *group_list_at(const struct group_list *l, size_t i)
+{
+	return (struct group *)*group_list_word(l, i);
+}
 
-/* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
-enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
-			     const struct result *r, struct cell *out);
-void group_row_end(struct group_rows *rows, struct group_row *row);
+/* Lists the groups of the store in order of first appearance, with up to nthreads threads. Their table is made again
+ * when one is looked for. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out);
 
-/* The value of the group's key i. It belongs to the group; not NUL-terminated. */
-const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
+/* Sorts the list by the bytes of the groups' keys: where records are printed, groups do not know when they appeared. Errors: as
+ * above. */
+enum status group_list_order_keys(struct group_list *l);
 
-/* Lists the first nfirst groups of the plan's store, sorted (group_heap.h), with up to nthreads threads. Errors:
+/* Lists the first nfirst groups of the plan's store, sorted, with up to nthreads threads. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS; STATUS_GPU, with fault. */
+struct group_rows; /* group_result.h */
 enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
 			    size_t nfirst, size_t nthreads, struct fault *fault);
+
+void group_list_free(struct group_list *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_result.h - prints the results of groups: the key columns, and a row for each group.
+ * group_result.h - the results of groups: one by one, and printed, the key columns and a row for each group.
  */
 #ifndef GPUSTAT_GROUP_RESULT_H
 #define GPUSTAT_GROUP_RESULT_H
@@ -10,22 +10,51 @@
 
 #include "base/status.h"
 #include "fold/column.h"
+#include "fold/group_order.h"
 #include "io/picture.h"
+#include "io/table.h"
+#include "number/decimal.h"
+#include "number/ratio.h"
 #include "query/query.h"
 
-/* By which column groups are sorted. Zeroed: by first appearance. */
-struct group_sort {
-	bool is_given, is_descending;
-	bool is_key;  /* by a key column: */
-	bool is_first; /* by the first result that is printed, whatever the index says */
-	size_t index; /* of the plan's keys, or of the query's results */
+struct ranks; /* quantile.h */
+
+/* What makes rows of groups. All but q and total owned. */
+struct group_rows {
+	const struct query *q;
+	const struct partial *total;
+	const struct result **results; /* those of q that are not dropped */
+	size_t nresults;
+	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
+	struct partial blank; /* of a group that has no partial */
 };
 
-/* Finds the column that --sort names, [-]NAME: a result as it is printed or, if one result has it, the
- * operation's name or title; or a key column. NULL: with top, some groups of all, the first result, the largest
- * first; else none. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
-enum status group_sort_find(const struct query *q, const char *name, uint64_t top, struct group_sort *out,
-			    struct fault *fault);
+/* nthreads: ranks_nthreads(q), which is asked for once a run. Errors: STATUS_NO_MEMORY; rows can then be freed. */
+enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads);
+void group_rows_free(struct group_rows *rows);
+
+/* The row of one group, while its results are made. Zeroed: nothing is made yet. */
+struct group_row {
+	struct partial *partial;
+	struct ranks *ranks;
+};
+
+/* Writes a result that the group's cells hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they hold
+ * it not. Any thread may call it. */
+#define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
+char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
+
+/* Sets *text to the first, last, least, greatest, most or least frequent value if the result is one of these, and to "" if the
+ * group has no value. It belongs to the groups. Returns false for another result, and where cells do not hold all of it. */
+bool group_find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes);
+
+/* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
+enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
+			     const struct result *r, struct cell *out);
+void group_row_end(struct group_rows *rows, struct group_row *row);
+
+/* The value of the group's key i. It belongs to the group; not NUL-terminated. */
+const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 
 /* How groups are printed. */
 struct group_printing {

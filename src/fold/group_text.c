@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "fold/group_order.h"
+#include "fold/group_result.h"
 #include "fold/group_window.h"
 #include "fold/groups.h"
 #include "fold/pair.h"

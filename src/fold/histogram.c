@@ -16,7 +16,7 @@
 #include "base/cores.h"
 #include "fold/result.h"
 #include "fold/device_run.h"
-#include "fold/values_pass.h"
+#include "fold/values_select.h"
 
 #define NCOLUMNS 3
 #define TEXT_NBYTES (INTEGER_NDIGITS + 512)

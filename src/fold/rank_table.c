@@ -15,7 +15,7 @@
 
 #include "base/memory_limit.h"
 #include "base/team.h"
-#include "fold/values_pass.h"
+#include "fold/values_select.h"
 #include "number/decimal_text.h"
 
 #define RANGE_BITS 12

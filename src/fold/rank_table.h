@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "fold/column.h"
-#include "fold/values_interval.h"
+#include "fold/values_select.h"
 #include "query/value.h"
 
 /* Zeroed: of no numbers. All owned, and counted towards --memory. Of the three arrays the keys' kind has one,

@@ -48,7 +48,7 @@ struct values {
 	struct values_block *open[VALUES_NFORMS];   /* to which numbers are added; NULL: none. Owned. */
 	uint32_t next_nbytes; /* of the next block's data; 0: the least */
 	uint8_t scale;        /* of new blocks */
-	uint64_t *counts;     /* of values_focus.h; NULL: none. Owned. */
+	uint64_t *counts;     /* of values_select.h; NULL: none. Owned. */
 	struct device_run *runs; /* numbers that lie on devices, beside the blocks; owned */
 };
 

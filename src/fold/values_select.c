@@ -14,6 +14,10 @@
  * Numbers are integers at the column's largest scale: of 64 bits where the extremes fit, otherwise of
  * 128 bits. Where 128 do not suffice, keys of 64 bits stand for the numbers, in the same order, but
  * different numbers may have one key: the numbers of the last interval are then gathered as they are.
+ *
+ * Where the numbers do not fit in memory (values_search_begin), the caller makes the passes over the input. One that counts makes
+ * each interval NBINS times as narrow, so a column of 64 bits is searched in up to six, and usually in two: one that counts,
+ * and one that keeps what is left.
  */
 #include "fold/values_select.h"
 
@@ -22,13 +26,197 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
+#include "base/team.h"
 #include "fold/device_run.h"
-#include "fold/values_interval.h"
-#include "fold/values_pass.h"
 
 #define PLACED int128
 #define PLACED_NAME(name) name##_128
 #include "fold/put_in_place.h"
+
+/* ---- intervals ---- */
+
+#define KEY_EXPONENT_SHIFT 56
+#define NBINS RANGE_NBINS
+
+/* The numbers from low to high, and the wanted ranks among them. */
+struct interval {
+	int128 low, high;
+	uint64_t nbelow, count; /* numbers below it, and in it */
+	struct ranked *wanted;
+	size_t nwanted;
+	int shift;       /* a bin is 2^shift wide */
+	bool gathers;
+	size_t slot;     /* if it gathers, of the gathered, else of the counts */
+	_Atomic uint64_t ngathered;
+	int128 *gathered;           /* count of them; owned */
+	struct wide *gathered_wide; /* for KEY_OF_WIDE */
+};
+
+/* The key of a wide number: the place of its highest limb, then 56 bits of its two highest limbs,
+ * whose value is below 10^18 < 2^60. A number of greater magnitude has no smaller key. */
+static int64_t key_of_wide(const struct wide *x)
+{
+	int64_t magnitude, key;
+	int i = WIDE_NLIMBS - 1;
+
+	while (i > 0 && x->limb[i] == 0)
+		i--;
+	magnitude = x->limb[i] * WIDE_LIMB_BASE + (i > 0 ? x->limb[i - 1] : 0);
+	key = ((int64_t)i << KEY_EXPONENT_SHIFT) + ((magnitude < 0 ? -magnitude : magnitude) >> 4);
+	return magnitude < 0 ? -key : magnitude > 0 ? key : 0;
+}
+
+void values_keys_choose(struct values_keys *keys, const struct values_extent *extent, int128 *low,
+			int128 *high)
+{
+	keys->scale = extent->scale;
+	if (!wide_to_int128(extent->min, keys->scale, low) ||
+	    !wide_to_int128(extent->max, keys->scale, high) ||
+	    *low < -(DECIMAL_INT128_MAX / 2) || *high > DECIMAL_INT128_MAX / 2) {
+		keys->kind = KEY_OF_WIDE;
+		*low = key_of_wide(extent->min);
+		*high = key_of_wide(extent->max);
+	} else {
+		keys->kind = *low < INT64_MIN || *high > INT64_MAX ? KEY_128 : KEY_64;
+	}
+}
+
+/* Sets v->shift so that the interval has up to NBINS bins. */
+static void interval_set_shift(struct interval *v)
+{
+	uint128 width = (uint128)v->high - (uint128)v->low;
+
+	for (v->shift = 0; width >> v->shift >= NBINS;)
+		v->shift++;
+}
+
+/* Adds an interval to next[0 .. *nnext) if it has wanted ranks; but if it is a single number, sets those instead. */
+static void interval_add(const struct values_keys *keys, struct interval *next, size_t *nnext, const struct interval *v)
+{
+	if (v->nwanted == 0)
+		return;
+	if (v->low < v->high || keys->kind == KEY_OF_WIDE) {
+		next[(*nnext)++] = *v;
+		return;
+	}
+	for (size_t i = 0; i < v->nwanted; i++)
+		wide_set_decimal(&v->wanted[i].value, v->low, keys->scale);
+}
+
+/* The bin's part of the interval, with those of its wanted ranks from `first` on. */
+static struct interval bin_interval(const struct interval *v, size_t bin, uint64_t nbelow,
+				    uint64_t count, size_t first)
+{
+	struct interval part = {.nbelow = nbelow, .count = count, .wanted = v->wanted + first};
+
+	part.low = (int128)((uint128)v->low + ((uint128)bin << v->shift));
+	part.high = (int128)((uint128)part.low + (((uint128)1 << v->shift) - 1));
+	if (part.high > v->high || part.high < part.low)
+		part.high = v->high;
+	while (first + part.nwanted < v->nwanted &&
+	       part.wanted[part.nwanted].rank - nbelow < count)
+		part.nwanted++;
+	return part;
+}
+
+/* Adds the intervals of v's bins that hold wanted ranks. A bin's count is the sum of ncopies counts,
+ * which lie stride apart: counts[bin], counts[bin + stride], ...
+ * Errors: STATUS_PART_DAMAGED if all bins have fewer numbers than that. */
+static enum status interval_split(const struct values_keys *keys, const struct interval *v,
+			   const uint64_t *counts, size_t ncopies, size_t stride, struct interval *next,
+			   size_t *nnext)
+{
+	uint64_t nbelow = v->nbelow;
+	size_t first = 0;
+
+	for (size_t bin = 0; bin < NBINS && first < v->nwanted; bin++) {
+		struct interval part;
+		uint64_t count = 0;
+		for (size_t i = 0; i < ncopies; i++)
+			count += counts[i * stride + bin];
+		if (v->wanted[first].rank - nbelow < count) {
+			part = bin_interval(v, bin, nbelow, count, first);
+			first += part.nwanted;
+			interval_add(keys, next, nnext, &part);
+		}
+		nbelow += count;
+	}
+	return first == v->nwanted ? STATUS_OK : STATUS_PART_DAMAGED;
+}
+
+/* ---- a pass over blocks ---- */
+
+#define BLOCKS_AT_ONCE 8
+#define BLOCKS_A_THREAD 32 /* for fewer, a thread is not worth its start */
+
+static void count_one(void *context, const struct values_block *block)
+{
+	(void)block;
+	++*(size_t *)context;
+}
+
+static void add_one(void *context, const struct values_block *block)
+{
+	struct values_blocks *blocks = context;
+
+	blocks->at[blocks->n++] = block;
+}
+
+enum status values_blocks_list(const struct values *v, struct values_blocks *out)
+{
+	size_t nblocks = 0;
+
+	out->n = 0;
+	if (v)
+		values_each_block(v, count_one, &nblocks);
+	out->at = calloc(nblocks + 1, sizeof(const struct values_block *));
+	if (!out->at)
+		return STATUS_NO_MEMORY;
+	if (v)
+		values_each_block(v, add_one, out);
+	return STATUS_OK;
+}
+
+void values_blocks_free(struct values_blocks *blocks)
+{
+	free(blocks->at);
+}
+
+int values_pass_nthreads(const struct values_blocks *blocks, int nmost)
+{
+	size_t nuseful = blocks->n / BLOCKS_A_THREAD + 1;
+
+	return nuseful < (size_t)nmost ? (int)nuseful : nmost;
+}
+
+struct blocks_pass {
+	const struct values_blocks *blocks;
+	void (*visit)(void *context, const struct values_block *block);
+	char *contexts;
+	size_t context_nbytes;
+	atomic_size_t nthreads, next; /* threads that have begun; the first block that none has taken */
+};
+
+static void *visit_blocks(void *pass)
+{
+	struct blocks_pass *p = pass;
+	char *context = p->contexts + atomic_fetch_add(&p->nthreads, 1) * p->context_nbytes;
+	size_t first;
+
+	while ((first = atomic_fetch_add(&p->next, BLOCKS_AT_ONCE)) < p->blocks->n)
+		for (size_t i = first; i < first + BLOCKS_AT_ONCE && i < p->blocks->n; i++)
+			p->visit(context, p->blocks->at[i]);
+	return NULL;
+}
+
+void values_pass(const struct values_blocks *blocks, int nthreads,
+		 void (*visit)(void *context, const struct values_block *block), void *contexts, size_t context_nbytes)
+{
+	team_run((size_t)nthreads, visit_blocks,
+		 &(struct blocks_pass){.blocks = blocks, .visit = visit, .contexts = contexts, .context_nbytes = context_nbytes});
+}
+
+/* ---- a selection ---- */
 
 #define FEW 16384     /* so many numbers of an interval are gathered */
 #define FEW_WIDE 1024 /* of wide ones: 0.8 MB */
@@ -268,7 +456,7 @@ static void finish_gathered(const struct selection *s, struct interval *v)
 		if (is_wide)
 			v->wanted[i].value = v->gathered_wide[at];
 		else
-			ranked_set(&v->wanted[i], v->gathered[at], s->keys.scale);
+			wide_set_decimal(&v->wanted[i].value, v->gathered[at], s->keys.scale);
 	}
 }
 
@@ -372,9 +560,8 @@ enum status values_select(struct values *v, const struct values_extent *extent, 
 		status = values_blocks_list(v, &s.blocks);
 	s.nthreads = values_pass_nthreads(&s.blocks, nthreads);
 	s.runs = v ? v->runs : NULL;
-	if (status == STATUS_OK) {
+	if (status == STATUS_OK)
 		status = extent_fits(&s, &all) ? STATUS_OK : STATUS_PART_DAMAGED;
-	}
 	if (status == STATUS_OK) {
 		interval_add(&s.keys, s.intervals, &s.nintervals, &all);
 		status = selection_run(&s, nwanted);
@@ -383,4 +570,222 @@ enum status values_select(struct values *v, const struct values_extent *extent, 
 	free(s.intervals);
 	free(s.counts);
 	return status;
+}
+
+/* ---- the focus of the process's cells ---- */
+
+static const struct values_focus *current;
+static bool dropping_allowed;
+static atomic_bool dropped;
+
+void values_focus_set(const struct values_focus *focus, bool may_drop)
+{
+	current = focus;
+	dropping_allowed = may_drop;
+	dropped = false;
+}
+
+const struct values_focus *values_focus(void)
+{
+	return current;
+}
+
+bool values_are_dropped(void)
+{
+	return atomic_load_explicit(&dropped, memory_order_relaxed);
+}
+
+void values_note_refusal(void)
+{
+	if (dropping_allowed)
+		dropped = true;
+}
+
+int128 values_focus_key_of_wide(const struct values_focus *f, const struct wide *x)
+{
+	int128 key = 0;
+
+	if (f->keys.kind == KEY_OF_WIDE)
+		return key_of_wide(x);
+	wide_to_int128(x, f->keys.scale, &key);
+	return key;
+}
+
+int128 values_focus_key(const struct values_focus *f, int64_t significand, int scale)
+{
+	struct wide x;
+
+	if (f->keys.kind != KEY_OF_WIDE)
+		return values_lift(significand, scale, f->keys.scale);
+	wide_set_decimal(&x, significand, scale);
+	return key_of_wide(&x);
+}
+
+static size_t ncounts(void)
+{
+	return current && current->counts ? current->nintervals * NBINS : 0;
+}
+
+/* Makes v's counts unless they are there. */
+static enum status need_counts(struct values *v)
+{
+	if (!v->counts)
+		v->counts = calloc(ncounts(), sizeof *v->counts);
+	return v->counts ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+bool values_focus_find(const struct values_focus *f, struct values *v, int128 key,
+		       enum status *status)
+{
+	size_t i = 0;
+
+	while (i < f->nintervals && (key < f->intervals[i].low || key > f->intervals[i].high))
+		i++;
+	if (i == f->nintervals || !f->counts)
+		return i < f->nintervals;
+	*status = need_counts(v);
+	if (*status == STATUS_OK) {
+		const struct interval *interval = &f->intervals[i];
+		uint128 distance = (uint128)key - (uint128)interval->low;
+		v->counts[i * NBINS + (size_t)(distance >> interval->shift)]++;
+	}
+	return false;
+}
+
+enum status values_focus_combine(struct values *v, const struct values *later)
+{
+	if (!later->counts)
+		return STATUS_OK;
+	if (need_counts(v) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < ncounts(); i++)
+		v->counts[i] += later->counts[i];
+	return STATUS_OK;
+}
+
+void values_focus_clear(struct values *v)
+{
+	if (v->counts)
+		memset(v->counts, 0, ncounts() * sizeof *v->counts);
+}
+
+/* ---- a search ---- */
+
+/* Memory for a kept number, by enum key_kind, and twice as much for blocks that are not full. */
+static const uint64_t nbytes_each[] = {[KEY_64] = 18, [KEY_128] = 80, [KEY_OF_WIDE] = 100};
+
+enum status values_search_begin(struct values_search *s, const struct values_extent *extent,
+				struct ranked *wanted, size_t nwanted)
+{
+	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
+
+	memset(s, 0, sizeof *s);
+	s->extent = *extent;
+	s->intervals = calloc(nwanted + 1, sizeof *s->intervals);
+	s->next = calloc(nwanted + 1, sizeof *s->next);
+	s->kept = calloc(nwanted + 1, sizeof *s->kept);
+	if (!s->intervals || !s->next || !s->kept)
+		return STATUS_NO_MEMORY;
+	values_keys_choose(&s->focus.keys, extent, &all.low, &all.high);
+	s->nkept_most = memory_limit_nbytes() / nbytes_each[s->focus.keys.kind];
+	interval_add(&s->focus.keys, s->intervals, &s->nintervals, &all);
+	return STATUS_OK;
+}
+
+/* How many numbers the intervals hold. */
+static uint64_t count_left(const struct values_search *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->nintervals; i++)
+		n += s->intervals[i].count;
+	return n;
+}
+
+/* Whether counting makes no interval narrower: all are keys that many numbers share. */
+static bool is_stuck(const struct values_search *s)
+{
+	for (size_t i = 0; i < s->nintervals; i++)
+		if (s->intervals[i].low < s->intervals[i].high)
+			return false;
+	return true;
+}
+
+bool values_search_focus(struct values_search *s)
+{
+	for (size_t i = 0; i < s->nintervals; i++)
+		interval_set_shift(&s->intervals[i]);
+	s->focus.intervals = s->intervals;
+	s->focus.nintervals = s->nintervals;
+	s->focus.counts = count_left(s) > s->nkept_most && !is_stuck(s);
+	values_focus_set(s->nintervals ? &s->focus : NULL, s->nintervals > 0);
+	return s->nintervals > 0;
+}
+
+static enum status end_counting(struct values_search *s, const struct values *cell)
+{
+	enum status status = STATUS_OK;
+	size_t nnext = 0;
+
+	for (size_t i = 0; i < s->nintervals && status == STATUS_OK; i++) {
+		const uint64_t *counts = cell && cell->counts ? cell->counts + i * NBINS : NULL;
+		uint64_t count = 0;
+		for (size_t bin = 0; counts && bin < NBINS; bin++)
+			count += counts[bin];
+		if (count != s->intervals[i].count)
+			return STATUS_CHANGED;
+		status = interval_split(&s->focus.keys, &s->intervals[i], counts, 1, 0, s->next, &nnext);
+	}
+	memcpy(s->intervals, s->next, nnext * sizeof *s->next);
+	s->nintervals = nnext;
+	return status;
+}
+
+static void count_numbers(void *context, const struct values_block *block)
+{
+	*(uint64_t *)context += block->nvalues;
+}
+
+/* Selects among the kept numbers: those of all intervals, one behind the other. */
+static enum status select_kept(struct values_search *s, struct values *cell, int nthreads)
+{
+	struct values_extent extent = s->extent;
+	uint64_t nbefore = 0, nkept = 0;
+	enum status status;
+	size_t n = 0;
+
+	extent.count = count_left(s);
+	if (cell)
+		values_each_block(cell, count_numbers, &nkept);
+	if (nkept != extent.count)
+		return STATUS_CHANGED;
+	for (size_t i = 0; i < s->nintervals; nbefore += s->intervals[i++].count)
+		for (size_t k = 0; k < s->intervals[i].nwanted; k++)
+			s->kept[n++].rank = s->intervals[i].wanted[k].rank -
+					    s->intervals[i].nbelow + nbefore;
+	status = values_select(cell, &extent, nthreads, s->kept, n);
+	n = 0;
+	for (size_t i = 0; i < s->nintervals; i++)
+		for (size_t k = 0; k < s->intervals[i].nwanted; k++)
+			s->intervals[i].wanted[k].value = s->kept[n++].value;
+	s->nintervals = 0;
+	return status;
+}
+
+enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads)
+{
+	if (s->focus.counts)
+		return end_counting(s, cell);
+	if (!values_are_dropped())
+		return select_kept(s, cell, nthreads);
+	s->nkept_most = count_left(s) / 8; /* blocks that are not full took too much */
+	return is_stuck(s) ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+void values_search_end(struct values_search *s)
+{
+	free(s->intervals);
+	free(s->next);
+	free(s->kept);
+	values_focus_set(NULL, false);
 }

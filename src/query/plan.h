@@ -230,7 +230,7 @@ struct plan {
 	uint32_t nlists;            /* ... or MOMENT_VALUES, or MOMENT_KEYS: so many do */
 	struct group_store *groups; /* all groups of the run; whoever runs it owns them */
 	bool reads_groups_once;     /* as they appeared, when all records are folded: a device that has all of them may
-				     * keep them until then (fold/group_source.h) */
+				     * keep them until then (fold/groups.h) */
 
 	size_t npredicates;
 	const struct expr **predicates; /* --where's, and one for each --offsets */

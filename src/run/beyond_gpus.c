@@ -5,7 +5,7 @@
 #include "run/beyond_gpus.h"
 
 #include "fold/group_words.h"
-#include "fold/values_focus.h"
+#include "fold/values_select.h"
 #include "query/expr_eval.h"
 #include "query/let.h"
 #include "query/value.h"

@@ -20,7 +20,7 @@
 #include "fold/groups.h"
 #include "fold/quantile.h"
 #include "fold/result.h"
-#include "fold/values_search.h"
+#include "fold/values_select.h"
 #include "io/message.h"
 #include "io/output.h"
 #include "io/picture.h"

@@ -14,7 +14,7 @@
 #include "kernels/worker/groups.cuh"
 
 extern "C" {
-#include "fold/group_source.h"
+#include "fold/groups.h"
 }
 
 static int ndevices;

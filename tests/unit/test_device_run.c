@@ -8,7 +8,6 @@
 #include "fold/keys.h"
 #include "fold/moment.h"
 #include "fold/values.h"
-#include "fold/values_interval.h"
 #include "fold/values_select.h"
 #include "tap.h"
 

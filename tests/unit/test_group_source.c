@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fold/group_list.h"
-#include "fold/group_source.h"
+#include "fold/group_order.h"
+#include "fold/groups.h"
 #include "io/output.h"
 #include "run/run.h"
 #include "tap.h"
