@@ -11,8 +11,7 @@ enum status state_save(const struct options *o, const struct query *q, struct to
 		       const struct part_scope *scope, struct fault *fault)
 {
 	struct out_file file;
-	enum status status = out_file_begin(&file, o->save_state, &state_kind, fault);
 
-	return status == STATUS_OK ? out_file_end(&file, part_write(o, q, total, scope, part_sink_stream(file.stream), fault), fault)
-				   : status;
+	TRY(out_file_begin(&file, o->save_state, &state_kind, fault));
+	return out_file_end(&file, part_write(o, q, total, scope, part_sink_stream(file.stream), fault), fault);
 }

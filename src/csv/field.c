@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* Copies a field's value; to: nbytes. Returns its length. */
 static size_t copy_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,
 			 char *to)
@@ -43,13 +45,8 @@ const char *field_value(const struct csv_dialect *dialect, const char *field, si
 		return in_place;
 	if (dialect->trim)
 		field = field_trim(dialect, field, &nbytes);
-	if (scratch->nbytes < nbytes) {
-		char *grown = realloc(scratch->data, nbytes);
-		if (!grown)
-			return NULL;
-		scratch->data = grown;
-		scratch->nbytes = nbytes;
-	}
+	if (ARRAY_GROW(scratch->data, scratch->nbytes, nbytes) != STATUS_OK)
+		return NULL;
 	*value_nbytes = copy_value(dialect, field, nbytes, scratch->data);
 	return scratch->data;
 }

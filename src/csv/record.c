@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "csv/dfa.h"
 #include "csv/word_layout.h"
 
 static enum status append_field(struct record *r, size_t begin, size_t end)
 {
-	if ((r->nfields & (r->nfields + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
-		struct field_span *grown = realloc(r->fields, (2 * r->nfields + 1) * sizeof *grown);
-		if (!grown)
-			return STATUS_NO_MEMORY;
-		r->fields = grown;
-	}
-	r->fields[r->nfields++] = (struct field_span){begin, end};
+	struct field_span *field = ARRAY_ADD(r->fields, r->nfields);
+
+	if (!field)
+		return STATUS_NO_MEMORY;
+	*field = (struct field_span){begin, end};
+	r->nfields++;
 	return STATUS_OK;
 }
 
@@ -134,8 +134,7 @@ static enum status finish_text(struct record *r, const struct walk *w, size_t be
 	if (!escaped && w->state != CSV_QUOTED && w->state != CSV_ESCAPED_QUOTED)
 		return finish(r, w, begin, w->nbytes, w->nbytes);
 	r->nfields = 0;
-	if (append_field(r, begin, w->nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(append_field(r, begin, w->nbytes));
 	return escaped ? STATUS_OPEN_ESCAPE : STATUS_OPEN_QUOTE;
 }
 
@@ -146,8 +145,7 @@ static enum status split(struct walk *w, struct record *r)
 	while ((end = field_end(w, begin)) < w->nbytes) {
 		if (w->data[end] == '\n')
 			return finish(r, w, begin, end, end + 1);
-		if (append_trimmed(r, w, begin, end) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(append_trimmed(r, w, begin, end));
 		if (r->nfields == w->nfields_max)
 			return STATUS_OK;
 		begin = end + 1;
@@ -201,8 +199,7 @@ static enum status split_words(struct walk *w, struct record *r)
 			;
 		if (r->nfields + 1 == w->dialect->nfields)
 			at = end;
-		if (append_field(r, begin, at) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(append_field(r, begin, at));
 		if (r->nfields == w->nfields_max)
 			return STATUS_OK;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "csv/quotes.h"
 #include "csv/whitespace.h"
 #include "csv/word_layout.h"
@@ -32,17 +33,8 @@ static size_t nwords_of(size_t nbytes)
 /* Makes room for `more` positions behind those there are. */
 static enum status reserve_ends(struct rows *r, size_t more)
 {
-	size_t wanted = r->nends + more + POSITIONS_SLACK;
-	uint32_t *grown;
-
-	if (wanted <= r->ends_capacity)
-		return STATUS_OK;
-	grown = realloc(r->ends_memory, (2 * wanted + 1) * sizeof *grown);
-	if (!grown)
-		return STATUS_NO_MEMORY;
-	r->ends_memory = grown;
-	r->ends = grown + 1;
-	r->ends_capacity = 2 * wanted;
+	TRY(ARRAY_GROW(r->ends_memory, r->ends_capacity, 1 + r->nends + more + POSITIONS_SLACK));
+	r->ends = r->ends_memory + 1;
 	return STATUS_OK;
 }
 
@@ -276,16 +268,8 @@ static size_t nfields_of(const char *text, const uint32_t *ends)
 /* Makes room for n positions of rows below a header. */
 static enum status reserve_below(struct rows *r, size_t n)
 {
-	uint32_t *grown;
-
-	if (n <= r->below_capacity)
-		return STATUS_OK;
-	grown = realloc(r->below_memory, (2 * n + 1) * sizeof *grown);
-	if (!grown)
-		return STATUS_NO_MEMORY;
-	r->below_memory = grown;
-	r->below = grown + 1;
-	r->below_capacity = 2 * n;
+	TRY(ARRAY_GROW(r->below_memory, r->below_capacity, 1 + n));
+	r->below = r->below_memory + 1;
 	return STATUS_OK;
 }
 
@@ -317,8 +301,7 @@ static enum status cut_rows(struct rows *r, const char *text, bool passes_head)
 
 	if (nlines == 0)
 		return STATUS_OK;
-	if (reserve_below(r, (size_t)nbytes + r->nends + POSITIONS_SLACK) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(reserve_below(r, (size_t)nbytes + r->nends + POSITIONS_SLACK));
 	r->below[-1] = r->ends[-1];
 	for (; nlines > 0; nlines--, passes_head = false) {
 		size_t stride = nfields_of(text, r->ends + done), begin = (uint32_t)(r->ends[(ptrdiff_t)done - 1] + 1);
@@ -379,8 +362,7 @@ static enum status next_window(struct rows *r, const char *text, size_t *word, b
 	uint32_t base = (uint32_t)(*word * SIMD_WORD_NBYTES);
 
 	join_fields(r);
-	if (reserve_ends(r, n * SIMD_WORD_NBYTES) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(reserve_ends(r, n * SIMD_WORD_NBYTES));
 	r->nends += simd()->positions(r->bits.simd.separators + *word, n, base, r->ends + r->nends);
 	r->nlines = simd()->count(r->bits.simd.newlines + *word, n);
 	if (r->dialect.whitespace)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/choice.h"
 
 /* Whether the text has a record below the bound. */
@@ -50,14 +51,7 @@ uint64_t candidates_choose(struct candidates *c, uint64_t rows)
 
 enum status candidates_note(struct candidates *c, uint64_t number, size_t begin, size_t nbytes)
 {
-	if (c->nrecords == c->capacity) {
-		size_t capacity = 2 * c->capacity + 64;
-		struct chosen_record *grown = realloc(c->records, capacity * sizeof *grown);
-		if (!grown)
-			return STATUS_NO_MEMORY;
-		c->records = grown;
-		c->capacity = capacity;
-	}
+	TRY(ARRAY_GROW(c->records, c->capacity, c->nrecords + 1));
 	c->records[c->nrecords++] = (struct chosen_record){choice_key(c->choice, number), number, begin, nbytes,
 							   c->lacks_end && number + 1 == c->end};
 	return STATUS_OK;

@@ -144,8 +144,7 @@ static enum status reserve(struct choice *c, size_t nrecords, size_t nbytes)
 	if (!memory_take(needs))
 		return STATUS_NO_MEMORY;
 	c->ntaken += needs;
-	if (text_reserve(&c->text, nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(&c->text, nbytes));
 	if (c->nrecords + nrecords <= c->capacity)
 		return STATUS_OK;
 	grown = realloc(c->records, capacity * sizeof *grown);
@@ -173,8 +172,7 @@ static enum status add(struct choice *c, const struct chosen_record *records, si
 
 	for (size_t i = 0; i < nrecords; i++)
 		nbytes += records[i].nbytes;
-	if (reserve(c, nrecords, nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(reserve(c, nrecords, nbytes));
 	for (size_t i = 0; i < nrecords; i++)
 		take(c, &records[i], text);
 	if (c->nrecords < GATHERED_LEAST || c->nrecords < enough)
@@ -206,8 +204,7 @@ static enum status append(const struct choice *c, size_t i, struct text_buffer *
 {
 	const struct chosen_record *r = &c->records[i];
 
-	if (text_reserve(out, r->nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(out, r->nbytes));
 	memcpy(out->data + out->nbytes, c->text.data + r->begin, r->nbytes);
 	out->nbytes += r->nbytes;
 	if (i + 1 == c->nrecords && r->lacks_end) {

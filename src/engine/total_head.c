@@ -16,8 +16,7 @@ bool total_is_enough(const struct total *t, const struct partial *p)
 static enum status fold_prefix(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
 			       size_t nbytes)
 {
-	if (seam_folder_begin(t, &t->folder) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(seam_folder_begin(t, &t->folder));
 	t->folder.partial.offset_bytes = chunk->offset_bytes;
 	return cpu_folder_fold(&t->folder.cpu, chunk->data, nbytes, entry, &t->folder.partial);
 }

@@ -213,8 +213,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		if (pair_combine(&p->pairs[i], &later->pairs[i]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < p->nwindows; i++)
-		if (window_combine(&p->windows[i], &later->windows[i]) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(window_combine(&p->windows[i], &later->windows[i]));
 	if (later->groups) {
 		enum status status = combine_groups(p, later);
 		if (status != STATUS_OK)

@@ -175,15 +175,14 @@ enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c
 {
 	const struct plan_column *column = &plan->columns[c];
 	struct group_numbers sum;
-	enum status status;
 
 	if (group_cell_count(group_cell(g, column)) == 0 && set_cell(g, column, x))
 		return STATUS_OK;
 	sum = numbers_of(g, column);
 	if (sum.count && add_numbers(&sum, x) && set_cell(g, column, &sum))
 		return STATUS_OK;
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_to_column(x, column->needs, &g->rest->columns[c]) : status;
+	TRY(group_need_rest(g, plan));
+	return add_to_column(x, column->needs, &g->rest->columns[c]);
 }
 
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number)
@@ -193,17 +192,15 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	const int128 square = (int128)x * x;
 	const uint8_t scale = (uint8_t)number.scale;
 	struct group_numbers one = {.count = 1, .scale = scale, .bin = {x, x, x}, .squares = {(uint128)square, 0}};
-	enum status status;
 
 	if (needs & MOMENT_LOGS)
 		logarithm_add_rows(&one.logs, &x, &scale, 1);
 	if (!(needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)x, &one.cubes)) &&
 	    !(needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &one.fourths)))
 		return group_add_numbers(g, plan, c, &one);
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? column_add_number(&g->rest->columns[c], needs & GROUP_CELL_MOMENTS,
-						       &(struct value){.kind = DECIMAL_NUMBER, .number = number})
-				   : status;
+	TRY(group_need_rest(g, plan));
+	return column_add_number(&g->rest->columns[c], needs & GROUP_CELL_MOMENTS,
+						       &(struct value){.kind = DECIMAL_NUMBER, .number = number});
 }
 
 /* Adds a number, but for its logarithm. Returns false, and changes nothing, where it does not fit as it is, or is the first of a
@@ -298,21 +295,18 @@ static bool add_products(struct group_pair *cell, unsigned scale, int128 product
 
 enum status group_add_products(struct group *g, const struct plan *plan, size_t i, unsigned scale, int128 products)
 {
-	enum status status;
-
 	if (add_products(group_pair(g, &plan->pairs[i]), scale, products))
 		return STATUS_OK;
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? pair_add_products(&g->rest->pairs[i], scale, products) : status;
+	TRY(group_need_rest(g, plan));
+	return pair_add_products(&g->rest->pairs[i], scale, products);
 }
 
 enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, int side, struct decimal number)
 {
 	const uint8_t scale = (uint8_t)number.scale;
-	enum status status = group_need_rest(g, plan);
 
-	return status == STATUS_OK ? pair_add_alone(&g->rest->pairs[i], side, plan->pairs[i].needs, &number.significand, &scale, 1)
-				   : status;
+	TRY(group_need_rest(g, plan));
+	return pair_add_alone(&g->rest->pairs[i], side, plan->pairs[i].needs, &number.significand, &scale, 1);
 }
 
 /* Adds a cell's products to a pair. Errors: STATUS_NO_MEMORY. */
@@ -426,12 +420,10 @@ static enum status add_quotients(const struct quotient_fold *x, struct column_pa
 
 enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
 {
-	enum status status;
-
 	if (quotient_fold_add(group_quotients(g, &plan->columns[c]), x))
 		return STATUS_OK;
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? add_quotients(x, &g->rest->columns[c]) : status;
+	TRY(group_need_rest(g, plan));
+	return add_quotients(x, &g->rest->columns[c]);
 }
 
 /* ---- texts ---- */
@@ -656,15 +648,13 @@ static const struct {
  * is combined (keys.h), so it is not taken over. */
 static enum status combine_rest(struct group *g, struct group *later, const struct plan *plan)
 {
-	enum status status;
-
 	if (!g->rest && !plan->groups_keep_keys) {
 		g->rest = later->rest;
 		later->rest = NULL;
 		return STATUS_OK;
 	}
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? partial_combine(g->rest, later->rest) : status;
+	TRY(group_need_rest(g, plan));
+	return partial_combine(g->rest, later->rest);
 }
 
 /* Has g, which became what a group of other groups was, own its long values. */

@@ -87,17 +87,15 @@ static enum status add_key(struct groups *part, size_t c, const struct group_key
 {
 	struct key_table *table = table_of(part, c);
 	size_t nkeys = table->nkeys, slot;
-	enum status status = key_table_add(table, key, hash, key_seed_get(), &slot);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_table_add(table, key, hash, key_seed_get(), &slot));
 	group_keys(x->group, &part->plan->columns[c])->n += table->nkeys > nkeys;
 	if (table->value_nbytes) {
 		struct key_count *times = key_table_value(table, slot);
 		times->first = times->count == 0 || x->first < times->first ? x->first : times->first;
 		times->count++;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status group_keys_add(struct groups *part, size_t c, const struct group_key *x, size_t n)

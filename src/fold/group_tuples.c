@@ -140,11 +140,10 @@ static enum status need_room(struct groups *part, size_t number, size_t most)
 enum status group_tuples_copy_key(struct group_tuples *t, struct key *key)
 {
 	char *text;
-	enum status status = text_arena_take(&t->key_texts, key_nbytes(key), &text);
 
-	if (status == STATUS_OK)
-		key->text = memcpy(text, key->text, key_nbytes(key));
-	return status;
+	TRY(text_arena_take(&t->key_texts, key_nbytes(key), &text));
+	key->text = memcpy(text, key->text, key_nbytes(key));
+	return STATUS_OK;
 }
 
 /* Gives a tuple that has been copied its own bytes of what it points to. */

@@ -76,7 +76,6 @@ static enum status lengthen(struct groups *g, size_t list)
 {
 	struct listed_values *block;
 	size_t nbytes = g->lists && g->lists[list] ? 2 * g->lists[list]->nbytes : BLOCK_NBYTES_MIN;
-	enum status status;
 	void *memory;
 
 	if (!g->lists)
@@ -84,9 +83,7 @@ static enum status lengthen(struct groups *g, size_t list)
 	if (!g->lists)
 		return STATUS_NO_MEMORY;
 	nbytes = nbytes < BLOCK_NBYTES_MAX ? nbytes : BLOCK_NBYTES_MAX;
-	status = key_memory_new(nbytes, &memory);
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(nbytes, &memory));
 	block = memory;
 	block->nbytes = nbytes;
 	block->next = g->lists[list];
@@ -256,14 +253,11 @@ enum status group_values_limit(struct groups *g)
 static enum status settle_part(struct groups *g)
 {
 	size_t nbytes = sizeof *g->settled + g->nlisted * sizeof *g->settled->x;
-	enum status status;
 	void *memory;
 
 	if (g->nlisted == 0)
 		return STATUS_OK;
-	status = key_memory_new(nbytes, &memory);
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(nbytes, &memory));
 	g->settled = memory;
 	g->settled->nbytes = nbytes;
 	return put_all(g, g->settled->x);
@@ -271,9 +265,8 @@ static enum status settle_part(struct groups *g)
 
 enum status group_lists_settle(struct groups *g)
 {
-	enum status status = settle_part(g);
-
-	return status == STATUS_OK ? group_keys_settle(g) : status;
+	TRY(settle_part(g));
+	return group_keys_settle(g);
 }
 
 static enum status visit_settle(void *context, struct groups *part)

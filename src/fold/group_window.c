@@ -130,20 +130,17 @@ enum status group_window_copy(const struct group_window *w, struct window_fold *
 enum status group_window_move(struct group *g, const struct plan *plan, size_t i)
 {
 	struct group_window *w = group_window(g, &plan->windows[i]);
-	enum status status = group_need_rest(g, plan);
 
-	if (status == STATUS_OK)
-		status = group_window_copy(w, &g->rest->windows[i]);
-	if (status == STATUS_OK)
-		w->n = GROUP_WINDOW_ELSEWHERE;
-	return status;
+	TRY(group_need_rest(g, plan));
+	TRY(group_window_copy(w, &g->rest->windows[i]));
+	w->n = GROUP_WINDOW_ELSEWHERE;
+	return STATUS_OK;
 }
 
 enum status group_window_add(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
 {
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
-	enum status status;
 
 	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
 		w->scale = (uint8_t)value->number.scale;
@@ -151,8 +148,8 @@ enum status group_window_add(struct group *g, const struct plan *plan, size_t i,
 		put(w, window, value);
 		return STATUS_OK;
 	}
-	status = group_window_move(g, plan, i);
-	return status == STATUS_OK ? window_add(&g->rest->windows[i], value) : status;
+	TRY(group_window_move(g, plan, i));
+	return window_add(&g->rest->windows[i], value);
 }
 
 enum status group_window_go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)

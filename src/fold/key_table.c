@@ -44,11 +44,10 @@ void key_seed_set(struct key_seed other)
 static enum status copy_text(struct key_table *t, struct key *key)
 {
 	char *to;
-	enum status status = text_arena_take(&t->texts, key_nbytes(key), &to);
 
-	if (status == STATUS_OK)
-		key->text = memcpy(to, key->text, key_nbytes(key));
-	return status;
+	TRY(text_arena_take(&t->texts, key_nbytes(key), &to));
+	key->text = memcpy(to, key->text, key_nbytes(key));
+	return STATUS_OK;
 }
 
 /* ---- slots ---- */
@@ -122,15 +121,12 @@ enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed
 {
 	size_t nslots = t->nslots ? t->nslots : NSLOTS_MIN;
 	struct key_table grown = *t;
-	enum status status;
 
 	if (nkeys <= most_keys(t->nslots))
 		return STATUS_OK;
 	while (most_keys(nslots) < nkeys)
 		nslots *= 2;
-	status = new_slots(&grown, nslots);
-	if (status != STATUS_OK)
-		return status;
+	TRY(new_slots(&grown, nslots));
 	move_keys(&grown, t, of);
 	free_slots(t);
 	*t = grown;

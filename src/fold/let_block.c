@@ -107,8 +107,7 @@ static enum status reserve(struct let_block *l, size_t nbytes)
 
 enum status let_block_begin(struct let_block *l, const char *text, size_t nbytes)
 {
-	if (reserve(l, nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(reserve(l, nbytes));
 	memcpy(l->data, text, nbytes + SIMD_PAD_NBYTES);
 	l->text_nbytes = nbytes;
 	l->nbytes = nbytes + SIMD_PAD_NBYTES;

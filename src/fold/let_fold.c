@@ -28,7 +28,6 @@ static enum status keep(struct row_folder *f, const char *text, size_t c, unsign
 	size_t offset = row_block_offset(&f->block, c, row), nbytes;
 	struct field_span span;
 	const char *value;
-	enum status status;
 
 	if (!is_before(offset, kept->first) && (is_text || !is_before(offset, kept->first_nul)))
 		return STATUS_OK;
@@ -36,10 +35,10 @@ static enum status keep(struct row_folder *f, const char *text, size_t c, unsign
 	value = field_value(&f->plan->dialect, text + span.begin, span.end - span.begin, &f->scratch, &nbytes);
 	if (!value)
 		return STATUS_NO_MEMORY;
-	status = bad_value_keep(&kept->first, offset, why, value, nbytes);
-	if (status == STATUS_OK && !is_text)
-		status = bad_value_keep(&kept->first_nul, offset, why, value, nbytes);
-	return status;
+	TRY(bad_value_keep(&kept->first, offset, why, value, nbytes));
+	if (!is_text)
+		TRY(bad_value_keep(&kept->first_nul, offset, why, value, nbytes));
+	return STATUS_OK;
 }
 
 enum status let_fold_row(struct row_folder *f, const char *text, size_t c, unsigned row, struct partial *out)

@@ -73,8 +73,7 @@ static enum status read_others(const struct pair_fold *m, size_t c, uint64_t row
 		struct wide ignored;
 		struct value v;
 		int scale;
-		if (read_field(m, c, row, &v) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(read_field(m, c, row, &v));
 		if (v.kind == DECIMAL_NUMBER) {
 			values->value[row] = v.number.significand;
 			values->scale[row] = (uint8_t)v.number.scale;
@@ -205,8 +204,7 @@ static enum status read_wide(const struct pair_fold *m, size_t c, unsigned row, 
 		wide_set_decimal(x, values->value[row], *scale);
 		return STATUS_OK;
 	}
-	if (read_field(m, c, row, &v) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(read_field(m, c, row, &v));
 	return wide_parse(v.text, v.nbytes, x, scale);
 }
 
@@ -259,15 +257,15 @@ static enum status fold_pair(const struct pair_fold *m, size_t i, uint64_t rows,
 	const struct pair_values *x = &m->b->values[plan->x], *y = &m->b->values[plan->y];
 	uint64_t x_alone = rows & x->present & ~y->present, y_alone = rows & y->present & ~x->present;
 	uint64_t both = rows & x->present & y->present, wide = both & (x->wide | y->wide);
-	enum status status = rows == m->b->kept ? add_products(pair, x, y) : add_scales(pair, x, y, both);
 
-	if (status == STATUS_OK && wide)
-		status = add_wide_products(m, plan, pair, wide);
-	if (status == STATUS_OK && x_alone)
-		status = add_alone(m, plan, PAIR_X, pair, x_alone);
-	if (status == STATUS_OK && y_alone)
-		status = add_alone(m, plan, PAIR_Y, pair, y_alone);
-	return status;
+	TRY(rows == m->b->kept ? add_products(pair, x, y) : add_scales(pair, x, y, both));
+	if (wide)
+		TRY(add_wide_products(m, plan, pair, wide));
+	if (x_alone)
+		TRY(add_alone(m, plan, PAIR_X, pair, x_alone));
+	if (y_alone)
+		TRY(add_alone(m, plan, PAIR_Y, pair, y_alone));
+	return STATUS_OK;
 }
 
 enum status pair_block_take(struct pair_block *b, struct row_block *rows, uint64_t kept, bool shares_scales,
@@ -294,9 +292,8 @@ enum status pair_block_fold_rows(struct pair_block *b, struct row_block *rows, s
 enum status pair_block_fold(struct pair_block *b, struct row_block *rows, uint64_t kept, struct scratch *scratch,
 			    struct partial *out)
 {
-	enum status status = pair_block_take(b, rows, kept, true, scratch);
-
-	for (size_t i = 0; status == STATUS_OK && i < rows->plan->npairs; i++)
-		status = pair_block_fold_rows(b, rows, i, kept, scratch, &out->pairs[i]);
-	return status;
+	TRY(pair_block_take(b, rows, kept, true, scratch));
+	for (size_t i = 0; i < rows->plan->npairs; i++)
+		TRY(pair_block_fold_rows(b, rows, i, kept, scratch, &out->pairs[i]));
+	return STATUS_OK;
 }

@@ -343,8 +343,7 @@ void recent_keep(struct recent *r, uint64_t n)
 /* Shares a piece. */
 static enum status add_piece(struct recent *r, struct recent_piece p)
 {
-	if (need_piece(r) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(need_piece(r));
 	atomic_fetch_add_explicit(&p.block->npieces, 1, memory_order_relaxed);
 	r->pieces[r->end++] = p;
 	r->nvalues += p.end - p.begin;

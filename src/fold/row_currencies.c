@@ -30,8 +30,7 @@ static enum status note(const struct plan *plan, struct partial *out, size_t c, 
 
 	if (!currency)
 		return STATUS_OK;
-	if (need(out) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(need(out));
 	seen = &out->currencies[c];
 	if (seen->other_offset != OFFSET_NONE)
 		return STATUS_OK;

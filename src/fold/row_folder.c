@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "fold/row_keys.h"
 
 enum status row_folder_init(struct row_folder *f, const struct plan *plan)
@@ -18,8 +19,7 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	    pair_block_init(&f->pairs, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (plan->nlets > 0) {
-		if (let_block_init(&f->lets, plan) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(let_block_init(&f->lets, plan));
 		f->block.lets = &f->lets;
 	}
 	row_keys_init(f);
@@ -154,14 +154,7 @@ static enum status keep_range(struct row_folder *f, struct row_range range)
 		last->ndelimiters = range.ndelimiters;
 		return STATUS_OK;
 	}
-	if (f->nkept == f->kept_capacity) {
-		size_t capacity = 2 * f->kept_capacity + ROW_BLOCK_NROWS;
-		struct row_range *grown = realloc(f->kept, capacity * sizeof *grown);
-		if (!grown)
-			return STATUS_NO_MEMORY;
-		f->kept = grown;
-		f->kept_capacity = capacity;
-	}
+	TRY(ARRAY_GROW(f->kept, f->kept_capacity, f->nkept + 1));
 	f->kept[f->nkept++] = range;
 	return STATUS_OK;
 }
@@ -172,9 +165,9 @@ static enum status keep_uneven(struct row_folder *f, unsigned row)
 	const struct row_block *b = &f->block;
 	struct row_record r = row_record_at(b->text, row_block_ends(b, row), b->stride, row_block_nfields(b),
 					    f->plan->dialect.escape);
-	enum status status = keep_range(f, (struct row_range){r.begin, r.end, r.nlacking});
 
-	return status == STATUS_OK ? keep_range(f, (struct row_range){r.line_end, r.next, 0}) : status;
+	TRY(keep_range(f, (struct row_range){r.begin, r.end, r.nlacking}));
+	return keep_range(f, (struct row_range){r.line_end, r.next, 0});
 }
 
 enum status row_folder_keep(struct row_folder *f)

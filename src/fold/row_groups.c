@@ -274,11 +274,9 @@ static void carry_over(const struct grouping *m, size_t c, struct column_partial
 
 static enum status need_rest(const struct grouping *m, struct group *group)
 {
-	enum status status = group_need_rest(group, m->f->plan);
-
-	if (status == STATUS_OK)
-		group->rest->offset_bytes = m->out->offset_bytes;
-	return status;
+	TRY(group_need_rest(group, m->f->plan));
+	group->rest->offset_bytes = m->out->offset_bytes;
+	return STATUS_OK;
 }
 
 /* Folds column c of some rows, a row at a time, into the partials of their groups. */
@@ -493,13 +491,11 @@ static uint64_t fold_sure_texts(const struct grouping *m, size_t c, uint64_t row
 /* Folds other fields of column c than plain numbers, and makes them their groups' ends. */
 static enum status fold_other_ends(const struct grouping *m, size_t c, uint64_t rows)
 {
-	enum status status;
-
 	rows = fold_sure_texts(m, c, rows);
-	status = fold_singles(m, c, rows);
-	for (; rows && status == STATUS_OK; rows &= rows - 1)
-		status = offer_end(m, c, lowest(rows));
-	return status;
+	TRY(fold_singles(m, c, rows));
+	for (; rows; rows &= rows - 1)
+		TRY(offer_end(m, c, lowest(rows)));
+	return STATUS_OK;
 }
 
 /* ---- numbers ---- */

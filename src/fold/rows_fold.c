@@ -98,10 +98,10 @@ static enum status fold_text_rows(const struct fold *m, size_t c, const struct r
 				  uint64_t numbers, uint64_t others)
 {
 	const struct text_rows rows = text_rows_of(m, c, fields);
-	enum status status = text_folder_rows(&m->f->texts, c, &rows, numbers, &others,
-					      m->out);
 
-	return status == STATUS_OK ? fold_singles(m, c, fields, others) : status;
+	TRY(text_folder_rows(&m->f->texts, c, &rows, numbers, &others,
+					      m->out));
+	return fold_singles(m, c, fields, others);
 }
 
 /* Folds the fields of some of up to 64 rows. x: their numbers. */
@@ -435,9 +435,9 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 enum status rows_fold_kept_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
 {
 	const struct fold m = {f, text, out};
-	enum status status = fold_kept_column(&m, c);
 
-	return status == STATUS_OK ? end_column(&m, c) : status;
+	TRY(fold_kept_column(&m, c));
+	return end_column(&m, c);
 }
 
 static enum status fold_kept(const struct fold *m)

@@ -20,15 +20,12 @@ static enum status grow(struct text_arena *a, size_t nbytes)
 {
 	size_t size = a->blocks ? 2 * a->blocks->nbytes : NBYTES_MIN;
 	struct text_arena_block *block;
-	enum status status;
 	void *memory;
 
 	nbytes += sizeof *block;
 	size = size < NBYTES_MAX ? size : NBYTES_MAX;
 	size = size < nbytes ? nbytes : size;
-	status = key_memory_new(size, &memory);
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(size, &memory));
 	block = memory;
 	block->nbytes = size;
 	block->next = a->blocks;

@@ -24,8 +24,7 @@ void curve_free(struct curve *c)
 static enum status keep(struct text_buffer *to, const struct text_buffer *value)
 {
 	to->nbytes = 0;
-	if (text_reserve(to, value->nbytes + 1) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(to, value->nbytes + 1));
 	memcpy(to->data, value->data, value->nbytes + 1);
 	to->nbytes = value->nbytes;
 	return STATUS_OK;
@@ -94,8 +93,7 @@ static bool is_of_number(char c)
 static enum status read_value(struct text_buffer *value, const char *line, const char *end)
 {
 	value->nbytes = 0;
-	if (text_reserve(value, (size_t)(end - line) + 1) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(value, (size_t)(end - line) + 1));
 	for (; line < end; line++)
 		if (is_of_number(*line))
 			value->data[value->nbytes++] = *line;

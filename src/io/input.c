@@ -40,14 +40,12 @@ static enum status skip_header(struct input *in, struct source *s, struct fault 
 
 enum status input_open_source(struct input *in, struct source *s, struct fault *fault)
 {
-	enum status status;
-
 	if (s->state != SOURCE_UNOPENED)
 		return STATUS_OK;
-	status = source_open(s, fault);
-	if (status == STATUS_OK && in->has_preamble)
-		status = preamble_skip(&in->preamble, s, fault);
-	return status == STATUS_OK ? skip_header(in, s, fault) : status;
+	TRY(source_open(s, fault));
+	if (in->has_preamble)
+		TRY(preamble_skip(&in->preamble, s, fault));
+	return skip_header(in, s, fault);
 }
 
 enum status input_open(struct input **out, const char *const *paths, int npaths, int nthreads,

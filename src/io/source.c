@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "codec/foreign.h"
 #include "csv/repeated_header.h"
@@ -193,14 +194,8 @@ static enum status peek_more(struct source *s, struct fault *fault)
 	size_t n;
 	enum status status;
 
-	if (s->capacity - s->end < PEEK_NBYTES) {
-		size_t capacity = 2 * s->capacity + PEEK_NBYTES;
-		char *grown = realloc(s->data, capacity);
-		if (!grown)
-			return source_fail(s, fault, STATUS_NO_MEMORY, 0);
-		s->data = grown;
-		s->capacity = capacity;
-	}
+	if (ARRAY_GROW(s->data, s->capacity, s->end + PEEK_NBYTES) != STATUS_OK)
+		return source_fail(s, fault, STATUS_NO_MEMORY, 0);
 	status = source_read(s, s->data + s->end, s->capacity - s->end, &n, fault);
 	s->end += n;
 	return status;
@@ -346,9 +341,7 @@ static enum status begin_decoding(struct source *s, struct fault *fault)
 	size_t nbytes = 0;
 
 	do {
-		status = peek_further(s, &data, &nbytes, fault);
-		if (status != STATUS_OK)
-			return status;
+		TRY(peek_further(s, &data, &nbytes, fault));
 		match = codec_find(data, nbytes, &codec);
 	} while (match == CODEC_PERHAPS && !s->at_end);
 	if (match == CODEC_PERHAPS && !is_printable(data, nbytes))
@@ -374,9 +367,7 @@ static enum status refuse_foreign(struct source *s, struct fault *fault)
 	size_t nbytes = 0;
 
 	do {
-		status = peek_further(s, &data, &nbytes, fault);
-		if (status != STATUS_OK)
-			return status;
+		TRY(peek_further(s, &data, &nbytes, fault));
 		match = foreign_find(data, nbytes, s->at_end, &foreign);
 	} while (match == CODEC_PERHAPS);
 	if (match != CODEC_BEGINS)

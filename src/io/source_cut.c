@@ -52,15 +52,12 @@ static enum status reopen(struct source *s, struct fault *fault)
 {
 	const struct source_cut *cut = &s->cut;
 	off_t block = BGZF_PLACE_BLOCK(cut->begin);
-	enum status status;
 
 	read_ahead_close(s->packed);
 	s->packed = NULL;
 	if (lseek(s->fd, block, SEEK_SET) < 0)
 		return fault_set(fault, STATUS_READ, 0, NULL);
-	status = read_ahead_open(&s->packed, s->codec, s->fd, "", 0, s->nthreads, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(read_ahead_open(&s->packed, s->codec, s->fd, "", 0, s->nthreads, fault));
 	if (cut->end < UINT64_MAX)
 		read_ahead_end_at(s->packed, BGZF_PLACE_BLOCK(cut->end));
 	source_share(s, s->shared);

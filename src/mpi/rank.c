@@ -26,8 +26,7 @@ enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 	run->all_ended = true;
 	run->careful = pass != PASS_PART;
 	r->run = run;
-	if (run_open_input(run, fault) != STATUS_OK)
-		return fault->status;
+	TRY(run_open_input(run, fault));
 	if (!r->prints_records) {
 		plan_as_part(&run->query.plan);
 		query_seek_header(&run->query, true);
@@ -88,9 +87,7 @@ static enum status fold_slice(struct rank *r, struct fault *fault)
 	for (int i = 0; i < 2 && (status == STATUS_MISGUESSED || status == STATUS_GPU_LOST); i++) {
 		r->lost_device = r->lost_device || status == STATUS_GPU_LOST;
 		*fault = (struct fault){.status = STATUS_OK};
-		status = rank_open_pass(r, PASS_AGAIN, fault);
-		if (status != STATUS_OK)
-			return status;
+		TRY(rank_open_pass(r, PASS_AGAIN, fault));
 		input_use_slice(r->run->input, &r->slice);
 		status = run_fold_input(r->run, fault);
 	}

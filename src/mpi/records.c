@@ -227,13 +227,11 @@ enum status records_hold(const struct world *w, struct fault *fault)
 
 enum status records_release(int exit_status, struct fault *fault)
 {
-	enum status status;
-
 	sink_restore(&held);
-	status = exit_status == 0 ? copy_own(&held, (struct part_sink){.write = write_out}, fault) : STATUS_OK;
-	if (status == STATUS_OK && close(STDOUT_FILENO) != 0)
-		status = fault_set(fault, STATUS_WRITE, errno, NULL);
-	return status;
+	TRY(exit_status == 0 ? copy_own(&held, (struct part_sink){.write = write_out}, fault) : STATUS_OK);
+	if (close(STDOUT_FILENO) != 0)
+		TRY(fault_set(fault, STATUS_WRITE, errno, NULL));
+	return STATUS_OK;
 }
 
 /* ---- to a folder ---- */

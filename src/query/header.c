@@ -840,8 +840,7 @@ static enum status names_column(const struct header *h, const struct header_requ
 
 	for (size_t i = 0; i < request->nselections; i++)
 		n += request->selections[i]->nselectors;
-	if (name_index_init(&unsure, n) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(name_index_init(&unsure, n));
 	*names = false;
 	for (size_t i = 0; i < request->nselections && !*names; i++)
 		for (size_t j = 0; j < request->selections[i]->nselectors && !*names; j++) {
@@ -1044,8 +1043,7 @@ char *header_column_name(const struct header *h, size_t field)
 
 static enum status index_names(struct name_index *names, const struct first_record *r)
 {
-	if (name_index_init(names, r->nfields) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(name_index_init(names, r->nfields));
 	for (size_t i = 0; i < r->nfields; i++)
 		name_index_add(names, r->values[i].text, i);
 	name_index_sort(names);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/nearest.h"
 #include "number/decimal.h"
 
@@ -277,7 +278,7 @@ enum status option_add_items(const struct option_row *row, const char *list, con
 	for (;; list++) {
 		size_t nbytes, trimmed;
 		bool is_quoted;
-		const char **grown;
+		const char **added;
 		char *item;
 
 		while (decimal_is_blank(*list))
@@ -288,14 +289,14 @@ enum status option_add_items(const struct option_row *row, const char *list, con
 			return option_fault(fault, "--%s: after '%.64s' a quote is missing, or a comma; a quote in quotes is doubled",
 					    row->name, list);
 		decimal_trim(list, &trimmed);
-		grown = realloc(*items, (*nitems + 1) * sizeof *grown);
-		if (grown)
-			*items = grown;
-		if (!grown || !(item = strndup(list, trimmed)))
+		added = ARRAY_ADD(*items, *nitems);
+		item = added ? strndup(list, trimmed) : NULL;
+		if (!item)
 			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		if (is_quoted)
 			unquote(item, trimmed);
-		grown[(*nitems)++] = item;
+		*added = item;
+		(*nitems)++;
 		list += nbytes;
 		if (!*list)
 			return STATUS_OK;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "number/decimal.h"
 #include "query/option_table.h"
 
@@ -46,18 +47,14 @@ static const char *parse_item(const char *p, struct selector *s)
 
 static struct selector *append(struct selection *out, size_t text_nbytes)
 {
-	struct selector *grown = realloc(out->selectors, (out->nselectors + 1) * sizeof *grown);
+	struct selector *s = ARRAY_ADD(out->selectors, out->nselectors);
 
-	if (!grown)
+	if (s)
+		s->text = malloc(text_nbytes);
+	if (!s || !s->text)
 		return NULL;
-	out->selectors = grown;
-	grown += out->nselectors;
-	grown->joined = false;
-	grown->computed = 0;
-	grown->text = malloc(text_nbytes);
-	if (grown->text)
-		out->nselectors++;
-	return grown->text ? grown : NULL;
+	out->nselectors++;
+	return s;
 }
 
 enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)

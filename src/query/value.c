@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/expr_eval.h"
 
 #define SAME_NBYTES_MAX 512 /* of two numbers in a notation of their own that are compared */
@@ -72,15 +73,10 @@ static char *scratch_behind(struct scratch *scratch, const char **text, size_t t
 	bool is_inside = scratch->data && begin < scratch->nbytes;
 	size_t used = is_inside ? begin + text_nbytes : 0;
 
-	if (scratch->nbytes < used + nbytes) {
-		char *grown = realloc(scratch->data, used + nbytes);
-		if (!grown)
-			return NULL;
-		scratch->data = grown;
-		scratch->nbytes = used + nbytes;
-		if (is_inside)
-			*text = grown + begin;
-	}
+	if (ARRAY_GROW(scratch->data, scratch->nbytes, used + nbytes) != STATUS_OK)
+		return NULL;
+	if (is_inside)
+		*text = scratch->data + begin;
 	return scratch->data + used;
 }
 

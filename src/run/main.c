@@ -62,9 +62,7 @@ static enum status run(struct run *r, int argc, char **argv, bool has_output, st
 	if (r->options.is_default_input && r->options.taken.file && isatty(STDIN_FILENO))
 		return options_fail_taken(&r->options, fault);
 	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	status = check_out_files(&r->options, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(check_out_files(&r->options, fault));
 	progress_begin(&r->options);
 	return run_process(r, fault);
 }

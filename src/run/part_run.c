@@ -87,27 +87,24 @@ enum status part_run_begin_slice(struct merge *merge, struct options *options, s
 				 struct total *total, struct input *input, const struct part_source *state,
 				 struct fault *fault)
 {
-	enum status status;
-
 	query->plan.counts_records = true;
 	query->plan.guesses_texts = false;
-	status = state_read(merge, options, query, total, state, fault);
-	if (status == STATUS_OK)
-		input_begin_at(input, merge->right.of ? merge->right.offset_bytes : merge->offset_bytes);
-	if (status == STATUS_OK && merge->right.of)
+	TRY(state_read(merge, options, query, total, state, fault));
+	input_begin_at(input, merge->right.of ? merge->right.offset_bytes : merge->offset_bytes);
+	if (merge->right.of)
 		input_count_slice_from(input, merge->right.nlines);
-	return status;
+	return STATUS_OK;
 }
 
 enum status part_run_cut_input(struct input *input, const struct options *options, const struct csv_dialect *dialect,
 			       struct input_range *range, struct fault *fault)
 {
 	const struct file_part *part = &options->part;
-	enum status status = input_cut_range(input, part->number, part->of, dialect->escape, range, fault);
 
-	if (status == STATUS_OK && part->is_quoted)
+	TRY(input_cut_range(input, part->number, part->of, dialect->escape, range, fault));
+	if (part->is_quoted)
 		input_begin_quoted(input);
-	return status;
+	return STATUS_OK;
 }
 
 void part_run_explain(const struct options *options, const struct input *input, struct input_range *range,

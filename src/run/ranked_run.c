@@ -62,8 +62,6 @@ static uint64_t count_numbers(const struct run *r)
 static enum status print_pass(struct run *r, const struct run *first, const struct rank_tables *tables,
 			      struct fault *fault)
 {
-	enum status status;
-
 	r->options = first->options;
 	r->stdin_offset = first->stdin_offset;
 	r->careful = first->careful;
@@ -71,14 +69,12 @@ static enum status print_pass(struct run *r, const struct run *first, const stru
 	if (first->stdin_offset >= 0)
 		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
 	engine_nbytes_begun = fd_nbytes_read = 0;
-	status = run_open_input(r, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(run_open_input(r, fault));
 	r->query.plan.ranks = tables;
-	status = run_fold_input(r, fault);
-	if (status == STATUS_OK && r->query.plan.head == 0 && count_numbers(r) != count_numbers(first))
-		status = fault_set(fault, STATUS_CHANGED, 0, NULL);
-	return status == STATUS_OK ? run_finish(r, fault) : status;
+	TRY(run_fold_input(r, fault));
+	if (r->query.plan.head == 0 && count_numbers(r) != count_numbers(first))
+		TRY(fault_set(fault, STATUS_CHANGED, 0, NULL));
+	return run_finish(r, fault);
 }
 
 /* Frees what the second pass owns: its options are the first's. */
@@ -102,9 +98,7 @@ enum status run_ranked(struct run *r, struct fault *fault)
 	if (!second)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	plan_keeping(&r->query.plan);
-	status = run_fold_input(r, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(run_fold_input(r, fault));
 	progress_pass_end();
 	status = rank_tables_make(&tables, &r->query.plan, &r->total.partial, ranks_nthreads(&r->query));
 	if (status != STATUS_OK)

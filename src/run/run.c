@@ -103,10 +103,9 @@ static enum status print_table(struct run *r, struct fault *fault)
 	const struct picture *picture = &r->options.picture;
 	enum format format = r->options.format;
 	struct table table;
-	enum status status = result_table(&r->query, &r->total.partial, r->ranks, &table, fault);
+	enum status status;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(result_table(&r->query, &r->total.partial, r->ranks, &table, fault));
 	if (!picture_is_asked(picture))
 		format = result_format(&r->query, &table, format);
 	status = picture_print_table(picture, &table, format, fault);
@@ -129,9 +128,10 @@ static enum status print_chosen(struct run *r, struct fault *fault)
 {
 	const struct plan *plan = &r->query.plan;
 	struct writer writer = {.owes_newline = plan->inside_line, .curve = plan->curve};
-	enum status status = plan->curve ? STATUS_OK : result_heading(&r->query, fault);
 
-	return status == STATUS_OK ? choice_write(&r->choice, &writer, fault) : status;
+	if (!plan->curve)
+		TRY(result_heading(&r->query, fault));
+	return choice_write(&r->choice, &writer, fault);
 }
 
 static enum status print_result(struct run *r, struct fault *fault)
@@ -140,12 +140,11 @@ static enum status print_result(struct run *r, struct fault *fault)
 	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
 
 	progress_end();
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	if (r->query.plan.choice)
-		status = print_chosen(r, fault);
+		TRY(print_chosen(r, fault));
 	if (emits) /* the engine has printed the records, unless they are drawn or chosen */
-		return status == STATUS_OK && r->query.plan.curve ? draw_curve(r, fault) : status;
+		return r->query.plan.curve ? draw_curve(r, fault) : STATUS_OK;
 	if (r->query.plan.nkeys == 0)
 		return print_table(r, fault);
 	status = group_result_print(&r->query, &r->total.partial, &r->groups, fault);
@@ -158,28 +157,24 @@ enum status run_finish(struct run *r, struct fault *fault)
 					  (const char *const *)r->merge.inputs, &r->total, r->padded, r->npadded};
 	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
-	enum status status;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
-		status = part_run_write(&part, fault);
-		return status == STATUS_OK ? output_close(fault) : status;
+		TRY(part_run_write(&part, fault));
+		return output_close(fault);
 	}
-	status = emits ? STATUS_OK : left_out_check(&left_out, fault);
-	if (status == STATUS_OK)
-		status = print_result(r, fault);
-	if (status == STATUS_OK)
-		status = output_close(fault);
-	if (status == STATUS_OK && emits)
-		status = left_out_check(&left_out, fault);
-	if (status == STATUS_OK && r->options.save_state)
-		status = part_run_write(&part, fault);
-	if (status == STATUS_OK) {
-		left_out_report(&left_out);
-		run_report_guesses(r);
-		for (const struct run *each = r; each; each = each->before)
-			devices_report_failures(&each->devices);
-	}
-	return status;
+	if (!emits)
+		TRY(left_out_check(&left_out, fault));
+	TRY(print_result(r, fault));
+	TRY(output_close(fault));
+	if (emits)
+		TRY(left_out_check(&left_out, fault));
+	if (r->options.save_state)
+		TRY(part_run_write(&part, fault));
+	left_out_report(&left_out);
+	run_report_guesses(r);
+	for (const struct run *each = r; each; each = each->before)
+		devices_report_failures(&each->devices);
+	return STATUS_OK;
 }
 
 /* What compressed data cost all threads together. */
@@ -271,12 +266,11 @@ static enum status check_taken(struct run *r, struct fault *fault)
 	const char *data;
 	size_t nbytes = 0;
 	bool at_end = false;
-	enum status status;
 
 	if (!r->options.taken.file || !r->options.is_default_input)
 		return STATUS_OK;
-	status = input_peek(r->input, 0, &data, &nbytes, &at_end, fault);
-	return status == STATUS_OK && at_end && nbytes == 0 ? options_fail_taken(&r->options, fault) : status;
+	TRY(input_peek(r->input, 0, &data, &nbytes, &at_end, fault));
+	return at_end && nbytes == 0 ? options_fail_taken(&r->options, fault) : STATUS_OK;
 }
 
 /* Says what is typed where a column, or a file, is not found: an option may have taken what was meant as a file. */
@@ -298,98 +292,81 @@ static void explain_taken(const struct options *o, struct fault *fault)
 
 enum status run_open_input(struct run *r, struct fault *fault)
 {
-	enum status status;
+	const struct options *o = &r->options;
 
-	wait_taken(&r->options);
-	status = input_open(&r->input, r->options.paths, r->options.npaths, r->options.nthreads, fault);
-	if (status == STATUS_OK)
-		status = check_taken(r, fault);
-	if (status == STATUS_OK && (r->options.nthreads ? r->options.nthreads : cores_count()) > 1)
-		status = input_share_decoding(r->input, fault);
-	if (status == STATUS_OK)
-		status = query_make(&r->query, &r->options, r->input, fault);
-	if (status == STATUS_OK && r->options.part.of)
-		status = part_run_cut_input(r->input, &r->options, &r->query.plan.dialect, &r->range, fault);
-	if (status == STATUS_OK)
-		status = prepare_printing(r, fault);
+	wait_taken(o);
+	TRY(input_open(&r->input, o->paths, o->npaths, o->nthreads, fault));
+	TRY(check_taken(r, fault));
+	if ((o->nthreads ? o->nthreads : cores_count()) > 1)
+		TRY(input_share_decoding(r->input, fault));
+	TRY(query_make(&r->query, o, r->input, fault));
+	if (o->part.of)
+		TRY(part_run_cut_input(r->input, o, &r->query.plan.dialect, &r->range, fault));
+	TRY(prepare_printing(r, fault));
 	prepare_choice(r);
-	return status == STATUS_OK ? prepare_curve(r, fault) : status;
+	return prepare_curve(r, fault);
 }
 
 enum status run_fold_input(struct run *r, struct fault *fault)
 {
-	enum status status;
+	const struct options *o = &r->options;
+	struct query *q = &r->query;
 
 	if (r->careful)
-		r->query.plan.guesses_texts = false;
-	if (r->options.partial)
-		plan_as_part(&r->query.plan);
-	status = devices_peek(&r->options, &r->query, r->input, fault);
-	if (status == STATUS_OK)
-		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
-	if (status == STATUS_OK)
-		devices_set_up_input(&r->devices, &r->query.plan, r->input);
-	if (status == STATUS_OK && groups_plan(&r->query.plan, r->options.chunk_nbytes) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && total_init(&r->total, &r->query.plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && r->options.part.is_quoted)
+		q->plan.guesses_texts = false;
+	if (o->partial)
+		plan_as_part(&q->plan);
+	TRY(devices_peek(o, q, r->input, fault));
+	TRY(devices_choose(&r->devices, o, q, r->input, fault));
+	devices_set_up_input(&r->devices, &q->plan, r->input);
+	if (groups_plan(&q->plan, o->chunk_nbytes) != STATUS_OK || total_init(&r->total, &q->plan) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (o->part.is_quoted)
 		total_begin_quoted(&r->total);
-	if (status == STATUS_OK && (r->options.from_state || r->options.save_state))
-		status = part_run_begin_state(&r->merge, &r->options, &r->query, &r->total, r->input, fault);
-	if (status == STATUS_OK && r->slice_state)
-		status = part_run_begin_slice(&r->merge, &r->options, &r->query, &r->total, r->input, r->slice_state,
-					      fault);
-	if (status == STATUS_OK && r->query.plan.emits) {
+	if (o->from_state || o->save_state)
+		TRY(part_run_begin_state(&r->merge, &r->options, q, &r->total, r->input, fault));
+	if (r->slice_state)
+		TRY(part_run_begin_slice(&r->merge, &r->options, q, &r->total, r->input, r->slice_state, fault));
+	if (q->plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		if (!r->query.plan.curve && !r->query.plan.choice && !r->lacks_heading)
-			status = result_heading(&r->query, fault);
+		if (!q->plan.curve && !q->plan.choice && !r->lacks_heading)
+			TRY(result_heading(q, fault));
 	}
-	if (status == STATUS_OK) {
-		prepare_values(r);
-		message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
-		progress_pass(input_nbytes_stored(r->input), &r->devices);
-		status = engine_run(&r->query.plan, r->input, r->devices.pools, r->devices.npools,
-				    &r->total, !r->careful && r->is_repeatable, &r->all_ended,
-				    fault);
-	}
-	if (status == STATUS_OK && result_lacks_texts(&r->query, &r->total.partial))
-		status = fault->status = STATUS_MISGUESSED;
-	return status;
+	prepare_values(r);
+	message_progress(&engine_nbytes_begun, input_nbytes_left(r->input));
+	progress_pass(input_nbytes_stored(r->input), &r->devices);
+	TRY(engine_run(&q->plan, r->input, r->devices.pools, r->devices.npools, &r->total,
+		       !r->careful && r->is_repeatable, &r->all_ended, fault));
+	return result_lacks_texts(q, &r->total.partial) ? (fault->status = STATUS_MISGUESSED) : STATUS_OK;
 }
 
 enum status run_merge_parts(struct run *r, struct fault *fault)
 {
-	enum status status;
-
 	r->merge.options = &r->options;
 	r->merge.query = &r->query;
 	r->merge.total = &r->total;
 	r->all_ended = true;
-	status = merge_parts(&r->merge, fault);
-	if (status == STATUS_OK && !r->options.partial)
-		status = merge_check(&r->merge, fault);
-	return status == STATUS_OK ? prepare_printing(r, fault) : status;
+	TRY(merge_parts(&r->merge, fault));
+	if (!r->options.partial)
+		TRY(merge_check(&r->merge, fault));
+	return prepare_printing(r, fault);
 }
 
 enum status run_merge(struct run *r, struct fault *fault)
 {
-	enum status status = run_merge_parts(r, fault);
-
-	return status == STATUS_OK ? run_finish(r, fault) : status;
+	TRY(run_merge_parts(r, fault));
+	return run_finish(r, fault);
 }
 
 /* Says what would be done with the input, which has been opened. */
 static enum status explain(struct run *r, struct fault *fault)
 {
 	const struct explained e = {&r->options, &r->query, r->input, &r->devices};
-	enum status status = devices_peek(&r->options, &r->query, r->input, fault);
 
-	if (status == STATUS_OK)
-		status = devices_choose(&r->devices, &r->options, &r->query, r->input, fault);
-	if (status == STATUS_OK)
-		status = explain_print(&e, fault);
-	return status == STATUS_OK ? output_close(fault) : status;
+	TRY(devices_peek(&r->options, &r->query, r->input, fault));
+	TRY(devices_choose(&r->devices, &r->options, &r->query, r->input, fault));
+	TRY(explain_print(&e, fault));
+	return output_close(fault);
 }
 
 /* Whether groups are read once, to be printed, and nothing else is done with them. */
@@ -402,38 +379,33 @@ static bool reads_groups_once(const struct run *r)
 enum status run_process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
-	enum status status;
 
 	if (r->options.merge)
 		return run_merge(r, fault);
-	status = run_open_input(r, fault);
-
-	if (status == STATUS_OK && r->options.columns) {
+	TRY(run_open_input(r, fault));
+	if (r->options.columns) {
 		progress_end();
 		result_columns(&r->query);
-		status = output_close(fault);
-		if (status == STATUS_OK)
-			run_report_guesses(r);
-		return status;
+		TRY(output_close(fault));
+		run_report_guesses(r);
+		return STATUS_OK;
 	}
-	if (status == STATUS_OK && r->options.explain) {
+	if (r->options.explain) {
 		progress_end();
 		return explain(r, fault);
 	}
-	if (status == STATUS_OK && r->query.plan.nranks > 0) {
-		status = run_ranked(r, fault);
+	if (r->query.plan.nranks > 0) {
+		TRY(run_ranked(r, fault));
 	} else {
 		r->query.plan.reads_groups_once = reads_groups_once(r);
-		if (status == STATUS_OK)
-			status = run_fold_input(r, fault);
-		if (status == STATUS_OK)
-			status = run_finish(r, fault);
+		TRY(run_fold_input(r, fault));
+		TRY(run_finish(r, fault));
 	}
-	if (status == STATUS_OK && r->options.verbose) {
+	if (r->options.verbose) {
 		report_sections(r);
 		devices_report(&r->devices, clock_s() - begin_s);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- values that do not fit in memory ---- */
