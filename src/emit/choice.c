@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory_limit.h"
 
 #define GATHERED_LEAST 4096
@@ -24,7 +25,7 @@ static uint64_t splitmix(uint64_t seed, uint64_t number)
 	return x ^ x >> 31;
 }
 
-uint64_t choice_key(const struct choice *c, uint64_t number)
+static uint64_t choice_key(const struct choice *c, uint64_t number)
 {
 	return c->kind == CHOICE_LAST ? ~number : splitmix(c->seed, number);
 }
@@ -48,50 +49,32 @@ void choice_free(struct choice *c)
 	memset(c, 0, sizeof *c);
 }
 
-static void swap(uint64_t *a, uint64_t *b)
-{
-	uint64_t x = *a;
-
-	*a = *b;
-	*b = x;
-}
-
-/* Moves keys[*i .. *j] so that those before *i are at most the pivot, and those behind *j at least; *j may
- * become -1. The range holds the pivot. */
-static void split_keys(uint64_t *keys, uint64_t pivot, ptrdiff_t *i, ptrdiff_t *j)
-{
-	while (*i <= *j) {
-		for (; keys[*i] < pivot; ++*i)
-			;
-		for (; keys[*j] > pivot; --*j)
-			;
-		if (*i <= *j)
-			swap(&keys[(*i)++], &keys[(*j)--]);
-	}
-}
-
-static uint64_t median_of_three(uint64_t a, uint64_t b, uint64_t c)
-{
-	if (b < a)
-		swap(&a, &b);
-	return c < a ? a : c < b ? c : b;
-}
-
 /* The k-th least of n different keys, from 0 on; reorders them. Quickselect: Hoare, Algorithm 65: Find,
- * CACM 4(7), 1961. */
+ * CACM 4(7), 1961. Keys are as good as random, or in order: the middle one is a good pivot. */
 static uint64_t select_key(uint64_t *keys, size_t n, size_t nth)
 {
 	ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, k = (ptrdiff_t)nth;
 
 	while (low < high) {
 		ptrdiff_t i = low, j = high;
-		split_keys(keys, median_of_three(keys[low], keys[low + (high - low) / 2], keys[high]), &i, &j);
+		const uint64_t pivot = keys[low + (high - low) / 2];
+		while (i <= j) {
+			for (; keys[i] < pivot; i++)
+				;
+			for (; keys[j] > pivot; j--)
+				;
+			if (i <= j) {
+				uint64_t key = keys[i];
+				keys[i++] = keys[j];
+				keys[j--] = key;
+			}
+		}
+		if (k > j && k < i)
+			break;
 		if (k <= j)
 			high = j;
-		else if (k >= i)
-			low = i;
 		else
-			break;
+			low = i;
 	}
 	return keys[k];
 }
@@ -135,36 +118,17 @@ static enum status narrow(struct choice *c)
 /* Makes room for nrecords more with nbytes of text, within the memory limit. */
 static enum status reserve(struct choice *c, size_t nrecords, size_t nbytes)
 {
-	size_t had = c->text.capacity, capacity = 2 * c->capacity + nrecords;
-	uint64_t needs = c->text.nbytes + nbytes > had ? had + nbytes : 0;
-	struct chosen_record *grown;
+	size_t had = c->text.capacity, grown = c->nrecords + nrecords > c->capacity ? c->capacity + nrecords : 0;
+	uint64_t needs = (c->text.nbytes + nbytes > had ? had + nbytes : 0) + grown * sizeof *c->records;
 
-	if (c->nrecords + nrecords > c->capacity)
-		needs += (capacity - c->capacity) * sizeof *grown;
 	if (!memory_take(needs))
 		return STATUS_NO_MEMORY;
 	c->ntaken += needs;
 	TRY(text_reserve(&c->text, nbytes));
-	if (c->nrecords + nrecords <= c->capacity)
-		return STATUS_OK;
-	grown = realloc(c->records, capacity * sizeof *grown);
-	if (!grown)
-		return STATUS_NO_MEMORY;
-	c->records = grown;
-	c->capacity = capacity;
-	return STATUS_OK;
+	return ARRAY_GROW(c->records, c->capacity, c->nrecords + nrecords);
 }
 
-static void take(struct choice *c, const struct chosen_record *from, const char *text)
-{
-	struct chosen_record *to = &c->records[c->nrecords++];
-
-	*to = *from;
-	to->begin = c->text.nbytes;
-	memcpy(c->text.data + to->begin, text + from->begin, from->nbytes);
-	c->text.nbytes += from->nbytes;
-}
-
+/* Takes over copies of a thread's records, which lie in text one behind the other, first to last. */
 static enum status add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text)
 {
 	uint64_t enough = c->nmost + c->nmost / 4;
@@ -173,20 +137,66 @@ static enum status add(struct choice *c, const struct chosen_record *records, si
 	for (size_t i = 0; i < nrecords; i++)
 		nbytes += records[i].nbytes;
 	TRY(reserve(c, nrecords, nbytes));
-	for (size_t i = 0; i < nrecords; i++)
-		take(c, &records[i], text);
-	if (c->nrecords < GATHERED_LEAST || c->nrecords < enough)
-		return STATUS_OK;
-	return narrow(c);
+	for (size_t i = 0; i < nrecords; i++) {
+		struct chosen_record *to = &c->records[c->nrecords++];
+		*to = records[i];
+		to->begin = c->text.nbytes;
+		memcpy(c->text.data + to->begin, text + records[i].begin, to->nbytes);
+		c->text.nbytes += to->nbytes;
+	}
+	return c->nrecords < GATHERED_LEAST || c->nrecords < enough ? STATUS_OK : narrow(c);
 }
 
-enum status choice_add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text)
-{
-	enum status status;
+/* ---- the records of one text ---- */
 
-	pthread_mutex_lock(&c->lock);
-	status = add(c, records, nrecords, text);
-	pthread_mutex_unlock(&c->lock);
+bool candidates_begin(struct candidates *c, uint64_t before, uint64_t nrecords)
+{
+	uint64_t nmost = c->choice->nmost, bound = c->choice->bound;
+
+	c->next = c->first = before;
+	c->end = before + nrecords;
+	if (c->choice->kind == CHOICE_LAST && nrecords > nmost)
+		c->first = c->end - nmost;
+	c->nrecords = 0;
+	for (uint64_t number = c->first; number < c->end; number++)
+		if (choice_key(c->choice, number) <= bound)
+			return true;
+	return false;
+}
+
+void candidates_free(struct candidates *c)
+{
+	free(c->records);
+	memset(c, 0, sizeof *c);
+}
+
+uint64_t candidates_choose(struct candidates *c, uint64_t rows)
+{
+	uint64_t chosen = 0, bound = c->choice->bound;
+
+	for (; rows; rows &= rows - 1, c->next++)
+		if (c->next >= c->first && choice_key(c->choice, c->next) <= bound)
+			chosen |= rows & -rows;
+	return chosen;
+}
+
+enum status candidates_note(struct candidates *c, uint64_t number, size_t begin, size_t nbytes)
+{
+	TRY(ARRAY_GROW(c->records, c->capacity, c->nrecords + 1));
+	c->records[c->nrecords++] = (struct chosen_record){choice_key(c->choice, number), number, begin, nbytes,
+							   c->lacks_end && number + 1 == c->end};
+	return STATUS_OK;
+}
+
+enum status candidates_offer(struct candidates *c, const char *text)
+{
+	enum status status = STATUS_OK;
+
+	if (c->nrecords == 0)
+		return STATUS_OK;
+	pthread_mutex_lock(&c->choice->lock);
+	status = add(c->choice, c->records, c->nrecords, text);
+	pthread_mutex_unlock(&c->choice->lock);
 	return status;
 }
 
@@ -199,21 +209,6 @@ static int compare_numbers(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Appends the record to out. The last one of all is printed as it is, with a line end or without. */
-static enum status append(const struct choice *c, size_t i, struct text_buffer *out)
-{
-	const struct chosen_record *r = &c->records[i];
-
-	TRY(text_reserve(out, r->nbytes));
-	memcpy(out->data + out->nbytes, c->text.data + r->begin, r->nbytes);
-	out->nbytes += r->nbytes;
-	if (i + 1 == c->nrecords && r->lacks_end) {
-		out->nbytes--;
-		out->in_line = true;
-	}
-	return STATUS_OK;
-}
-
 enum status choice_write(struct choice *c, struct writer *writer, struct fault *fault)
 {
 	struct text_buffer out = {0};
@@ -222,13 +217,18 @@ enum status choice_write(struct choice *c, struct writer *writer, struct fault *
 	if (c->nrecords > 0)
 		qsort(c->records, c->nrecords, sizeof *c->records, compare_numbers);
 	for (size_t i = 0; status == STATUS_OK && i < c->nrecords; i++) {
-		status = append(c, i, &out);
-		if (status != STATUS_OK || (out.nbytes < WRITE_NBYTES && i + 1 < c->nrecords))
+		const struct chosen_record *r = &c->records[i];
+		bool is_last = i + 1 == c->nrecords;
+		status = text_reserve(&out, r->nbytes);
+		if (status != STATUS_OK)
+			break;
+		memcpy(out.data + out.nbytes, c->text.data + r->begin, r->nbytes);
+		out.in_line = is_last && r->lacks_end; /* the last one of all is printed as it is, with a line end or without */
+		out.nbytes += r->nbytes - out.in_line;
+		if (out.nbytes < WRITE_NBYTES && !is_last)
 			continue;
 		status = writer_write(writer, &out, fault);
 		out.nbytes = 0;
-		if (status != STATUS_OK)
-			break; /* fault is set */
 	}
 	if (status == STATUS_NO_MEMORY)
 		fault_set(fault, status, 0, NULL);

@@ -25,8 +25,14 @@
 
 #include "base/status.h"
 #include "base/text_buffer.h"
-#include "emit/candidates.h"
 #include "io/writer.h"
+
+/* A record that may be printed. */
+struct chosen_record {
+	uint64_t key, number; /* number: among those that are left, from 0 on */
+	size_t begin, nbytes; /* of its text, with the line end */
+	bool lacks_end;       /* its file ends without an LF behind it */
+};
 
 enum choice_kind { CHOICE_LAST, CHOICE_SAMPLE };
 
@@ -45,14 +51,33 @@ struct choice {
 void choice_init(struct choice *c, enum choice_kind kind, uint64_t nmost, uint64_t seed);
 void choice_free(struct choice *c);
 
-/* The record's key, by its number. */
-uint64_t choice_key(const struct choice *c, uint64_t number);
-
-/* Takes over copies of a thread's records, which lie in text one behind the other, first to last. Any thread. Errors:
- * STATUS_NO_MEMORY. */
-enum status choice_add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text);
-
 /* Writes the records that are chosen. After all threads have ended. Errors: writer_write's. */
 enum status choice_write(struct choice *c, struct writer *writer, struct fault *fault);
+
+/* One thread's records of one text: some of them are offered to the choice. Zeroed: no memory yet. */
+struct candidates {
+	struct choice *choice; /* NULL: all records are printed */
+	uint64_t next;         /* the number of the next record */
+	uint64_t first;        /* those before it are not among the last N of this text */
+	uint64_t end;          /* behind the text's last record */
+	bool lacks_end;        /* that record's file ends without an LF. The caller's. */
+	struct chosen_record *records; /* owned */
+	size_t nrecords, capacity;
+};
+
+/* Begins a text of nrecords, before which there are `before` of the run. Returns whether one of them may be
+ * printed. Cost: of a sample, some operations a record. */
+bool candidates_begin(struct candidates *c, uint64_t before, uint64_t nrecords);
+void candidates_free(struct candidates *c);
+
+/* Counts the rows of a block that are left; returns those of them that may be printed. */
+uint64_t candidates_choose(struct candidates *c, uint64_t rows);
+
+/* Notes where the text of a record lies that may be printed. Errors: STATUS_NO_MEMORY. */
+enum status candidates_note(struct candidates *c, uint64_t number, size_t begin, size_t nbytes);
+
+/* Gives the choice the records noted, which lie in text one behind the other, first to last. Errors:
+ * STATUS_NO_MEMORY. */
+enum status candidates_offer(struct candidates *c, const char *text);
 
 #endif

@@ -31,7 +31,7 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	if (row_folder_init(&f->folder, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	lead_rows_init(&f->leads, plan);
+	f->leads.plan = plan;
 	return new_fields_init(&f->fields, plan);
 }
 
@@ -350,7 +350,6 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 		return emit_to_choice(f, text, nbytes, entry, before, &m);
 	if (f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
-	lead_rows_clear(&f->leads);
 	status = emit_rows(f, text, nbytes, entry, before, &m);
 	return status == STATUS_OK && f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : status;
 }

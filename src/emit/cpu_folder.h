@@ -13,8 +13,8 @@
 #include "base/text_buffer.h"
 #include "csv/chunk.h"
 #include "csv/rows.h"
-#include "emit/candidates.h"
-#include "emit/lead_rows.h"
+#include "emit/choice.h"
+#include "emit/lead.h"
 #include "emit/new_fields.h"
 #include "fold/column.h"
 #include "fold/rows_fold.h"
@@ -49,7 +49,7 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
 				       struct chunk_entry entry, struct partial *out);
 
 /* Appends to out the records of the text folded last that are kept: byte for byte, but with as many fields as
- * the first record, each with its new fields before the line end; of a plan with fields of later records as a lead_frame,
+ * the first record, each with its new fields before the line end; of a plan with fields of later records as lead_rows_write does,
  * or nothing if the text has no records. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text

@@ -308,7 +308,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
 	e->writer.curve = plan->curve;
-	lead_queue_init(&e->leads, plan);
+	e->leads = (struct lead_queue){.plan = plan};
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);

@@ -9,7 +9,7 @@
 
 #include "csv/record.h"
 #include "engine/total_check.h"
-#include "emit/lead_frame.h"
+#include "emit/lead.h"
 #include "engine/total_head.h"
 #include "fold/groups.h"
 
@@ -135,7 +135,7 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
 	if (at_end && out->nbytes > had && t->plan->nleads > 0) {
-		lead_frame_end_in_line(out, had);
+		lead_rows_end_in_line(out, had);
 	} else if (at_end && out->nbytes > had) {
 		out->nbytes--;
 		out->in_line = s->data[nbytes - 2] != '\r';

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "engine/chain.h"
-#include "emit/lead_queue.h"
+#include "emit/lead.h"
 #include "engine/engine.h"
 #include "io/writer.h"
 

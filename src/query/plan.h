@@ -256,6 +256,7 @@ struct plan {
 	size_t nwindows;
 	struct plan_window *windows; /* of the new columns that have one */
 	size_t nleads, nranks; /* of these: NEW_LEAD, NEW_RANK */
+	uint64_t nahead_max;   /* the largest of NEW_LEAD */
 	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL
 					  * without such a pass */
 
