@@ -19,7 +19,7 @@
 #include "kernels/worker/groups.cuh"
 
 extern "C" {
-#include "base/team.h"
+#include "base/thread.h"
 #include "fold/group_order.h"
 #include "fold/groups.h"
 }

@@ -4,11 +4,12 @@
  */
 #include "cluster/part_lines.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cores.h"
+#include "base/ordered_queue.h"
+#include "base/thread.h"
 #include "cluster/part_head.h"
 #include "engine/total_join.h"
 #include "fold/groups.h"
@@ -30,19 +31,12 @@ struct part_lines {
 	bool in_order;
 	int nthreads;
 	struct line_reader *readers; /* nthreads; the first is that of the thread that adds runs */
-	pthread_t *threads;          /* of the other readers; nstarted of them run */
-	int nstarted;
-	/* Under the lock. Runs have numbers from 0 on. */
-	pthread_mutex_t lock;
-	pthread_cond_t arrived; /* a run, or the end */
-	pthread_cond_t done;    /* a run is done, or its turn over */
-	struct line_run *waiting; /* by number modulo capacity: [ntaken, nadded) */
+	struct team team;            /* of the other readers */
+	atomic_size_t nreaders;      /* that threads have taken, the first included */
+	struct ordered_queue queue;
+	struct line_run *waiting; /* by number modulo capacity: the runs that are in the queue */
 	size_t capacity;
-	uint64_t nadded, ntaken, ndone;
-	uint64_t turn;     /* in_order: the run that is added to the total next */
-	uint64_t fault_at; /* the first run with an error; UINT64_MAX: none */
-	struct fault fault;
-	bool is_ended;
+	uint64_t nadded;
 };
 
 /* ---- maps ---- */
@@ -114,103 +108,51 @@ static enum status move_groups(struct line_reader *r, size_t nmost)
 	return status == STATUS_OK ? status : partial_fault(&r->partial, r->of->plan, status, &r->fault);
 }
 
-/* Waits for a run's turn. Returns false where an error in a run before ends the merge. */
-static bool await_turn(struct part_lines *l, uint64_t number)
-{
-	bool is_good;
-
-	pthread_mutex_lock(&l->lock);
-	while (l->turn < number && l->fault_at > number)
-		pthread_cond_wait(&l->done, &l->lock);
-	is_good = l->fault_at > number;
-	pthread_mutex_unlock(&l->lock);
-	return is_good;
-}
-
 /* Adds the reader's partial to the total, in the run's turn. */
 static enum status add_in_turn(struct line_reader *r, uint64_t number)
 {
 	struct part_lines *l = r->of;
 	enum status status;
 
-	if (!await_turn(l, number))
+	if (!ordered_queue_await(&l->queue, number, number))
 		return STATUS_OK;
 	status = partial_combine(l->total, &r->partial);
 	partial_clear(&r->partial);
 	return status == STATUS_OK ? status : partial_fault(l->total, l->plan, status, &r->fault);
 }
 
-static void end_run(struct line_reader *r, uint64_t number, enum status status)
-{
-	struct part_lines *l = r->of;
-
-	pthread_mutex_lock(&l->lock);
-	if (status != STATUS_OK && number < l->fault_at) {
-		l->fault_at = number;
-		l->fault = r->fault;
-	}
-	if (l->turn == number)
-		l->turn++;
-	l->ndone++;
-	pthread_cond_broadcast(&l->done);
-	pthread_mutex_unlock(&l->lock);
-}
-
-static void do_run(struct line_reader *r, const struct line_run *run, uint64_t number)
+/* Takes the next run and reads it. waits: for one to be added; else false is returned if no run is waiting. */
+static bool do_run(struct line_reader *r, bool waits)
 {
 	struct part_lines *l = r->of;
 	enum status status = STATUS_OK;
-	bool is_wanted;
+	struct line_run run;
+	uint64_t number;
 
-	pthread_mutex_lock(&l->lock);
-	is_wanted = number < l->fault_at;
-	pthread_mutex_unlock(&l->lock);
-	if (is_wanted)
-		status = read_run(r, run);
-	if (status == STATUS_OK && is_wanted)
-		status = l->in_order ? add_in_turn(r, number) : move_groups(r, GROUPS_FEW);
-	part_block_release(run->block);
-	part_map_release(run->map);
-	end_run(r, number, status);
+	if (!ordered_queue_take(&l->queue, waits, &number))
+		return false;
+	run = l->waiting[number % l->capacity];
+	if (!ordered_queue_is_void(&l->queue, number)) {
+		status = read_run(r, &run);
+		if (status == STATUS_OK)
+			status = l->in_order ? add_in_turn(r, number) : move_groups(r, GROUPS_FEW);
+	}
+	part_block_release(run.block);
+	part_map_release(run.map);
+	ordered_queue_finish(&l->queue, number, status, &r->fault);
+	return true;
 }
 
 /* ---- threads ---- */
 
-/* Takes the next run. waits: until one is added; else false is returned if no run is waiting. */
-static bool take_run(struct part_lines *l, bool waits, struct line_run *run, uint64_t *number)
+static void *thread_main(void *lines)
 {
-	bool has;
+	struct part_lines *l = lines;
+	struct line_reader *r = &l->readers[atomic_fetch_add(&l->nreaders, 1)];
 
-	pthread_mutex_lock(&l->lock);
-	while (waits && l->ntaken == l->nadded && !l->is_ended)
-		pthread_cond_wait(&l->arrived, &l->lock);
-	has = l->ntaken < l->nadded;
-	if (has) {
-		*number = l->ntaken++;
-		*run = l->waiting[*number % l->capacity];
-	}
-	pthread_mutex_unlock(&l->lock);
-	return has;
-}
-
-static void *thread_main(void *reader)
-{
-	struct line_reader *r = reader;
-	struct line_run run;
-	uint64_t number;
-
-	while (take_run(r->of, true, &run, &number))
-		do_run(r, &run, number);
+	while (do_run(r, true))
+		;
 	return NULL;
-}
-
-/* Starts one more thread, unless all run or the system has no more. */
-static void start_thread(struct part_lines *l)
-{
-	int i = l->nstarted;
-
-	if (i + 1 < l->nthreads && !pthread_create(&l->threads[i], NULL, thread_main, &l->readers[i + 1]))
-		l->nstarted++;
 }
 
 struct part_lines *part_lines_begin(const struct plan *plan, struct partial *total, int nthreads)
@@ -220,71 +162,44 @@ struct part_lines *part_lines_begin(const struct plan *plan, struct partial *tot
 
 	if (!l)
 		return NULL;
+	n = n < TEAM_NTHREADS_MAX ? n : TEAM_NTHREADS_MAX;
 	*l = (struct part_lines){.plan = plan, .total = total, .in_order = plan_is_ordered(plan),
-				 .nthreads = (int)n, .capacity = n * WAITING_NRUNS, .fault_at = UINT64_MAX};
+				 .nthreads = (int)n, .nreaders = 1, .capacity = n * WAITING_NRUNS};
 	l->readers = calloc(n, sizeof *l->readers);
-	l->threads = calloc(n, sizeof *l->threads);
 	l->waiting = calloc(l->capacity, sizeof *l->waiting);
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->arrived, NULL);
-	pthread_cond_init(&l->done, NULL);
+	ordered_queue_init(&l->queue, l->capacity, 0, false);
 	for (size_t i = 0; l->readers && i < n; i++)
 		l->readers[i].of = l;
-	if (l->readers && l->threads && l->waiting)
+	if (l->readers && l->waiting)
 		return l;
 	l->nthreads = 0;
 	part_lines_end(l, &(struct fault){.status = STATUS_OK});
 	return NULL;
 }
 
-/* Puts a run behind those that wait. Returns their number before. */
-static uint64_t put_run(struct part_lines *l, const struct line_run *run)
-{
-	uint64_t nwaiting;
-
-	pthread_mutex_lock(&l->lock);
-	nwaiting = l->nadded - l->ntaken;
-	l->waiting[l->nadded++ % l->capacity] = *run;
-	pthread_cond_signal(&l->arrived);
-	pthread_mutex_unlock(&l->lock);
-	return nwaiting;
-}
-
 enum status part_lines_add(struct part_lines *l, const struct line_run *run)
 {
-	struct line_run taken;
-	uint64_t number, nwaiting;
-	enum status status;
+	struct fault ignored;
 
 	part_block_use(run->block);
 	atomic_fetch_add_explicit(&run->map->nusers, 1, memory_order_relaxed);
-	nwaiting = put_run(l, run);
-	if (nwaiting > 0)
-		start_thread(l);
-	if ((l->nthreads == 1 || nwaiting + 1 == l->capacity) && take_run(l, false, &taken, &number))
-		do_run(&l->readers[0], &taken, number);
-	pthread_mutex_lock(&l->lock);
-	status = l->fault_at == UINT64_MAX ? STATUS_OK : l->fault.status;
-	pthread_mutex_unlock(&l->lock);
-	return status;
+	l->waiting[l->nadded % l->capacity] = *run;
+	ordered_queue_put(&l->queue);
+	if (l->nadded++ > l->queue.turn && l->team.nthreads + 1 < (size_t)l->nthreads) /* one is being read, or waits */
+		team_start(&l->team, l->team.nthreads + 1, thread_main, l);
+	/* Room for the next one. A single thread reads at once. */
+	while (l->nadded - l->queue.turn >= (l->nthreads == 1 ? 1 : l->capacity))
+		if (!do_run(&l->readers[0], false))
+			ordered_queue_await(&l->queue, l->nadded - l->capacity + 1, l->nadded - l->capacity + 1);
+	return ordered_queue_status(&l->queue, &ignored);
 }
 
 enum status part_lines_wait(struct part_lines *l, struct fault *fault)
 {
-	struct line_run run;
-	uint64_t number;
-	enum status status;
-
-	while (take_run(l, false, &run, &number))
-		do_run(&l->readers[0], &run, number);
-	pthread_mutex_lock(&l->lock);
-	while (l->ndone < l->nadded)
-		pthread_cond_wait(&l->done, &l->lock);
-	status = l->fault_at == UINT64_MAX ? STATUS_OK : l->fault.status;
-	if (status != STATUS_OK)
-		*fault = l->fault;
-	pthread_mutex_unlock(&l->lock);
-	return status;
+	while (do_run(&l->readers[0], false))
+		;
+	ordered_queue_await(&l->queue, l->nadded, l->nadded);
+	return ordered_queue_status(&l->queue, fault);
 }
 
 /* ---- the end ---- */
@@ -310,16 +225,6 @@ static enum status join(struct part_lines *l, struct fault *fault)
 	return status == STATUS_OK ? status : partial_fault(l->total, l->plan, status, fault);
 }
 
-static void end_threads(struct part_lines *l)
-{
-	pthread_mutex_lock(&l->lock);
-	l->is_ended = true;
-	pthread_cond_broadcast(&l->arrived);
-	pthread_mutex_unlock(&l->lock);
-	for (int i = 0; i < l->nstarted; i++)
-		pthread_join(l->threads[i], NULL);
-}
-
 enum status part_lines_end(struct part_lines *l, struct fault *fault)
 {
 	enum status status;
@@ -327,7 +232,8 @@ enum status part_lines_end(struct part_lines *l, struct fault *fault)
 	if (!l)
 		return STATUS_OK;
 	status = l->nthreads ? part_lines_wait(l, fault) : STATUS_OK;
-	end_threads(l);
+	ordered_queue_end(&l->queue);
+	team_join(&l->team);
 	if (status == STATUS_OK && l->nthreads)
 		status = join(l, fault);
 	for (int i = 0; i < l->nthreads; i++) {
@@ -337,11 +243,8 @@ enum status part_lines_end(struct part_lines *l, struct fault *fault)
 		text_free(&l->readers[i].json.joined);
 	}
 	free(l->readers);
-	free(l->threads);
 	free(l->waiting);
-	pthread_mutex_destroy(&l->lock);
-	pthread_cond_destroy(&l->arrived);
-	pthread_cond_destroy(&l->done);
+	ordered_queue_destroy(&l->queue);
 	free(l);
 	return status;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cores.h"
+#include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "codec/crc32.h"
 
@@ -408,7 +409,7 @@ bool bgzf_find_text(int fd, uint64_t offset, uint64_t *place)
 
 /* ---- blocks ahead ---- */
 
-/* A range has a slot, the one of its number modulo their number, until the walk has passed it. */
+/* Ranges are items of a queue from the second one of the file on, whose consumer is the walk. */
 
 #define NSLOTS 16
 #define NBLOCKS_MAX 4096 /* of a range that are listed */
@@ -416,8 +417,6 @@ bool bgzf_find_text(int fd, uint64_t offset, uint64_t *place)
 #define CORES_PER_THREAD 4
 
 struct range {
-	off_t number;
-	enum { RANGE_FREE, RANGE_SEARCHED, RANGE_LISTED } state; /* guarded by the lock */
 	off_t position; /* of blocks[nused] in the file */
 	size_t nblocks, nused;
 	struct block_length blocks[NBLOCKS_MAX];
@@ -426,53 +425,21 @@ struct range {
 struct block_ahead {
 	int fd;
 	off_t end, range_nbytes;
-	pthread_t threads[NTHREADS_MAX];
-	int nthreads;
-	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t moved;
-	off_t next, walked; /* ranges: that no thread has taken; that the walk is in */
-	bool stop;
+	off_t first;          /* the number of the first range, which is no item: the walk is in it at once */
+	_Atomic off_t walked; /* ... of the one that the walk is in */
+	struct ordered_queue queue;
+	struct team team;
 	struct range slots[NSLOTS];
 };
 
-static struct range *slot_of(struct block_ahead *a, off_t number)
-{
-	return &a->slots[number % NSLOTS];
-}
-
-/* ---- threads ---- */
-
-/* Whether the next range can be taken. */
-static bool is_takeable(struct block_ahead *a)
-{
-	return a->next < a->walked + NSLOTS && slot_of(a, a->next)->state != RANGE_SEARCHED;
-}
-
-/* Takes a range. Returns NULL when no range is left. */
-static struct range *take_range(struct block_ahead *a)
-{
-	struct range *r = NULL;
-
-	pthread_mutex_lock(&a->lock);
-	while (!a->stop && a->next * a->range_nbytes < a->end && !is_takeable(a))
-		pthread_cond_wait(&a->moved, &a->lock);
-	if (!a->stop && a->next * a->range_nbytes < a->end) {
-		r = slot_of(a, a->next);
-		r->number = a->next++;
-		r->state = RANGE_SEARCHED;
-	}
-	pthread_mutex_unlock(&a->lock);
-	return r;
-}
-
 /* Lists the blocks that begin in a range. */
-static void search(struct block_ahead *a, struct range *r)
+static void search(struct block_ahead *a, off_t number, struct range *r)
 {
-	off_t begin = r->number * a->range_nbytes, position;
+	off_t begin = number * a->range_nbytes, position;
 	uint64_t block;
 
 	r->nblocks = r->nused = 0;
-	if (!bgzf_seek(a->fd, (uint64_t)begin, (uint64_t)a->end, &block))
+	if (number < a->walked || !bgzf_seek(a->fd, (uint64_t)begin, (uint64_t)a->end, &block))
 		return;
 	r->position = position = (off_t)block;
 	r->nblocks = list_blocks(a->fd, &position, begin + a->range_nbytes, r->blocks, NBLOCKS_MAX);
@@ -481,29 +448,18 @@ static void search(struct block_ahead *a, struct range *r)
 static void *search_ranges(void *ahead)
 {
 	struct block_ahead *a = ahead;
-	struct range *r;
+	uint64_t item;
 
-	while ((r = take_range(a))) {
-		search(a, r);
-		pthread_mutex_lock(&a->lock);
-		r->state = RANGE_LISTED;
-		pthread_cond_broadcast(&a->moved);
-		pthread_mutex_unlock(&a->lock);
+	while (ordered_queue_take(&a->queue, true, &item)) {
+		search(a, a->first + 1 + (off_t)item, &a->slots[item % NSLOTS]);
+		ordered_queue_finish(&a->queue, item, STATUS_OK, NULL);
 	}
 	return NULL;
 }
 
-static void start_threads(struct block_ahead *a)
-{
-	int wanted = cores_count() / CORES_PER_THREAD;
-
-	wanted = wanted < 1 ? 1 : wanted < NTHREADS_MAX ? wanted : NTHREADS_MAX;
-	while (a->nthreads < wanted && thread_start(&a->threads[a->nthreads], search_ranges, a))
-		a->nthreads++;
-}
-
 struct block_ahead *block_ahead_open(int fd, off_t begin, off_t end, off_t range_nbytes)
 {
+	int nthreads = cores_count() / CORES_PER_THREAD;
 	struct block_ahead *a;
 	struct stat st;
 
@@ -516,12 +472,11 @@ struct block_ahead *block_ahead_open(int fd, off_t begin, off_t end, off_t range
 	a->fd = fd;
 	a->end = end;
 	a->range_nbytes = range_nbytes;
-	a->walked = begin / range_nbytes;
-	a->next = a->walked + 1;
-	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->moved, NULL);
-	start_threads(a);
-	if (a->nthreads > 0)
+	a->walked = a->first = begin / range_nbytes;
+	ordered_queue_init(&a->queue, NSLOTS, (uint64_t)((end - 1) / range_nbytes - a->first), true);
+	ordered_queue_end(&a->queue);
+	team_start(&a->team, nthreads < 1 ? 1 : nthreads < NTHREADS_MAX ? (size_t)nthreads : NTHREADS_MAX, search_ranges, a);
+	if (a->team.nthreads > 0)
 		return a;
 	block_ahead_close(a);
 	return NULL;
@@ -531,35 +486,23 @@ void block_ahead_close(struct block_ahead *a)
 {
 	if (!a)
 		return;
-	pthread_mutex_lock(&a->lock);
-	a->stop = true;
-	pthread_cond_broadcast(&a->moved);
-	pthread_mutex_unlock(&a->lock);
-	for (int i = 0; i < a->nthreads; i++)
-		pthread_join(a->threads[i], NULL);
-	pthread_mutex_destroy(&a->lock);
-	pthread_cond_destroy(&a->moved);
+	ordered_queue_stop(&a->queue);
+	team_join(&a->team);
+	ordered_queue_destroy(&a->queue);
 	free(a);
 }
 
-/* ---- the walk ---- */
-
-/* The list of the range that the walk is in; ranges before it are free. NULL before the first. */
+/* The list of the range that the walk is in; ranges before it are free. NULL: there is none. */
 static struct range *enter_range(struct block_ahead *a, off_t position)
 {
 	off_t number = position / a->range_nbytes;
-	struct range *r = slot_of(a, number);
+	uint64_t item = (uint64_t)(number - a->first - 1);
 
-	pthread_mutex_lock(&a->lock);
 	if (number > a->walked) {
 		a->walked = number;
-		a->next = a->next > number ? a->next : number + 1;
-		pthread_cond_broadcast(&a->moved);
+		ordered_queue_release(&a->queue, item);
 	}
-	if (r->state != RANGE_LISTED || r->number != number)
-		r = NULL;
-	pthread_mutex_unlock(&a->lock);
-	return r;
+	return number > a->first && ordered_queue_is_finished(&a->queue, item) ? &a->slots[item % NSLOTS] : NULL;
 }
 
 /* Whether one of the range's blocks begins at the position. Those before it have been passed. */

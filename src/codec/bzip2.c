@@ -100,7 +100,9 @@ static bool decode_part(void *thread_state, struct part *p)
 }
 
 static const struct part_stream_ops part_stream_ops = {
-	.threads = {open_thread, free, decode_part},
+	.open = open_thread,
+	.close = free,
+	.decode = decode_part,
 	.nthreads_most = 64,
 	.gather = gather,
 	.walk_nbytes = 1,

@@ -15,7 +15,16 @@
 #include <stddef.h>
 
 #include "codec/codec.h"
-#include "codec/part_threads.h"
+
+/* Compressed data that decodes by itself, as whole frames do. */
+struct part {
+	unsigned char *data; /* compressed */
+	size_t nbytes, room_nbytes;
+	unsigned char *text;
+	size_t text_nbytes, text_room_nbytes;
+	size_t text_most_nbytes; /* what data may decode to at most */
+	bool good;               /* text is complete */
+};
 
 enum gathering {
 	GATHER_WHOLE,  /* the part has frames enough and ends where one ends */
@@ -24,7 +33,13 @@ enum gathering {
 };
 
 struct part_stream_ops {
-	struct part_threads_ops threads;
+	void *(*open)(void); /* a thread's means of decoding; NULL: out of memory */
+	void (*close)(void *thread_state);
+
+	/* Decodes and checks data to text, which has room for text_most_nbytes; sets text_nbytes.
+	 * False: it is damaged or longer than that, or memory is short. */
+	bool (*decode)(void *thread_state, struct part *part);
+
 	int nthreads_most; /* more would wait for memory */
 
 	/* Moves bytes from the feed to the part, and adds to text_most_nbytes. walk: where it is, all 0
@@ -32,6 +47,8 @@ struct part_stream_ops {
 	enum gathering (*gather)(void *walk, struct part *part, struct feed *feed);
 	size_t walk_nbytes;
 };
+
+struct part_threads;
 
 /* All 0 to begin with, but for the first three members. */
 struct part_stream {

@@ -1,18 +1,364 @@
 /* SPDX-License-Identifier: MIT
  *
- * sections.c - the order of sections: how they are read, whose turn it is, and the member's CRC.
- * See sections.h.
+ * sections.c - see sections.h. First sections' memory and one section's decoding, then their order: how they are read,
+ * whose turn it is, and the member's CRC.
  *
- * Numbers of sections only grow, over all members. A section below the number that has the turn is
- * not needed any more: so a member's end, and the run's, void all that were handed out.
+ * Sections are items of an ordered queue, whose numbers only grow, over all members. A section before the one that has the
+ * turn is not needed any more: so a member's end, and the run's, void all that were handed out.
  */
+#include "codec/sections.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "codec/codec.h"
+#include "base/ordered_queue.h"
 #include "codec/crc32.h"
-#include "codec/section_decoder.h"
+#include "codec/gzip.h"
+
+/* ---- compressed bytes ---- */
+
+#define SECTION_AHEAD_NBYTES (SECTION_NBYTES / 4)
+
+/* Compressed bytes. They are followed by the first ones of the next section, because the last block
+ * that begins in a section ends behind it. */
+struct section {
+	struct feed_part part; /* its own bytes, when they are given back to the feed */
+	size_t nbytes, ahead_nbytes;
+	bool last;          /* nothing follows, because ... */
+	enum status status; /* ... the file ends (STATUS_OK), or cannot be read */
+	struct fault fault;
+	uint64_t number;
+	struct section *next;      /* in the stream, or in the pool */
+	struct section_pool *pool;
+	atomic_int nusers; /* the thread that decodes it; and the list of sections, or the feed */
+	bool checked;
+	uint32_t crc; /* of its text, once it is checked */
+	uint64_t text_nbytes;
+	unsigned char data[SECTION_NBYTES + SECTION_AHEAD_NBYTES + DEFLATE_PAD_NBYTES];
+};
+
+struct section_pool {
+	pthread_mutex_t lock;
+	struct section *idle;
+};
+
+static void section_pool_init(struct section_pool *pool)
+{
+	pool->idle = NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+}
+
+/* All sections must have been released. */
+static void section_pool_free(struct section_pool *pool)
+{
+	struct section *section;
+
+	while ((section = pool->idle)) {
+		pool->idle = section->next;
+		free(section);
+	}
+	pthread_mutex_destroy(&pool->lock);
+}
+
+/* Gives the section back to its pool when its last user calls this. Any thread. */
+static void section_release(struct section *section)
+{
+	struct section_pool *pool = section->pool;
+
+	if (atomic_fetch_sub(&section->nusers, 1) > 1)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	section->next = pool->idle;
+	pool->idle = section;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+/* The part is the section's first member. */
+static void release_part(struct feed_part *part)
+{
+	section_release((struct section *)part);
+}
+
+/* Returns an empty section with one user; NULL: out of memory. */
+static struct section *section_pool_get(struct section_pool *pool)
+{
+	struct section *section;
+
+	pthread_mutex_lock(&pool->lock);
+	section = pool->idle;
+	if (section)
+		pool->idle = section->next;
+	pthread_mutex_unlock(&pool->lock);
+	if (!section)
+		section = malloc(sizeof *section);
+	if (!section)
+		return NULL;
+	memset(section, 0, offsetof(struct section, data));
+	section->pool = pool;
+	section->nusers = 1;
+	section->part = (struct feed_part){.data = section->data, .release = release_part};
+	return section;
+}
+
+/* ---- one section ---- */
+
+/* Symbols: a window of markers, then those of the text. Bytes: a window of text, then more text,
+ * behind the symbols in the same memory. */
+struct section_decoder {
+	struct section *section;
+	bool has_turn;
+	bool guessed;        /* decoding began at bit start, where a block may begin */
+	bool redoes;         /* ... and that was wrong */
+	uint64_t start;
+	uint64_t stop_bit;   /* decoding ends at the first believable block at or behind it */
+	struct deflate deflate;
+	enum deflate_result result; /* the last; DEFLATE_FULL: the section goes on */
+	uint16_t *symbols;
+	size_t nsymbols, nbytes; /* of the text: symbols, then bytes */
+	size_t nread;            /* of the text */
+	size_t nunread;          /* the last bytes of the window are the first of the text */
+	const unsigned char *bytes;
+	uint32_t crc;         /* of the section's text, as far as it has been read */
+	uint64_t text_nbytes; /* ... and its length */
+	size_t window_nbytes; /* how much of the window there is */
+	unsigned char window[DEFLATE_WINDOW_NBYTES + DEFLATE_PAD_NBYTES]; /* the text before */
+
+	struct section_totals totals; /* since it was lent */
+	section_watcher *watcher;     /* NULL: none */
+	struct section_decoder *next; /* that waits, or is idle */
+};
+
+#define ROOM_NSYMBOLS ((size_t)6 << 20) /* a section's text is longer where it is packed to a sixth */
+#define LAST_NBYTES ((size_t)512 << 10)  /* at least so many bytes have room behind all symbols */
+#define POLL_NSYMBOLS ((size_t)64 << 10) /* 50 us of decoding */
+#define POLL_NBITS ((uint64_t)512 << 10) /* 400 us of searching */
+
+#define MEMORY_NBYTES                                                                         \
+	((DEFLATE_WINDOW_NBYTES + ROOM_NSYMBOLS + DEFLATE_SLACK) * sizeof(uint16_t) +          \
+	 DEFLATE_WINDOW_NBYTES + LAST_NBYTES + DEFLATE_SLACK)
+
+static void section_decoder_close(struct section_decoder *d)
+{
+	if (!d)
+		return;
+	free(d->symbols);
+	free(d);
+}
+
+/* NULL: out of memory. */
+static struct section_decoder *section_decoder_open(void)
+{
+	struct section_decoder *d = calloc(1, sizeof *d);
+
+	if (!d)
+		return NULL;
+	d->symbols = malloc(MEMORY_NBYTES);
+	if (d->symbols)
+		return d;
+	section_decoder_close(d);
+	return NULL;
+}
+
+/* Gives the decoder a section, of which nothing is decoded. */
+static void section_assign(struct section_decoder *d, struct section *section)
+{
+	d->section = section;
+	d->has_turn = d->guessed = d->redoes = false;
+	d->result = DEFLATE_FULL;
+	d->stop_bit = section->last ? UINT64_MAX : (uint64_t)section->nbytes * 8;
+	d->nsymbols = d->nbytes = d->nread = 0;
+	d->crc = 0;
+	d->text_nbytes = 0;
+}
+
+/* Adds the time since *begin_s to a stage, tells the watcher, and sets *begin_s to now. text_nbytes:
+ * what has been made of text. */
+static void section_spend(struct section_decoder *d, enum section_stage stage, size_t text_nbytes,
+		   double *begin_s)
+{
+	double now_s = clock_s();
+
+	d->totals.stage_s[stage] += now_s - *begin_s;
+	if (d->watcher)
+		d->watcher(stage, text_nbytes, *begin_s, now_s);
+	*begin_s = now_s;
+}
+
+/* Adds the decoder's totals to *to, and clears them. */
+static void section_hand_in_totals(struct section_decoder *d, struct section_totals *to)
+{
+	to->nsections += d->totals.nsections;
+	to->nright += d->totals.nright;
+	for (int i = 0; i < SECTION_NSTAGES; i++)
+		to->stage_s[i] += d->totals.stage_s[i];
+	d->totals = (struct section_totals){0};
+}
+
+static size_t readable_nbytes(const struct section *section)
+{
+	return section->nbytes + section->ahead_nbytes;
+}
+
+/* Whether the next section begins here too: at the first believable block behind its first bit.
+ * If not, decoding goes on to the next block. */
+static bool ends_here(struct section_decoder *d)
+{
+	const struct section *section = d->section;
+	uint64_t bit = deflate_bit(&d->deflate);
+
+	if (deflate_find(section->data, readable_nbytes(section), bit, bit + 1) == bit)
+		return true;
+	d->stop_bit = bit + 1;
+	return false;
+}
+
+/* ---- to symbols ---- */
+
+static bool has_turn(const struct section_decoder *d, const _Atomic uint64_t *turn)
+{
+	return atomic_load_explicit(turn, memory_order_acquire) >= d->section->number;
+}
+
+static uint64_t find_start(const struct section_decoder *d, const _Atomic uint64_t *turn)
+{
+	const struct section *section = d->section;
+	uint64_t end = (uint64_t)section->nbytes * 8, bit = UINT64_MAX;
+
+	for (uint64_t from = 0; from < end && bit == UINT64_MAX && !has_turn(d, turn);
+	     from += POLL_NBITS)
+		bit = deflate_find(section->data, readable_nbytes(section), from,
+				   from + POLL_NBITS < end ? from + POLL_NBITS : end);
+	return bit;
+}
+
+static void set_markers(uint16_t *symbols)
+{
+	for (unsigned i = 0; i < DEFLATE_WINDOW_NBYTES; i++)
+		symbols[i] = (uint16_t)(0x8000 | i);
+}
+
+/* Decodes to symbols from the first believable block on, until the section ends, memory is full or
+ * the turn is the section's. turn: the number of the section that has it. */
+static void section_guess(struct section_decoder *d, const _Atomic uint64_t *turn)
+{
+	uint16_t *text = d->symbols + DEFLATE_WINDOW_NBYTES, *out = text;
+	uint16_t *end = text + ROOM_NSYMBOLS;
+	double begin_s = clock_s();
+
+	d->start = find_start(d, turn);
+	section_spend(d, SECTION_FIND, 0, &begin_s);
+	if (d->start == UINT64_MAX)
+		return;
+	d->guessed = true;
+	deflate_begin(&d->deflate, d->section->data, readable_nbytes(d->section), d->start);
+	set_markers(d->symbols);
+	do {
+		uint16_t *limit = (size_t)(end - out) < POLL_NSYMBOLS ? end : out + POLL_NSYMBOLS;
+		d->result = deflate_symbols(&d->deflate, &out, limit, d->symbols, d->stop_bit);
+		if (d->result == DEFLATE_BOUNDARY && !ends_here(d))
+			d->result = DEFLATE_FULL;
+	} while (d->result == DEFLATE_FULL && out < end && !has_turn(d, turn));
+	d->nsymbols = (size_t)(out - text);
+	section_spend(d, SECTION_GUESS, d->nsymbols, &begin_s);
+}
+
+/* ---- in the turn ---- */
+
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Makes what was guessed the text if the trunk stands where it began, at a block's beginning; else
+ * drops it. bit: of the trunk, counted from the section's first byte. Returns whether it was right. */
+static bool section_settle(struct section_decoder *d, const struct deflate_trunk *trunk, uint64_t bit,
+		    bool in_block)
+{
+	const struct section *section = d->section;
+	bool right = d->guessed && d->start == bit && !in_block &&
+		     trunk->text_nbytes >= DEFLATE_WINDOW_NBYTES && d->result != DEFLATE_DAMAGED;
+
+	memcpy(d->window, trunk->window, sizeof trunk->window);
+	d->nunread = trunk->nunread;
+	d->window_nbytes = trunk->text_nbytes + d->nunread < DEFLATE_WINDOW_NBYTES
+				   ? (size_t)trunk->text_nbytes + d->nunread
+				   : DEFLATE_WINDOW_NBYTES;
+	if (right)
+		return true;
+	d->redoes = d->guessed;
+	d->nsymbols = 0;
+	d->result = DEFLATE_FULL;
+	d->stop_bit = section->last ? UINT64_MAX : (uint64_t)section->nbytes * 8;
+	if (in_block) {
+		d->deflate = trunk->deflate;
+		deflate_continue(&d->deflate, section->data, readable_nbytes(section), bit);
+	} else
+		deflate_begin(&d->deflate, section->data, readable_nbytes(section), bit);
+	return false;
+}
+
+/* Stores the window behind the text at to. */
+static void section_tail(const struct section_decoder *d, unsigned char *to)
+{
+	size_t n = min_size(d->nsymbols, DEFLATE_WINDOW_NBYTES);
+	const uint16_t *text = d->symbols + DEFLATE_WINDOW_NBYTES;
+
+	if (d->nbytes) {
+		memcpy(to, d->bytes + d->nbytes - DEFLATE_WINDOW_NBYTES, DEFLATE_WINDOW_NBYTES);
+		return;
+	}
+	memcpy(to, d->window + n, DEFLATE_WINDOW_NBYTES - n);
+	deflate_resolve(to + DEFLATE_WINDOW_NBYTES - n, text + d->nsymbols - n, n, d->window);
+}
+
+/* Decodes to bytes as far as memory allows, if the section goes on. */
+static void section_go_on(struct section_decoder *d)
+{
+	unsigned char *window = (unsigned char *)(d->symbols + DEFLATE_WINDOW_NBYTES + d->nsymbols);
+	unsigned char *text = window + DEFLATE_WINDOW_NBYTES, *out = text;
+	unsigned char *end = (unsigned char *)d->symbols + MEMORY_NBYTES - DEFLATE_SLACK;
+	size_t before = min_size(d->window_nbytes + d->nsymbols, DEFLATE_WINDOW_NBYTES);
+	double begin_s = clock_s();
+
+	if (d->result != DEFLATE_FULL)
+		return;
+	section_tail(d, window);
+	do
+		d->result = deflate_bytes(&d->deflate, &out, end, text - before, d->stop_bit);
+	while (d->result == DEFLATE_BOUNDARY && !ends_here(d));
+	d->bytes = text - d->nunread;
+	d->nbytes = (size_t)(out - d->bytes);
+	d->nunread = 0;
+	section_spend(d, d->redoes ? SECTION_REDO : SECTION_GO_ON, d->nbytes, &begin_s);
+}
+
+/* Makes room by dropping text that has been read. */
+static void section_reuse(struct section_decoder *d)
+{
+	unsigned char tail[DEFLATE_WINDOW_NBYTES];
+	size_t n = d->nsymbols + d->nbytes;
+
+	section_tail(d, tail);
+	memcpy(d->window, tail, sizeof tail);
+	d->window_nbytes = min_size(d->window_nbytes + n, DEFLATE_WINDOW_NBYTES);
+	d->nsymbols = d->nbytes = d->nread = 0;
+}
+
+/* ---- the text ---- */
+
+/* Copies text[at .. at + nbytes). */
+static void section_copy(const struct section_decoder *d, size_t at, unsigned char *to, size_t nbytes)
+{
+	size_t n = at < d->nsymbols ? min_size(nbytes, d->nsymbols - at) : 0;
+
+	if (n)
+		deflate_resolve(to, d->symbols + DEFLATE_WINDOW_NBYTES + at, n, d->window);
+	if (n < nbytes)
+		memcpy(to + n, d->bytes + (at + n - d->nsymbols), nbytes - n);
+}
+
+/* ---- all sections ---- */
 
 /* Where this many sections, one after the other, did not begin where the one before ended, only one
  * of SEARCH_AGAIN looks for a beginning: the data may have none. */
@@ -26,7 +372,7 @@ struct sections {
 	struct section *ahead;    /* read, but not handed out; NULL: none */
 	size_t section_nbytes;
 
-	atomic_uint_least64_t turn; /* the number of the section that has it */
+	struct ordered_queue queue; /* of sections: their turns */
 	atomic_int nfailures;       /* changed in the turn only */
 
 	pthread_mutex_t lock; /* guards all below */
@@ -34,7 +380,7 @@ struct sections {
 	uint64_t ncut;      /* the number of the section that is handed out next */
 	bool open, stopped; /* a member has begun and not ended; sections_stop() was called */
 	int nusers;         /* threads that have a section and have not decoded it */
-	struct section_decoder *waiting, *idle; /* for their turns; lent to nobody */
+	struct section_decoder *idle; /* lent to nobody */
 	struct section *unchecked, *newest;     /* the list of those whose text is not in the CRC */
 	uint32_t crc;                           /* of the text before unchecked */
 	uint64_t text_nbytes;                   /* likewise */
@@ -56,6 +402,7 @@ struct sections *sections_open(void)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	section_pool_init(&s->pool);
+	ordered_queue_init(&s->queue, ORDERED_QUEUE_MOST, UINT64_MAX, false);
 	return s;
 }
 
@@ -84,6 +431,7 @@ void sections_close(struct sections *s)
 	}
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
+	ordered_queue_destroy(&s->queue);
 	free(s);
 }
 
@@ -264,38 +612,6 @@ void sections_wait(struct sections *s)
 
 /* ---- turns ---- */
 
-/* Under the lock: gives the turn to a section, and calls all that it concerns. */
-static void set_turn(struct sections *s, uint64_t number)
-{
-	struct section_decoder **at = &s->waiting;
-
-	atomic_store_explicit(&s->turn, number, memory_order_release);
-	while (*at) {
-		struct section_decoder *d = *at;
-		if (d->section->number <= number) {
-			*at = d->next;
-			pthread_cond_signal(&d->called);
-		} else
-			at = &d->next;
-	}
-}
-
-/* Returns whether the section is still needed when its turn has come. */
-static bool wait_for_turn(struct sections *s, struct section_decoder *d)
-{
-	uint64_t number = d->section->number, turn;
-
-	pthread_mutex_lock(&s->lock);
-	if (s->turn < number) {
-		d->next = s->waiting;
-		s->waiting = d;
-	}
-	while ((turn = s->turn) < number)
-		pthread_cond_wait(&d->called, &s->lock);
-	pthread_mutex_unlock(&s->lock);
-	return turn == number;
-}
-
 /* The thread is done with decoding; with `gone`, with the section as well. */
 static void leave(struct sections *s, struct section_decoder *d, bool gone)
 {
@@ -320,11 +636,11 @@ static bool begin_section(struct sections *s, struct section_decoder *d)
 	double begin_s;
 	bool right;
 
-	if (may_guess(s, d->section) && s->turn < d->section->number)
-		section_guess(d, &s->turn);
+	if (may_guess(s, d->section) && s->queue.turn < d->section->number)
+		section_guess(d, &s->queue.turn);
 	begin_s = clock_s();
-	if (!wait_for_turn(s, d))
-		return false;
+	if (!ordered_queue_await(&s->queue, d->section->number, d->section->number) || s->queue.turn > d->section->number)
+		return false; /* the section is not needed any more */
 	section_spend(d, SECTION_WAIT, 0, &begin_s);
 	right = section_settle(d, &s->trunk, s->bit, s->in_block);
 	s->nfailures = right ? 0 : s->nfailures + 1;
@@ -406,10 +722,7 @@ bool section_pass(struct sections *s, struct section_decoder *d)
 	if (s->in_block)
 		s->trunk.deflate = d->deflate;
 	d->has_turn = false;
-	pthread_mutex_lock(&s->lock);
-	if (s->turn == d->section->number)
-		set_turn(s, d->section->number + 1);
-	pthread_mutex_unlock(&s->lock);
+	ordered_queue_finish(&s->queue, d->section->number, STATUS_OK, NULL);
 	leave(s, d, false);
 	if (section_nbytes_left(d) == 0)
 		check_section(s, d);
@@ -440,7 +753,7 @@ void sections_check(struct sections *s, struct section_decoder *d, uint32_t *crc
 		    uint64_t *text_nbytes)
 {
 	pthread_mutex_lock(&s->lock);
-	while (s->unchecked != d->section && s->turn == d->section->number)
+	while (s->unchecked != d->section && s->queue.turn == d->section->number)
 		pthread_cond_wait(&s->changed, &s->lock);
 	*crc = crc32_join(s->crc, d->crc, d->text_nbytes);
 	*text_nbytes = s->text_nbytes + d->text_nbytes;
@@ -471,7 +784,7 @@ void sections_end(struct sections *s, struct section_decoder *d)
 	give_back(s, section, (size_t)((deflate_bit(&d->deflate) + 7) / 8));
 	pthread_mutex_lock(&s->lock);
 	s->open = false;
-	set_turn(s, s->ncut);
+	ordered_queue_skip(&s->queue, s->ncut);
 	pthread_cond_broadcast(&s->changed);
 	section_release(d->section);
 	s->nusers--;
@@ -484,7 +797,7 @@ void sections_stop(struct sections *s)
 	pthread_mutex_lock(&s->lock);
 	s->open = false;
 	s->stopped = true;
-	set_turn(s, UINT64_MAX);
+	ordered_queue_skip(&s->queue, UINT64_MAX);
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * zstd.c - a stream of zstd frames (RFC 8878). libzstd decodes and checks a frame; what stands
- * between frames and at the end is checked here. Many frames are decoded ahead (zstd_frames.c).
+ * between frames and at the end is checked here. Many frames are decoded ahead.
  */
 #include "codec/codec.h"
 
@@ -10,7 +10,188 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "codec/zstd_frames.h"
+#include "codec/part_stream.h"
+
+/* ---- frames decoded ahead ---- */
+
+/* A frame's length is found by walking from block header to block header (RFC 8878, 3.1.1). pzstd, the seekable format and
+ * appended logs have many frames. */
+
+#define PART_NBYTES ((size_t)512 << 10)       /* of text: less takes a thread's start longer */
+#define FRAME_MOST_NBYTES ((size_t)32 << 20)  /* of text: pzstd -19 writes frames of so much */
+#define BLOCK_MOST_NBYTES ((size_t)128 << 10) /* of text */
+#define SKIPPED_MOST_NBYTES ((size_t)1 << 20)
+#define WINDOW_LOG_MOST 26 /* within what a stream's decoder allows */
+
+/* Where a walk over the frames of a part is. All 0: at the part's beginning. */
+struct zstd_walk {
+	size_t at_bytes;   /* where the next header begins: a frame's, or a block's */
+	bool inside_frame; /* the latter */
+	bool has_checksum; /* the frame */
+	bool has_nbytes;   /* ... its text's length in its header */
+};
+
+static uint32_t little_endian(const unsigned char *data, int nbytes)
+{
+	uint32_t value = 0;
+
+	for (int i = nbytes - 1; i >= 0; i--)
+		value = value << 8 | data[i];
+	return value;
+}
+
+static bool is_skippable(const unsigned char *frame)
+{
+	return (little_endian(frame, 4) & 0xfffffff0) == 0x184d2a50;
+}
+
+/* The length of a frame's header, whose first five bytes are there. */
+static size_t header_nbytes(const unsigned char *frame)
+{
+	static const unsigned char id_nbytes[] = {0, 1, 2, 4}, length_nbytes[] = {0, 2, 4, 8};
+	unsigned descriptor = frame[4];
+	bool has_window = !(descriptor & 0x20);
+	size_t length = length_nbytes[descriptor >> 6];
+
+	if (length == 0 && !has_window)
+		length = 1;
+	return 5 + has_window + id_nbytes[descriptor & 3] + length;
+}
+
+/* How many bytes the part needs to hold the rest of a block, or else the next header. */
+static size_t wanted_nbytes(const struct zstd_walk *w, const struct part *p)
+{
+	const unsigned char *header;
+
+	if (p->nbytes < w->at_bytes)
+		return w->at_bytes;
+	if (w->inside_frame)
+		return w->at_bytes + 3;
+	if (p->nbytes < w->at_bytes + 5)
+		return w->at_bytes + 5;
+	header = p->data + w->at_bytes;
+	return w->at_bytes + (is_skippable(header) ? 8 : header_nbytes(header));
+}
+
+static bool skip_frame(struct zstd_walk *w, const unsigned char *frame)
+{
+	size_t nbytes = little_endian(frame + 4, 4);
+
+	w->at_bytes += 8 + nbytes;
+	return nbytes <= SKIPPED_MOST_NBYTES;
+}
+
+static bool begin_frame(struct zstd_walk *w, struct part *p, const unsigned char *frame)
+{
+	unsigned long long nbytes = ZSTD_getFrameContentSize(frame, header_nbytes(frame));
+	bool has_window = !(frame[4] & 0x20);
+
+	if (nbytes == ZSTD_CONTENTSIZE_ERROR || (has_window && frame[5] >> 3 > WINDOW_LOG_MOST - 10))
+		return false;
+	w->has_nbytes = nbytes != ZSTD_CONTENTSIZE_UNKNOWN;
+	if (w->has_nbytes && nbytes > FRAME_MOST_NBYTES)
+		return false;
+	p->text_most_nbytes += w->has_nbytes ? nbytes : 0;
+	w->has_checksum = frame[4] & 4;
+	w->at_bytes += header_nbytes(frame);
+	w->inside_frame = true;
+	return true;
+}
+
+static bool pass_block(struct zstd_walk *w, struct part *p, const unsigned char *header)
+{
+	enum { RAW, RLE, COMPRESSED, RESERVED } kind = header[0] >> 1 & 3;
+	bool is_last = header[0] & 1;
+	size_t nbytes = little_endian(header, 3) >> 3;
+
+	if (kind == RESERVED || nbytes > BLOCK_MOST_NBYTES)
+		return false;
+	if (!w->has_nbytes)
+		p->text_most_nbytes += kind == COMPRESSED ? BLOCK_MOST_NBYTES : nbytes;
+	w->at_bytes += 3 + (kind == RLE ? 1 : nbytes) + (is_last && w->has_checksum ? 4 : 0);
+	w->inside_frame = !is_last;
+	return p->text_most_nbytes <= PART_NBYTES + FRAME_MOST_NBYTES &&
+	       w->at_bytes <= PART_NBYTES + FRAME_MOST_NBYTES;
+}
+
+/* Goes to the next header. False: no frame that is decoded ahead; called again, it says so again. */
+static bool walk_on(struct zstd_walk *w, struct part *p)
+{
+	const unsigned char *header = p->data + w->at_bytes;
+	struct zstd_walk before = *w;
+	size_t text_before = p->text_most_nbytes;
+	bool is_good;
+
+	if (w->inside_frame)
+		is_good = pass_block(w, p, header);
+	else if (is_skippable(header))
+		is_good = skip_frame(w, header);
+	else
+		is_good = begin_frame(w, p, header);
+	if (is_good)
+		return true;
+	*w = before;
+	p->text_most_nbytes = text_before;
+	return false;
+}
+
+/* Whether the part may end here. */
+static bool is_whole(const struct zstd_walk *w, const struct part *p)
+{
+	return !w->inside_frame && p->nbytes == w->at_bytes &&
+	       (p->text_most_nbytes >= PART_NBYTES || p->nbytes >= PART_NBYTES);
+}
+
+static enum gathering gather(void *walk, struct part *part, struct feed *feed)
+{
+	struct zstd_walk *w = walk;
+
+	while (!is_whole(w, part)) {
+		size_t wanted = wanted_nbytes(w, part);
+		if (!part_take(part, feed, wanted - part->nbytes))
+			return GATHER_OTHER;
+		if (part->nbytes < wanted)
+			return GATHER_STARVES;
+		/* The first bytes of a header have told how long it is. */
+		if (part->nbytes < wanted_nbytes(w, part))
+			continue;
+		if (!walk_on(w, part))
+			return GATHER_OTHER;
+	}
+	return GATHER_WHOLE;
+}
+
+/* ---- a thread that decodes ahead ---- */
+
+static void *open_thread(void)
+{
+	return ZSTD_createDCtx();
+}
+
+static void close_thread(void *state)
+{
+	ZSTD_freeDCtx(state);
+}
+
+static bool decode_part(void *state, struct part *p)
+{
+	size_t result = ZSTD_decompressDCtx(state, p->text, p->text_most_nbytes, p->data,
+					    p->nbytes);
+
+	p->text_nbytes = ZSTD_isError(result) ? 0 : result;
+	return !ZSTD_isError(result);
+}
+
+static const struct part_stream_ops frames_ahead = {
+	.open = open_thread,
+	.close = close_thread,
+	.decode = decode_part,
+	.nthreads_most = 16,
+	.gather = gather,
+	.walk_nbytes = sizeof(struct zstd_walk),
+};
+
+/* ---- in order ---- */
 
 struct zstd {
 	ZSTD_DStream *stream;
@@ -34,7 +215,7 @@ static enum status zstd_open(void **state, int nthreads, struct fault *fault)
 		free(z);
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
-	z->ahead = (struct part_stream){.ops = &zstd_ahead, .walk = &z->walk, .nthreads = nthreads};
+	z->ahead = (struct part_stream){.ops = &frames_ahead, .walk = &z->walk, .nthreads = nthreads};
 	*state = z;
 	return STATUS_OK;
 }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/team.h"
+#include "base/thread.h"
 #include "fold/keys.h"
 
 #define FEW_KEYS 10000 /* to be joined: a thread takes longer to start */

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/heap.h"
-#include "base/team.h"
+#include "base/thread.h"
 #include "fold/group_result.h"
 #include "fold/group_values.h"
 #include "fold/key_memory.h"

@@ -8,12 +8,12 @@
  */
 #include "fold/group_result.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/team.h"
+#include "base/ordered_queue.h"
+#include "base/thread.h"
 #include "base/text_buffer.h"
 #include "fold/group_keys.h"
 #include "fold/pair.h"
@@ -409,30 +409,8 @@ struct row_queue {
 	const struct group_list *list; /* NULL: they are the source's */
 	size_t n, block_nrows;
 	const struct printing *first; /* all printings are like it */
-	pthread_mutex_t lock;
-	pthread_cond_t passed;
-	size_t next, written; /* blocks: the next to be made, and how many are written */
-	enum status status;   /* of the first that failed; STATUS_GPU: fault has more */
-	struct fault fault;
+	struct ordered_queue blocks;
 };
-
-static size_t count_blocks(const struct row_queue *q)
-{
-	return (q->n + q->block_nrows - 1) / q->block_nrows;
-}
-
-/* Takes the next block; false when none is left. */
-static bool take_block(struct row_queue *q, size_t *block)
-{
-	bool is;
-
-	pthread_mutex_lock(&q->lock);
-	is = q->status == STATUS_OK && q->next < count_blocks(q);
-	*block = q->next;
-	q->next += is;
-	pthread_mutex_unlock(&q->lock);
-	return is;
-}
 
 static enum status append_listed(struct printing *p, const struct group_list *list, size_t begin, size_t end)
 {
@@ -460,24 +438,6 @@ static enum status append_block(struct printing *p, const struct row_queue *q, s
 	return q->list ? append_listed(p, q->list, begin, end) : group_reading_visit(r, block, end - begin, append_group, p);
 }
 
-/* Writes a block when those before it are written. fault: of STATUS_GPU. */
-static void write_block(struct row_queue *q, const struct printing *p, size_t block, enum status status,
-			const struct fault *fault)
-{
-	pthread_mutex_lock(&q->lock);
-	while (q->written < block)
-		pthread_cond_wait(&q->passed, &q->lock);
-	if (q->status == STATUS_OK && status == STATUS_GPU)
-		q->fault = *fault;
-	if (q->status == STATUS_OK)
-		q->status = status;
-	if (q->status == STATUS_OK)
-		fwrite(p->text.data, 1, p->text.nbytes, output_stream());
-	q->written++;
-	pthread_cond_broadcast(&q->passed);
-	pthread_mutex_unlock(&q->lock);
-}
-
 static void *print_blocks(void *queue)
 {
 	struct row_queue *q = queue;
@@ -485,15 +445,21 @@ static void *print_blocks(void *queue)
 	struct printing p = *q->first;
 	struct group_reading reading = {.reader = NULL};
 	enum status status = group_rows_init(&rows, p.rows->q, p.rows->total, p.rows->nthreads);
-	size_t block;
+	uint64_t block;
 
 	if (status == STATUS_OK && !q->list)
 		status = group_reading_begin(&reading, &rows.q->plan);
 	p.rows = &rows;
 	p.text = (struct text_buffer){.data = NULL};
-	while (take_block(q, &block)) {
-		enum status made = status == STATUS_OK ? append_block(&p, q, &reading, block) : status;
-		write_block(q, &p, block, made, &reading.fault);
+	while (ordered_queue_take(&q->blocks, true, &block)) {
+		enum status made = status;
+		if (made == STATUS_OK && !ordered_queue_is_void(&q->blocks, block))
+			made = append_block(&p, q, &reading, (size_t)block);
+		if (ordered_queue_await(&q->blocks, block, block) && made == STATUS_OK)
+			fwrite(p.text.data, 1, p.text.nbytes, output_stream());
+		if (made != STATUS_OK && made != STATUS_GPU)
+			fault_set(&reading.fault, made, 0, NULL);
+		ordered_queue_finish(&q->blocks, block, made, &reading.fault);
 	}
 	group_reading_end(&reading);
 	text_free(&p.text);
@@ -504,17 +470,16 @@ static void *print_blocks(void *queue)
 /* Prints the rows in as many threads as there is work for, the caller's among them. */
 static enum status print_rows(const struct printing *p, struct row_queue *q, struct fault *fault)
 {
-	size_t nthreads = (size_t)p->rows->nthreads, nblocks = count_blocks(q);
+	size_t nthreads = (size_t)p->rows->nthreads, nblocks = (q->n + q->block_nrows - 1) / q->block_nrows;
+	enum status status;
 
 	q->first = p;
-	pthread_mutex_init(&q->lock, NULL);
-	pthread_cond_init(&q->passed, NULL);
+	ordered_queue_init(&q->blocks, ORDERED_QUEUE_MOST, nblocks, false);
+	ordered_queue_end(&q->blocks);
 	team_run(nthreads < nblocks / 2 + 1 ? nthreads : nblocks / 2 + 1, print_blocks, q);
-	pthread_mutex_destroy(&q->lock);
-	pthread_cond_destroy(&q->passed);
-	if (q->status == STATUS_GPU)
-		*fault = q->fault;
-	return q->status == STATUS_OK || q->status == STATUS_GPU ? q->status : fault_set(fault, q->status, 0, NULL);
+	status = ordered_queue_status(&q->blocks, fault);
+	ordered_queue_destroy(&q->blocks);
+	return status;
 }
 
 static struct row_queue queue_of(const struct group_list *list, const struct plan *plan, uint64_t nmost)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/team.h"
+#include "base/thread.h"
 #include "fold/group_keys.h"
 #include "fold/group_values.h"
 #include "fold/group_window.h"

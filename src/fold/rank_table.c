@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
-#include "base/team.h"
+#include "base/thread.h"
 #include "fold/values_select.h"
 #include "number/decimal_text.h"
 

@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
-#include "base/team.h"
+#include "base/thread.h"
 #include "fold/device_run.h"
 
 #define PLACED int128

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ordered_queue.h"
 #include "base/thread.h"
 
 #define NSLOTS 8 /* 2 MiB: half of them are filled while the other half is read */
@@ -29,18 +30,14 @@ struct read_ahead {
 	bool cut;    /* blocks were cut since the last slot was filled */
 	bool shared; /* sections are decoded by the readers */
 
-	size_t offset; /* the reader's: bytes read of slot nread */
+	uint64_t nread; /* the reader's: slots read */
+	size_t offset;  /* ... and bytes of the next one */
 
 	struct piece slots[NSLOTS];
-
-	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t freed, ready, ended;
-	uint64_t nfilled, nread; /* slots published, read */
-	bool all_filled, stop;
-	bool waits_for_input; /* the decoder; it has published all that it has */
-	bool threaded;        /* a thread was started */
-	bool running;         /* ... and has not ended; detached, as after an error the process ends */
-	int wake[2];          /* a pipe; closing its end wakes the decoder where it waits for input */
+	struct ordered_queue queue; /* of slots */
+	bool threaded;              /* a thread was started */
+	pthread_t thread;           /* not joined where an error ends the process */
+	int wake[2];                /* a pipe; closing its end wakes the decoder where it waits for input */
 };
 
 static struct piece *slot_of(struct read_ahead *r, uint64_t index)
@@ -50,72 +47,32 @@ static struct piece *slot_of(struct read_ahead *r, uint64_t index)
 
 /* ---- the decoding thread ---- */
 
-/* Under the lock. Wakes the reader if enough is ready, or the decoder will not call this again
- * soon. */
-static void wake_reader(struct read_ahead *r)
-{
-	uint64_t nready = r->nfilled - r->nread;
-
-	if (nready >= NSLOTS / 2 || r->all_filled || r->waits_for_input)
-		pthread_cond_signal(&r->ready);
-}
-
 static void note_wait(void *argument, bool waits)
 {
 	struct read_ahead *r = argument;
 
-	pthread_mutex_lock(&r->lock);
-	r->waits_for_input = waits;
-	wake_reader(r);
-	pthread_mutex_unlock(&r->lock);
+	ordered_queue_pause(&r->queue, waits);
 }
 
-static void fill_slot(struct read_ahead *r, struct piece *p)
+/* Fills the next slot. Returns false if none is free, all are filled, or the file is no longer wanted. waits: for a free one. */
+static bool fill_slot(struct read_ahead *r, bool waits)
 {
-	decoder_fill(&r->decoder, p);
-	pthread_mutex_lock(&r->lock);
-	r->nfilled++;
-	r->all_filled = piece_is_last(p);
-	wake_reader(r);
-	pthread_mutex_unlock(&r->lock);
-}
+	uint64_t index;
 
-/* Waits for a free slot; NULL: all are filled, or the file is no longer wanted. */
-static struct piece *wait_for_free(struct read_ahead *r)
-{
-	bool done;
-
-	pthread_mutex_lock(&r->lock);
-	while (!(done = r->stop || r->all_filled) && r->nfilled - r->nread == NSLOTS)
-		pthread_cond_wait(&r->freed, &r->lock);
-	pthread_mutex_unlock(&r->lock);
-	return done ? NULL : slot_of(r, r->nfilled);
+	if (!ordered_queue_take(&r->queue, waits, &index))
+		return false;
+	decoder_fill(&r->decoder, slot_of(r, index));
+	if (piece_is_last(slot_of(r, index)))
+		ordered_queue_end(&r->queue);
+	ordered_queue_finish(&r->queue, index, STATUS_OK, NULL);
+	return true;
 }
 
 static void *thread_main(void *argument)
 {
-	struct read_ahead *r = argument;
-	struct piece *p;
-
-	while ((p = wait_for_free(r)))
-		fill_slot(r, p);
-	pthread_mutex_lock(&r->lock);
-	r->running = false;
-	pthread_cond_signal(&r->ended);
-	pthread_mutex_unlock(&r->lock);
+	while (fill_slot(argument, true))
+		;
 	return NULL;
-}
-
-static bool create_thread(struct read_ahead *r)
-{
-	pthread_t thread;
-
-	r->threaded = r->running = true;
-	if (!thread_start(&thread, thread_main, r))
-		r->threaded = r->running = false;
-	if (r->threaded)
-		pthread_detach(thread);
-	return r->threaded;
 }
 
 /* False: the system has no thread or no pipe left. */
@@ -128,7 +85,8 @@ static bool start_thread(struct read_ahead *r)
 	feed->wake = r->wake[0];
 	feed->note_wait = note_wait;
 	feed->note_argument = r;
-	if (create_thread(r))
+	r->threaded = thread_start(&r->thread, thread_main, r);
+	if (r->threaded)
 		return true;
 	feed->wake = -1;
 	close(r->wake[0]);
@@ -140,13 +98,9 @@ static void stop_thread(struct read_ahead *r)
 {
 	if (!r->threaded)
 		return;
-	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	pthread_cond_signal(&r->freed);
+	ordered_queue_stop(&r->queue);
 	close(r->wake[1]);
-	while (r->running)
-		pthread_cond_wait(&r->ended, &r->lock);
-	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
 	close(r->wake[0]);
 }
 
@@ -161,10 +115,7 @@ enum status read_ahead_open(struct read_ahead **out, const struct codec *codec, 
 
 	if (!r)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->freed, NULL);
-	pthread_cond_init(&r->ready, NULL);
-	pthread_cond_init(&r->ended, NULL);
+	ordered_queue_init(&r->queue, NSLOTS, UINT64_MAX, true);
 	status = decoder_open(&r->decoder, codec, fd, prefix, prefix_nbytes, nthreads, fault);
 	if (status == STATUS_OK)
 		*out = r;
@@ -186,10 +137,7 @@ void read_ahead_close(struct read_ahead *r)
 	decoder_close(&r->decoder);
 	for (size_t i = 0; i < NSLOTS; i++)
 		piece_free(&r->slots[i]);
-	pthread_mutex_destroy(&r->lock);
-	pthread_cond_destroy(&r->freed);
-	pthread_cond_destroy(&r->ready);
-	pthread_cond_destroy(&r->ended);
+	ordered_queue_destroy(&r->queue);
 	free(r);
 }
 
@@ -198,14 +146,14 @@ void read_ahead_close(struct read_ahead *r)
 /* Whether all slots have been read and no thread fills another. */
 static bool is_drained(const struct read_ahead *r)
 {
-	return !r->threaded && r->nread == r->nfilled;
+	return !r->threaded && r->nread == r->queue.turn;
 }
 
 /* Whether filling the next slot shows if a thread is needed: behind the first slot of the file, and
  * behind the first after blocks, there may be blocks or the end. */
 static bool decides_on_thread(const struct read_ahead *r)
 {
-	return r->nfilled == 0 || r->cut;
+	return r->queue.turn == 0 || r->cut;
 }
 
 static bool has_sections(const struct read_ahead *r)
@@ -218,12 +166,9 @@ static struct piece *next_slot(struct read_ahead *r)
 {
 	if (is_drained(r) && (decides_on_thread(r) || has_sections(r) || !start_thread(r))) {
 		r->cut = false;
-		fill_slot(r, slot_of(r, r->nfilled));
+		fill_slot(r, false);
 	}
-	pthread_mutex_lock(&r->lock);
-	while (r->nread == r->nfilled)
-		pthread_cond_wait(&r->ready, &r->lock);
-	pthread_mutex_unlock(&r->lock);
+	ordered_queue_await(&r->queue, r->nread + 1, r->nread + NSLOTS / 2);
 	return slot_of(r, r->nread);
 }
 
@@ -232,11 +177,8 @@ static void free_if_read(struct read_ahead *r, const struct piece *p)
 {
 	if (r->offset < p->nbytes || piece_is_last(p))
 		return;
-	pthread_mutex_lock(&r->lock);
-	r->nread++;
+	ordered_queue_release(&r->queue, ++r->nread);
 	r->offset = 0;
-	pthread_cond_signal(&r->freed);
-	pthread_mutex_unlock(&r->lock);
 }
 
 enum status read_ahead_read(struct read_ahead *r, char *to, size_t capacity, size_t *nbytes,
@@ -262,19 +204,14 @@ enum status read_ahead_read(struct read_ahead *r, char *to, size_t capacity, siz
 
 bool read_ahead_is_ready(struct read_ahead *r)
 {
-	bool ready;
-
-	pthread_mutex_lock(&r->lock);
-	ready = r->nread < r->nfilled;
-	pthread_mutex_unlock(&r->lock);
-	return ready;
+	return r->nread < r->queue.turn;
 }
 
 /* ---- blocks ---- */
 
 bool read_ahead_has_blocks(const struct read_ahead *r)
 {
-	return is_drained(r) && r->nfilled && decoder_has_blocks(&r->decoder);
+	return is_drained(r) && r->nread && decoder_has_blocks(&r->decoder);
 }
 
 bool read_ahead_expects_blocks(const struct read_ahead *r)
@@ -300,7 +237,7 @@ void read_ahead_share(struct read_ahead *r, bool shared)
 
 bool read_ahead_has_sections(const struct read_ahead *r)
 {
-	return is_drained(r) && r->nfilled && has_sections(r);
+	return is_drained(r) && r->nread && has_sections(r);
 }
 
 bool read_ahead_split(struct read_ahead *r, struct sections *sections, size_t section_nbytes)

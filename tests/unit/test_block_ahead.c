@@ -97,17 +97,10 @@ static struct block_batch batch_of(size_t text_nbytes)
 /* Waits until the threads have listed every range that they may take now. What a walk then finds depends on the file alone. */
 static void settle(struct block_ahead *a)
 {
-	bool busy = true;
+	uint64_t n = a->queue.nreleased + NSLOTS;
 
-	pthread_mutex_lock(&a->lock);
-	while (busy) {
-		busy = a->next * a->range_nbytes < a->end && is_takeable(a);
-		for (size_t i = 0; i < NSLOTS; i++)
-			busy |= a->slots[i].state == RANGE_SEARCHED;
-		if (busy)
-			pthread_cond_wait(&a->moved, &a->lock);
-	}
-	pthread_mutex_unlock(&a->lock);
+	n = n < a->queue.nput ? n : a->queue.nput;
+	ordered_queue_await(&a->queue, n, n);
 }
 
 /* Walks a batch ahead's way, and the rest of it block by block. Returns the bytes found ahead. */

@@ -14,8 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "codec/section_decoder.h"
-#include "codec/sections.h"
+#include "codec/sections.c" /* for its parts */
 #include "tap.h"
 
 #define TEXT_NBYTES ((size_t)1 << 21) /* the longest */
@@ -447,7 +446,7 @@ static void check_damage(unsigned long ncases)
 static bool settles(struct section_pool *pool, uint64_t later, bool in_block, uint64_t text_nbytes)
 {
 	static struct deflate_trunk trunk;
-	const atomic_uint_least64_t turn = 0;
+	const _Atomic uint64_t turn = 0;
 	struct section_decoder *d = section_decoder_open();
 	struct section *section = section_pool_get(pool);
 	bool right;

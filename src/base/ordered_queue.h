@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ordered_queue.h - items that several threads work on, in order: they are put, taken by any thread, finished in any order,
+ * and delivered in order. The first error in that order is the queue's. As outqueue.c of xz does.
+ *
+ * Items are numbers from 0 on; what they stand for lies in an array of the caller's, at the number modulo the queue's
+ * capacity or more. An item's *turn* comes when all before it are finished. There are two ways to deliver: the thread that
+ * has an item awaits its turn, delivers it, and finishes it then; or it finishes the item at once, and one thread, the
+ * consumer, awaits the turn of the next item, which means that this one is finished.
+ */
+#ifndef GPUSTAT_ORDERED_QUEUE_H
+#define GPUSTAT_ORDERED_QUEUE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define ORDERED_QUEUE_MOST 1024
+#define ORDERED_QUEUE_NWAITS 8
+
+struct ordered_queue {
+	_Atomic uint64_t turn; /* the first item that is not finished. Any thread may read it. */
+	pthread_mutex_t lock;  /* guards all below, and changes of turn */
+	pthread_cond_t put;    /* an item can be taken, or none ever */
+	pthread_cond_t turned[ORDERED_QUEUE_NWAITS]; /* the turn of an item has come; by its number modulo NWAITS */
+	uint64_t nput, ntaken;
+	uint64_t nreleased; /* by the consumer; UINT64_MAX: there is none */
+	uint64_t capacity;
+	bool ended, paused, stopped;
+	bool finished[ORDERED_QUEUE_MOST]; /* items behind the turn, by their number modulo MOST */
+	uint64_t fault_at; /* the first item with an error; UINT64_MAX: none */
+	struct fault fault;
+};
+
+/* capacity: so many items behind the turn may be taken, and behind those that the consumer has released; at most
+ * ORDERED_QUEUE_MOST. nput: items that are there to begin with; UINT64_MAX: without end. */
+void ordered_queue_init(struct ordered_queue *q, uint64_t capacity, uint64_t nput, bool has_consumer);
+void ordered_queue_destroy(struct ordered_queue *q);
+
+/* Puts one more item. */
+void ordered_queue_put(struct ordered_queue *q);
+
+/* No more items are put, or, where they are without end, taken. */
+void ordered_queue_end(struct ordered_queue *q);
+
+/* Takes the next item. waits: until there is one; otherwise false is returned where there is none now. Returns false at the
+ * end, and after a stop. */
+bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item);
+
+/* The item is done. status, fault: its error, or STATUS_OK and NULL. */
+void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault);
+
+/* Waits for the item's turn. If it has to wait, it does so until that of `enough`, an item behind it, has come, too, or the
+ * queue pauses or ends: a thread that sleeps is woken for several items. Returns false if an earlier item has an error, and
+ * after a stop. */
+bool ordered_queue_await(struct ordered_queue *q, uint64_t item, uint64_t enough);
+
+/* Whether the queue pauses: no item will be finished soon. */
+void ordered_queue_pause(struct ordered_queue *q, bool paused);
+
+/* The consumer needs the first n items no more. */
+void ordered_queue_release(struct ordered_queue *q, uint64_t n);
+
+/* Whether the item is finished, also out of turn. */
+bool ordered_queue_is_finished(struct ordered_queue *q, uint64_t item);
+
+/* Whether an item before this one has an error, so that this one is not wanted. */
+bool ordered_queue_is_void(struct ordered_queue *q, uint64_t item);
+
+/* The first error of all, in *fault, or STATUS_OK. */
+enum status ordered_queue_status(struct ordered_queue *q, struct fault *fault);
+
+/* Passes the turn to an item; those before it are not wanted, and nobody finishes them. */
+void ordered_queue_skip(struct ordered_queue *q, uint64_t item);
+
+/* Makes all threads leave. */
+void ordered_queue_stop(struct ordered_queue *q);
+
+#endif
