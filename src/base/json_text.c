@@ -9,29 +9,36 @@
 
 #include "base/utf8.h"
 
+void json_fail(struct json_text *j, enum status status)
+{
+	if (j->status == STATUS_OK)
+		j->status = status;
+	j->at = j->end;
+}
+
 /* ---- writing ---- */
 
-void json_put_bytes(struct json_writer *w, const char *text, size_t nbytes)
+void json_put_bytes(struct json_text *j, const char *text, size_t nbytes)
 {
-	if (w->status != STATUS_OK)
+	if (j->status != STATUS_OK)
 		return;
-	if (text_reserve(&w->text, nbytes) != STATUS_OK) {
-		w->status = STATUS_NO_MEMORY;
+	if (text_reserve(&j->text, nbytes) != STATUS_OK) {
+		j->status = STATUS_NO_MEMORY;
 		return;
 	}
 	if (nbytes)
-		memcpy(w->text.data + w->text.nbytes, text, nbytes);
-	w->text.nbytes += nbytes;
+		memcpy(j->text.data + j->text.nbytes, text, nbytes);
+	j->text.nbytes += nbytes;
 }
 
-void json_put_number(struct json_writer *w, uint64_t number)
+void json_put_number(struct json_text *j, uint64_t number)
 {
 	char digits[20], *at = digits + sizeof digits;
 
 	do
 		*--at = (char)('0' + number % 10);
 	while (number /= 10);
-	json_put_bytes(w, at, (size_t)(digits + sizeof digits - at));
+	json_put_bytes(j, at, (size_t)(digits + sizeof digits - at));
 }
 
 /* The length of the bytes that stand for themselves. */
@@ -44,120 +51,110 @@ static size_t plain_nbytes(const char *text, size_t nbytes)
 	return n;
 }
 
-static void put_escape(struct json_writer *w, unsigned code)
+static void put_escape(struct json_text *j, unsigned code)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char escape[] = {'\\', 'u', digits[code >> 12 & 15], digits[code >> 8 & 15],
 			       digits[code >> 4 & 15], digits[code & 15]};
 
-	json_put_bytes(w, escape, sizeof escape);
+	json_put_bytes(j, escape, sizeof escape);
 }
 
-void json_put_string(struct json_writer *w, const char *text, size_t nbytes)
+void json_put_string(struct json_text *j, const char *text, size_t nbytes)
 {
 	const char *end = text + nbytes;
 
-	json_put(w, "\"");
+	json_put(j, "\"");
 	while (text < end) {
 		size_t n = plain_nbytes(text, (size_t)(end - text));
 		unsigned char c;
-		json_put_bytes(w, text, n);
+		json_put_bytes(j, text, n);
 		text += n;
 		if (text == end)
 			break;
 		c = (unsigned char)*text;
 		n = c < 0x80 ? 0 : utf8_length(text, (size_t)(end - text));
 		if (n > 0)
-			json_put_bytes(w, text, n);
+			json_put_bytes(j, text, n);
 		else
-			put_escape(w, c < 0x80 ? c : 0xdc00u + c);
+			put_escape(j, c < 0x80 ? c : 0xdc00u + c);
 		text += n ? n : 1;
 	}
-	json_put(w, "\"");
+	json_put(j, "\"");
 }
 
-enum status json_flush(struct json_writer *w)
+enum status json_flush(struct json_text *j)
 {
-	if (w->status == STATUS_OK && w->flush) {
-		w->status = w->flush(w->context, w->text.data, w->text.nbytes);
-		w->text.nbytes = w->line_begin = 0;
+	if (j->status == STATUS_OK && j->flush) {
+		j->status = j->flush(j->context, j->text.data, j->text.nbytes);
+		j->text.nbytes = j->line_begin = 0;
 	}
-	return w->status;
+	return j->status;
 }
 
-void json_end_line(struct json_writer *w)
+void json_end_line(struct json_text *j)
 {
-	json_put(w, "\n");
-	w->line_begin = w->text.nbytes;
-	if (w->text.nbytes >= JSON_LINE_NBYTES)
-		json_flush(w);
+	json_put(j, "\n");
+	j->line_begin = j->text.nbytes;
+	if (j->text.nbytes >= JSON_LINE_NBYTES)
+		json_flush(j);
 }
 
-bool json_is_long(const struct json_writer *w)
+void json_break(struct json_text *j, const char *end, const char *begin)
 {
-	return w->prefix && w->text.nbytes - w->line_begin >= JSON_LINE_NBYTES;
-}
-
-void json_break(struct json_writer *w, const char *end, const char *begin)
-{
-	json_put(w, end);
-	json_end_line(w);
-	json_put(w, w->prefix);
-	json_put(w, begin);
+	if (!j->prefix || j->text.nbytes - j->line_begin < JSON_LINE_NBYTES)
+		return;
+	json_put(j, end);
+	json_end_line(j);
+	json_put(j, j->prefix);
+	json_put(j, begin);
 }
 
 /* ---- reading ---- */
 
-void json_fail(struct json_reader *r, enum status status)
+uint64_t json_get_number(struct json_text *j)
 {
-	if (r->status == STATUS_OK)
-		r->status = status;
-	r->at = r->end;
-}
-
-uint64_t json_number(struct json_reader *r)
-{
-	const char *begin = r->at;
+	const char *begin = j->at;
 	uint64_t number = 0;
 
-	for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
+	for (; j->at < j->end && *j->at >= '0' && *j->at <= '9'; j->at++)
 		if (__builtin_mul_overflow(number, (uint64_t)10, &number) ||
-		    __builtin_add_overflow(number, (uint64_t)(*r->at - '0'), &number)) {
-			json_fail(r, STATUS_DAMAGED);
+		    __builtin_add_overflow(number, (uint64_t)(*j->at - '0'), &number)) {
+			json_fail(j, STATUS_DAMAGED);
 			return 0;
 		}
-	if (r->at == begin)
-		json_fail(r, STATUS_DAMAGED);
-	return r->status == STATUS_OK ? number : 0;
+	if (j->at == begin)
+		json_fail(j, STATUS_DAMAGED);
+	return j->status == STATUS_OK ? number : 0;
 }
 
 /* Skips a string. */
-static void skip_string(struct json_reader *r)
+static void skip_string(struct json_text *j)
 {
-	for (r->at++; r->at < r->end && *r->at != '"'; r->at++)
-		r->at += *r->at == '\\' && r->at + 1 < r->end;
-	json_expect(r, "\"");
+	for (j->at++; j->at < j->end && *j->at != '"'; j->at++)
+		j->at += *j->at == '\\' && j->at + 1 < j->end;
+	json_mark(j, "\"");
 }
 
-void json_skip(struct json_reader *r)
+void json_skip(struct json_text *j)
 {
 	size_t depth = 0;
 
 	do {
-		char c = r->at < r->end ? *r->at : '\0';
+		char c = j->at < j->end ? *j->at : '\0';
 		if (c == '"') {
-			skip_string(r);
+			skip_string(j);
 			continue;
 		}
 		if (!c || (depth == 0 && (c == ',' || c == ']' || c == '}'))) {
 			if (!c)
-				json_fail(r, STATUS_DAMAGED);
+				json_fail(j, STATUS_DAMAGED);
 			return;
 		}
 		depth += c == '{' || c == '[';
 		depth -= c == '}' || c == ']';
-		r->at++;
-	} while (r->status == STATUS_OK && (depth > 0 || (r->at[-1] != '}' && r->at[-1] != ']')));
+		j->at++;
+	} while (j->status == STATUS_OK && (depth > 0 || (j->at[-1] != '}' && j->at[-1] != ']')));
 }
 
 static int hex_digit(char c)
@@ -166,81 +163,128 @@ static int hex_digit(char c)
 }
 
 /* Reads \uXXXX, as json_put_string writes it, to a byte. */
-static char read_escape(struct json_reader *r)
+static char read_escape(struct json_text *j)
 {
 	unsigned code = 0;
 
-	json_expect(r, "\\u");
+	json_mark(j, "\\u");
 	for (int i = 0; i < 4; i++) {
-		int digit = r->at < r->end ? hex_digit(*r->at++) : -1;
+		int digit = j->at < j->end ? hex_digit(*j->at++) : -1;
 		if (digit < 0) {
-			json_fail(r, STATUS_DAMAGED);
+			json_fail(j, STATUS_DAMAGED);
 			return 0;
 		}
 		code = code << 4 | (unsigned)digit;
 	}
 	if (code >= 0x80 && code - 0xdc80u >= 0x80)
-		json_fail(r, STATUS_DAMAGED);
+		json_fail(j, STATUS_DAMAGED);
 	return (char)(code & 0xff);
 }
 
 /* Reads the rest of a string that has an escape: its bytes so far are in the line. */
-static const char *unescape(struct json_reader *r, const char *begin, size_t *nbytes)
+static const char *unescape(struct json_text *j, const char *begin, size_t *nbytes)
 {
-	struct text_buffer *s = &r->scratch;
+	struct text_buffer *s = &j->scratch;
 
 	s->nbytes = 0;
 	for (;;) {
-		size_t n = (size_t)(r->at - begin);
+		size_t n = (size_t)(j->at - begin);
 		if (text_reserve(s, n + 1) != STATUS_OK) {
-			json_fail(r, STATUS_NO_MEMORY);
+			json_fail(j, STATUS_NO_MEMORY);
 			return NULL;
 		}
 		memcpy(s->data + s->nbytes, begin, n);
 		s->nbytes += n;
-		if (json_try(r, "\""))
+		if (json_try(j, "\""))
 			break;
-		s->data[s->nbytes++] = read_escape(r);
-		if (r->status != STATUS_OK)
+		s->data[s->nbytes++] = read_escape(j);
+		if (j->status != STATUS_OK)
 			return NULL;
-		for (begin = r->at; r->at < r->end && *r->at != '"' && *r->at != '\\';)
-			r->at++;
+		for (begin = j->at; j->at < j->end && *j->at != '"' && *j->at != '\\';)
+			j->at++;
 	}
 	*nbytes = s->nbytes;
 	return s->data;
 }
 
-const char *json_string(struct json_reader *r, size_t *nbytes)
+const char *json_get_string(struct json_text *j, size_t *nbytes)
 {
 	const char *begin;
 
-	json_expect(r, "\"");
-	for (begin = r->at; r->at < r->end && *r->at != '"' && *r->at != '\\';)
-		r->at++;
-	if (r->at == r->end)
-		json_fail(r, STATUS_DAMAGED);
-	if (r->status != STATUS_OK)
+	json_mark(j, "\"");
+	for (begin = j->at; j->at < j->end && *j->at != '"' && *j->at != '\\';)
+		j->at++;
+	*nbytes = 0;
+	if (j->at == j->end)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status != STATUS_OK)
 		return NULL;
-	if (*r->at == '\\')
-		return unescape(r, begin, nbytes);
-	*nbytes = (size_t)(r->at++ - begin);
+	if (*j->at == '\\')
+		return unescape(j, begin, nbytes);
+	*nbytes = (size_t)(j->at++ - begin);
 	return begin;
 }
 
-char *json_copy_string(struct json_reader *r)
-{
-	size_t nbytes;
-	const char *text = json_string(r, &nbytes);
-	char *copy;
+/* ---- both ---- */
 
-	if (!text)
-		return NULL;
-	if (memchr(text, '\0', nbytes)) {
-		json_fail(r, STATUS_DAMAGED);
-		return NULL;
+bool json_item(struct json_text *j, bool is)
+{
+	bool has_begun = json_has_begun(j);
+
+	if (j->reads)
+		is = j->status == STATUS_OK && j->at < j->end && *j->at != ']';
+	if (is && !has_begun)
+		json_mark(j, ",");
+	return is;
+}
+
+void json_number(struct json_text *j, uint64_t *number)
+{
+	if (j->reads)
+		*number = json_get_number(j);
+	else
+		json_put_number(j, *number);
+}
+
+void json_bool(struct json_text *j, bool *is)
+{
+	if (j->reads)
+		*is = json_try(j, "true");
+	json_mark(j, !j->reads ? *is ? "true" : "false" : *is ? "" : "false");
+}
+
+void json_bytes(struct json_text *j, struct text_buffer *to)
+{
+	const char *text;
+	size_t nbytes;
+
+	if (!j->reads) {
+		json_put_string(j, to->data, to->nbytes);
+		return;
 	}
-	copy = strndup(text, nbytes);
-	if (!copy)
-		json_fail(r, STATUS_NO_MEMORY);
-	return copy;
+	text = json_get_string(j, &nbytes);
+	to->nbytes = 0;
+	if (!text)
+		return;
+	if (text_reserve(to, nbytes + 1) != STATUS_OK) {
+		json_fail(j, STATUS_NO_MEMORY);
+		return;
+	}
+	memcpy(to->data, text, nbytes);
+	to->data[nbytes] = '\0';
+	to->nbytes = nbytes;
+}
+
+void json_string(struct json_text *j, char **text)
+{
+	struct text_buffer copy = {.data = NULL};
+
+	if (!j->reads) {
+		json_put_string(j, *text, strlen(*text));
+		return;
+	}
+	json_bytes(j, &copy);
+	*text = copy.data;
+	if (copy.data && strlen(copy.data) < copy.nbytes)
+		json_fail(j, STATUS_DAMAGED);
 }

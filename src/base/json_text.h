@@ -21,81 +21,161 @@
 
 #define JSON_LINE_NBYTES 65536 /* a line that may be broken is, once it is longer */
 
-struct json_writer {
+/* A text on its way, in one direction. One function describes each thing that is written and read: json_mark, json_member,
+ * json_number and so on write what their pointer points to or, if `reads`, expect the same text and set it. So no member
+ * is named twice. */
+struct json_text {
+	bool reads;         /* else writes */
+	enum status status; /* STATUS_OK; STATUS_NO_MEMORY; reading: STATUS_DAMAGED: it is not what was expected, then at == end;
+			     * writing: what flush returned */
+	/* reading */
+	const char *at, *end;
+	struct text_buffer scratch; /* owned */
+	struct text_buffer joined;  /* for the caller; owned */
+	/* writing */
 	struct text_buffer text; /* owned */
 	size_t line_begin;       /* of the line that is being written, in it */
-	enum status status;      /* STATUS_OK, STATUS_NO_MEMORY, or what flush returned */
 	const char *prefix;      /* with which a broken line goes on; NULL: lines are not broken */
 	/* Takes whole lines, text[0 .. nbytes). NULL: all is kept in text. */
 	enum status (*flush)(void *context, const char *text, size_t nbytes);
 	void *context;
 };
 
-void json_put_bytes(struct json_writer *w, const char *text, size_t nbytes);
+/* Makes the writing or reading fail, unless it has failed already. */
+void json_fail(struct json_text *j, enum status status);
+
+/* ---- writing ---- */
+
+void json_put_bytes(struct json_text *j, const char *text, size_t nbytes);
 
 /* Appends a text that is JSON already. Inline, as its siblings below: the lengths of literals are known. */
-static inline void json_put(struct json_writer *w, const char *text)
+static inline void json_put(struct json_text *j, const char *text)
 {
-	json_put_bytes(w, text, strlen(text));
+	json_put_bytes(j, text, strlen(text));
 }
 
-void json_put_number(struct json_writer *w, uint64_t number);
+void json_put_number(struct json_text *j, uint64_t number);
 
 /* Appends a string of any bytes. What is no UTF-8 becomes \udcXX, a byte each, as Python's
  * surrogateescape has it, so no byte is lost. */
-void json_put_string(struct json_writer *w, const char *text, size_t nbytes);
+void json_put_string(struct json_text *j, const char *text, size_t nbytes);
 
 /* Ends a line, which is flushed with those before it once they are long. */
-void json_end_line(struct json_writer *w);
+void json_end_line(struct json_text *j);
 
-/* Whether the line is to be broken, and may be. */
-bool json_is_long(const struct json_writer *w);
-
-/* Ends the line with `end`, and begins the next with the prefix and `begin`. */
-void json_break(struct json_writer *w, const char *end, const char *begin);
+/* If the line is long and may be broken: ends it with `end`, and begins the next with the prefix and `begin`. */
+void json_break(struct json_text *j, const char *end, const char *begin);
 
 /* Flushes all lines. Returns the status. */
-enum status json_flush(struct json_writer *w);
+enum status json_flush(struct json_text *j);
 
-struct json_reader {
-	const char *at, *end;
-	enum status status; /* STATUS_DAMAGED: it is not what was expected; then at == end */
-	struct text_buffer scratch; /* owned */
-	struct text_buffer joined;  /* for the caller; owned */
-};
+/* ---- reading ---- */
 
-/* Makes the reader fail, unless it has failed already. */
-void json_fail(struct json_reader *r, enum status status);
-
-/* Skips `text` if it is next. */
-static inline bool json_try(struct json_reader *r, const char *text)
+static inline bool json_try_bytes(struct json_text *j, const char *text, size_t nbytes)
 {
-	size_t nbytes = strlen(text);
-
-	if ((size_t)(r->end - r->at) < nbytes || memcmp(r->at, text, nbytes) != 0)
+	if ((size_t)(j->end - j->at) < nbytes || memcmp(j->at, text, nbytes) != 0)
 		return false;
-	r->at += nbytes;
+	j->at += nbytes;
 	return true;
 }
 
-/* Skips `text`, which must be next. */
-static inline void json_expect(struct json_reader *r, const char *text)
+/* Skips `text` if it is next. */
+static inline bool json_try(struct json_text *j, const char *text)
 {
-	if (!json_try(r, text))
-		json_fail(r, STATUS_DAMAGED);
+	return json_try_bytes(j, text, strlen(text));
 }
 
 /* Skips a value. */
-void json_skip(struct json_reader *r);
+void json_skip(struct json_text *j);
 
 /* A number below 2^64; 0 after an error. */
-uint64_t json_number(struct json_reader *r);
+uint64_t json_get_number(struct json_text *j);
 
 /* A string: its bytes, which lie in the line or in the scratch and stay valid until the next string is
- * read. NULL after an error. */
-const char *json_string(struct json_reader *r, size_t *nbytes);
+ * read. NULL after an error, and *nbytes 0. */
+const char *json_get_string(struct json_text *j, size_t *nbytes);
 
-/* Like json_string, but a copy of its own, NUL-terminated. A string with a NUL is an error. */
-char *json_copy_string(struct json_reader *r);
+/* ---- both ---- */
+
+/* A text that must be next. Returns j, as others do that a value may follow. */
+static inline struct json_text *json_mark(struct json_text *j, const char *text)
+{
+	if (!j->reads)
+		json_put(j, text);
+	else if (!json_try(j, text))
+		json_fail(j, STATUS_DAMAGED);
+	return j;
+}
+
+/* A text that may be next. Writing: if `is`. Returns whether it is there. */
+static inline bool json_option(struct json_text *j, bool is, const char *text)
+{
+	if (j->reads)
+		return json_try(j, text);
+	if (is)
+		json_put(j, text);
+	return is;
+}
+
+/* Whether an object or a list has just begun: no comma follows. */
+static inline bool json_has_begun(const struct json_text *j)
+{
+	char last = j->reads ? j->at[-1] : j->text.nbytes ? j->text.data[j->text.nbytes - 1] : '{';
+
+	return last == '{' || last == '[';
+}
+
+/* The name of a member that may be there. Writing: if `is`. Returns whether it is there, and its value is next. */
+#define json_may(j, is, name) json_may_name(j, is, ",\"" name "\":")
+static inline bool json_may_name(struct json_text *j, bool is, const char *name)
+{
+	bool has_begun = json_has_begun(j);
+	const char *before = j->at;
+
+	if (!j->reads) {
+		if (is)
+			json_put_bytes(j, name + has_begun, strlen(name) - has_begun);
+		return is;
+	}
+	if (!has_begun && (j->at == j->end || *j->at++ != ','))
+		is = false;
+	else
+		is = json_try(j, name + 1);
+	j->at = is ? j->at : before;
+	return is;
+}
+
+/* The name of a member that must be there. Returns j. */
+#define json_member(j, name) json_member_name(j, ",\"" name "\":")
+static inline struct json_text *json_member_name(struct json_text *j, const char *name)
+{
+	if (!json_may_name(j, true, name))
+		json_fail(j, STATUS_DAMAGED);
+	return j;
+}
+
+/* Whether a list goes on with an item, which is next. Writing: if `is`. */
+bool json_item(struct json_text *j, bool is);
+
+/* An item that must be there. Returns j. */
+static inline struct json_text *json_next(struct json_text *j)
+{
+	return json_has_begun(j) ? j : json_mark(j, ",");
+}
+
+/* Whether something has been read, and is what it must be. */
+static inline bool json_has_read(const struct json_text *j)
+{
+	return j->reads && j->status == STATUS_OK;
+}
+
+void json_number(struct json_text *j, uint64_t *number);
+void json_bool(struct json_text *j, bool *is);
+
+/* A string without NULs. Reading: *text becomes a copy, which the caller owns; NULL after an error. */
+void json_string(struct json_text *j, char **text);
+
+/* A string of any bytes, and a NUL behind them. Reading: the buffer keeps its memory, or is zeroed. */
+void json_bytes(struct json_text *j, struct text_buffer *text);
 
 #endif

@@ -28,19 +28,15 @@ static enum status await_order(struct merge *m)
 }
 
 /* Reads a piece of a record: the tail of the file's part before, or the head of this. */
-static enum status read_ends(struct merge *m, struct part_file *f, struct json_reader *r, bool is_head)
+static enum status read_ends(struct merge *m, struct part_file *f, struct json_text *r, bool is_head)
 {
 	struct end_text text = {.plan = f->plan, .line = f->nlines_before + 1, .offset_bytes = f->offset_bytes};
 	enum status status;
 
 	text.file = (int)(is_head ? f->ninputs : m->ninputs - 1);
-	text.text = json_string(r, &text.nbytes);
-	if (is_head) {
-		text.ends = json_try(r, ",\"ends\":true");
-		if (!text.ends)
-			json_expect(r, ",\"ends\":false");
-	}
-	json_expect(r, "}");
+	part_piece_text(r, &r->joined, is_head, &text.ends);
+	text.text = r->joined.data;
+	text.nbytes = r->joined.nbytes;
 	if (r->at != r->end)
 		json_fail(r, STATUS_DAMAGED);
 	if (r->status != STATUS_OK)
@@ -58,16 +54,16 @@ static enum status read_ends(struct merge *m, struct part_file *f, struct json_r
 	return status;
 }
 
-static enum status read_end(struct merge *m, struct part_file *f, struct json_reader *r)
+static enum status read_end(struct merge *m, struct part_file *f, struct json_text *r)
 {
-	uint64_t nlines;
-	uint32_t crc;
+	uint64_t nlines = 0;
+	uint32_t crc = 0;
 
-	part_end_read(&nlines, &crc, r);
+	part_end_text(r, &nlines, &crc);
 	part_map_release(f->map);
 	f->map = NULL;
 	f->is_inside = false;
-	if (r->status != STATUS_OK || nlines != f->text.nlines - 1 - f->begin || crc != f->crc)
+	if (r->status != STATUS_OK || r->at != r->end || nlines != f->text.nlines - 1 - f->begin || crc != f->crc)
 		return merge_fail(m, f, STATUS_PART_DAMAGED, NULL);
 	if (f->is_skipped || f->right.of || m->total->seam.nbytes == 0)
 		return STATUS_OK;
@@ -79,30 +75,30 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_re
 	return m->fault->status;
 }
 
+static bool begins(const struct json_text *r, const char *text)
+{
+	size_t nbytes = strlen(text);
+
+	return (size_t)(r->end - r->at) >= nbytes && !memcmp(r->at, text, nbytes);
+}
+
 /* Reads a line that is no fold, of a part that has begun, and not its last. */
-static enum status read_line(struct merge *m, struct part_file *f, struct json_reader *r)
+static enum status read_line(struct merge *m, struct part_file *f, struct json_text *r)
 {
 	enum status status = STATUS_OK;
 
 	if (f->is_skipped)
 		return STATUS_OK;
-	if (json_try(r, PART_HEAD_TEXT_BEGIN))
+	if (begins(r, PART_HEAD_TEXT_BEGIN))
 		return read_ends(m, f, r, true);
-	if (json_try(r, PART_TAIL_BEGIN))
+	if (begins(r, PART_TAIL_BEGIN))
 		return read_ends(m, f, r, false);
-	if (json_try(r, PART_NOTE_BEGIN))
+	if (begins(r, PART_NOTE_BEGIN))
 		status = part_note_read(m->total, &f->map->map, m->inputs, f->ninputs, m->ninputs, f->nlines_before,
 					m->is_state, r, m->fault);
 	else
 		json_fail(r, STATUS_DAMAGED);
 	return r->status == STATUS_OK ? status : merge_fail_reading(m, f, r->status, NULL);
-}
-
-static bool begins(const struct json_reader *r, const char *text)
-{
-	size_t nbytes = strlen(text);
-
-	return (size_t)(r->end - r->at) >= nbytes && !memcmp(r->at, text, nbytes);
 }
 
 /* Whether the line is one of columns, pairs or groups, or damaged: by the first letter of its first name. */
@@ -115,7 +111,7 @@ static bool is_fold(const struct part_text *t)
 
 /* Keeps a line of folds, to be added with those behind it. Where order does not show in the results, the
  * threads that read lines do not know which value of a column is the first: its kind is read here. */
-static enum status keep_line(struct merge *m, struct part_file *f, const struct json_reader *r)
+static enum status keep_line(struct merge *m, struct part_file *f, const struct json_text *r)
 {
 	if (f->is_skipped)
 		return STATUS_OK;
@@ -145,7 +141,7 @@ static void sum_up(struct part_file *f, const char *end)
 }
 
 /* Reads the line, which is no fold of a part. */
-static enum status take_line(struct merge *m, struct part_file *f, struct json_reader *r)
+static enum status take_line(struct merge *m, struct part_file *f, struct json_text *r)
 {
 	enum status status;
 
@@ -186,7 +182,7 @@ static enum status read_block(struct merge *m, struct part_file *f)
 
 	f->unsummed = t->block->data;
 	while (status == STATUS_OK && part_text_next(t)) {
-		struct json_reader r = {.at = t->line, .end = t->line + t->nbytes - 1};
+		struct json_text r = {.reads = true, .at = t->line, .end = t->line + t->nbytes - 1};
 		if (is_cut(f))
 			return merge_fail(m, f, STATUS_PART_TRUNCATED, NULL);
 		if (f->is_inside && is_fold(t)) {

@@ -232,7 +232,7 @@ enum status merge_fail_reading(struct merge *m, const struct part_file *f, enum 
 	return merge_fail(m, f, status, NULL);
 }
 
-enum status merge_read_head(struct merge *m, struct part_file *f, struct json_reader *r)
+enum status merge_read_head(struct merge *m, struct part_file *f, struct json_text *r)
 {
 	struct part_head head;
 	enum status status;

@@ -40,6 +40,6 @@ enum status merge_fail_reading(struct merge *m, const struct part_file *f, enum 
 
 /* Reads the first line of a part, and begins with the part: of the first one, the query is made (merge_begin).
  * Errors: those of merge_parts. */
-enum status merge_read_head(struct merge *m, struct part_file *f, struct json_reader *r);
+enum status merge_read_head(struct merge *m, struct part_file *f, struct json_text *r);
 
 #endif

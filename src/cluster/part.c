@@ -21,69 +21,66 @@
 /* ---- notes ---- */
 
 /* By the order in total->notes: of records, then of columns. */
-static const char *const note_names[] = {"\"undecided\"", "\"ragged\"", "\"headers\"", "\"values\"", "\"texts\"",
-					 "\"currency\""};
+static const char *const note_kinds[] = {"\"undecided\"", "\"ragged\"", "\"headers\"", "\"values\"", "\"texts\"", "\"currency\""};
 enum { NOTE_CURRENCY = TOTAL_NNOTES_OF_RECORDS + 2, NOTE_NKINDS };
 
-static const struct {
-	enum status status;
-	const char *name;
-} note_statuses[] = {{STATUS_NOT_A_NUMBER, "\"not a number\""}, {STATUS_OUT_OF_RANGE, "\"out of range\""},
-		     {STATUS_NUL, "\"NUL\""}, {STATUS_RAGGED, "\"ragged\""},
-		     {STATUS_HEADER_AGAIN, "\"header again\""}, {STATUS_NOT_A_DATE, "\"not a date\""},
-		     {STATUS_TOO_COSTLY, "\"too costly\""}, {STATUS_CURRENCY, "\"currency\""}, {STATUS_PACKED, "\"packed\""}};
+static const enum status note_statuses[] = {STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED,
+					    STATUS_HEADER_AGAIN, STATUS_NOT_A_DATE, STATUS_TOO_COSTLY, STATUS_CURRENCY, STATUS_PACKED};
+static const char *const note_status_names[] = {"\"not a number\"", "\"out of range\"", "\"NUL\"", "\"ragged\"",
+						"\"header again\"", "\"not a date\"", "\"too costly\"", "\"currency\"", "\"packed\""};
 #define NOTE_NSTATUSES (sizeof note_statuses / sizeof *note_statuses)
 
-static void put_status(enum status status, struct json_writer *to)
+/* One of n words; *i: its index. */
+static void word_text(struct json_text *j, const char *const *words, size_t n, size_t *i)
 {
-	for (size_t i = 0; i < NOTE_NSTATUSES; i++)
-		if (note_statuses[i].status == status) {
-			json_put(to, note_statuses[i].name);
+	for (size_t k = 0; k < n; k++)
+		if (json_option(j, k == *i, words[k])) {
+			*i = k;
 			return;
 		}
-	to->status = STATUS_WRONG_RESULT; /* the table lacks it: no part could be read that has the note */
+	*i = 0;
+	/* Writing: the table lacks it, and no part could be read that has the note. */
+	json_fail(j, j->reads ? STATUS_DAMAGED : STATUS_WRONG_RESULT);
 }
 
-/* Writes a member that is a number; name: with the comma before it. */
-static void put_number(struct json_writer *to, const char *name, uint64_t number)
-{
-	json_put(to, name);
-	json_put_number(to, number);
-}
+/* A note, of which nothing is owned but the texts that are read. */
+struct note_text {
+	size_t kind, status; /* in the tables */
+	uint64_t column, input, line, value_nbytes;
+	struct text_buffer value, remedy; /* owned when reading */
+};
 
-/* The plan's column of that name, which is its own; ncolumns: none. */
-static size_t find_column(const struct plan *plan, const char *name)
+static void note_text(struct json_text *j, struct note_text *n)
 {
-	size_t c = 0;
-
-	while (c < plan->ncolumns && plan->columns[c].name != name)
-		c++;
-	return c;
+	word_text(json_mark(j, PART_NOTE_BEGIN), note_kinds, NOTE_NKINDS, &n->kind);
+	json_number(json_member(j, "column"), &n->column);
+	word_text(json_member(j, "status"), note_status_names, NOTE_NSTATUSES, &n->status);
+	json_number(json_member(j, "input"), &n->input);
+	json_number(json_member(j, "line"), &n->line);
+	json_bytes(json_member(j, "value"), &n->value);
+	json_number(json_member(j, "bytes"), &n->value_nbytes);
+	json_bytes(json_member(j, "try"), &n->remedy);
+	json_mark(j, "}");
 }
 
 /* nbefore: the inputs of the state that the run began with. */
-static void put_note(const struct plan *plan, size_t kind, const struct note *note, int nbefore,
-		     struct json_writer *to)
+static void put_note(const struct plan *plan, size_t kind, const struct note *note, int nbefore, struct json_text *j)
 {
-	const char *detail = note->text + strlen(note->text) + 1;
+	char *remedy = (char *)note->text, *detail = remedy + strlen(remedy) + 1;
+	struct note_text n = {.kind = kind, .line = note->line, .value_nbytes = note->value_nbytes,
+			      .input = (uint64_t)(note->file < 0 ? -1 - note->file : nbefore + note->file),
+			      .value = {.data = detail, .nbytes = note->detail_nbytes},
+			      .remedy = {.data = remedy, .nbytes = strlen(remedy)}};
 
-	json_put(to, PART_NOTE_BEGIN);
-	json_put(to, note_names[kind]);
-	put_number(to, ",\"column\":", find_column(plan, note->column));
-	json_put(to, ",\"status\":");
-	put_status(note->status, to);
-	put_number(to, ",\"input\":", (uint64_t)(note->file < 0 ? -1 - note->file : nbefore + note->file));
-	put_number(to, ",\"line\":", note->line);
-	json_put(to, ",\"value\":");
-	json_put_string(to, detail, note->detail_nbytes);
-	put_number(to, ",\"bytes\":", note->value_nbytes);
-	json_put(to, ",\"try\":");
-	json_put_string(to, note->text, strlen(note->text));
-	json_put(to, "}");
-	json_end_line(to);
+	while (n.column < plan->ncolumns && plan->columns[n.column].name != note->column) /* the plan's own name */
+		n.column++;
+	while (n.status < NOTE_NSTATUSES && note_statuses[n.status] != note->status)
+		n.status++;
+	note_text(j, &n);
+	json_end_line(j);
 }
 
-static void put_notes(const struct total *t, int nbefore, struct json_writer *to)
+static void put_notes(const struct total *t, int nbefore, struct json_text *j)
 {
 	size_t n = t->plan->ncolumns;
 
@@ -92,47 +89,8 @@ static void put_notes(const struct total *t, int nbefore, struct json_writer *to
 				      ? i
 				      : TOTAL_NNOTES_OF_RECORDS + (i - TOTAL_NNOTES_OF_RECORDS) / n;
 		if (t->notes[i])
-			put_note(t->plan, kind, t->notes[i], nbefore, to);
+			put_note(t->plan, kind, t->notes[i], nbefore, j);
 	}
-}
-
-/* Reads one of some words: its index. */
-static size_t read_word(struct json_reader *r, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (json_try(r, words[i]))
-			return i;
-	json_fail(r, STATUS_DAMAGED);
-	return 0;
-}
-
-static enum status read_status(struct json_reader *r)
-{
-	for (size_t i = 0; i < NOTE_NSTATUSES; i++)
-		if (json_try(r, note_statuses[i].name))
-			return note_statuses[i].status;
-	json_fail(r, STATUS_DAMAGED);
-	return STATUS_OK;
-}
-
-static void read_value(struct json_reader *r, struct fault *fault)
-{
-	size_t nbytes;
-	const char *text;
-
-	json_expect(r, ",\"value\":");
-	text = json_string(r, &nbytes);
-	if (text)
-		fault_set_value(fault, fault->status, text, nbytes);
-	json_expect(r, ",\"bytes\":");
-	fault->value_nbytes = json_number(r);
-	json_expect(r, ",\"try\":");
-	text = json_string(r, &nbytes);
-	if (text && nbytes < sizeof fault->remedy) {
-		memcpy(fault->remedy, text, nbytes);
-		fault->remedy[nbytes] = '\0';
-	}
-	json_expect(r, "}");
 }
 
 /* The place of a note of the text's column i; NULL: none. */
@@ -147,40 +105,47 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 	return &t->notes[TOTAL_NNOTES_OF_RECORDS + (kind - TOTAL_NNOTES_OF_RECORDS) * t->plan->ncolumns + c];
 }
 
-enum status part_note_read(struct total *t, const struct partial_map *map, char *const *inputs, size_t ninputs,
-			   size_t nall, uint64_t nlines, bool is_state, struct json_reader *r, struct fault *fault)
+/* Keeps a note that was read, unless there is an earlier one. */
+static enum status keep_note(struct total *t, const struct partial_map *map, char *const *inputs, bool is_state,
+			     const struct note_text *n, struct fault *fault)
 {
-	size_t kind = read_word(r, note_names, NOTE_NKINDS), i;
-	struct note *_Atomic *to;
-	uint64_t file, line;
-	int number;
+	struct note *_Atomic *to = place_of(t, map, n->kind, n->column);
+	int number = is_state ? -1 - (int)n->input : (int)n->input;
 
-	*fault = (struct fault){.status = STATUS_OK};
-	json_expect(r, ",\"column\":");
-	i = json_number(r);
-	json_expect(r, ",\"status\":");
-	fault->status = read_status(r);
-	json_expect(r, ",\"input\":");
-	file = json_number(r) + ninputs;
-	json_expect(r, ",\"line\":");
-	line = json_number(r);
-	read_value(r, fault);
-	fault->line = line + (file == ninputs ? nlines : 0);
-	if (r->at != r->end || file >= nall || file > INT32_MAX)
-		json_fail(r, STATUS_DAMAGED);
-	to = r->status == STATUS_OK ? place_of(t, map, kind, i) : NULL;
-	if (!to || (*to && kind != NOTE_CURRENCY))
+	if (!to || (*to && n->kind != NOTE_CURRENCY))
 		return STATUS_OK;
-	if (i < map->ncolumns && map->columns[i] != SIZE_MAX)
-		fault->column = t->plan->columns[map->columns[i]].name;
-	fault->file = inputs[file];
-	number = is_state ? -1 - (int)file : (int)file;
-	if (kind == NOTE_CURRENCY)
-		return total_add_currency(t, map->columns[i], number, fault);
+	fault_set_value(fault, note_statuses[n->status], n->value.data, n->value.nbytes);
+	fault->line = n->line;
+	fault->value_nbytes = n->value_nbytes;
+	if (n->remedy.nbytes < sizeof fault->remedy)
+		memcpy(fault->remedy, n->remedy.data, n->remedy.nbytes + 1);
+	if (n->column < map->ncolumns && map->columns[n->column] != SIZE_MAX)
+		fault->column = t->plan->columns[map->columns[n->column]].name;
+	fault->file = inputs[n->input];
+	if (n->kind == NOTE_CURRENCY)
+		return total_add_currency(t, map->columns[n->column], number, fault);
 	*to = note_make(fault, number);
-	if (!*to)
-		json_fail(r, STATUS_NO_MEMORY);
-	return STATUS_OK;
+	return *to ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status part_note_read(struct total *t, const struct partial_map *map, char *const *inputs, size_t ninputs,
+			   size_t nall, uint64_t nlines, bool is_state, struct json_text *j, struct fault *fault)
+{
+	struct note_text n = {.kind = 0};
+	enum status status = STATUS_OK;
+
+	note_text(j, &n);
+	n.line += n.input == 0 ? nlines : 0;
+	n.input += ninputs;
+	if (j->at != j->end || n.input >= nall || n.input > INT32_MAX)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status == STATUS_OK)
+		status = keep_note(t, map, inputs, is_state, &n, fault);
+	if (status == STATUS_NO_MEMORY)
+		json_fail(j, status);
+	text_free(&n.value);
+	text_free(&n.remedy);
+	return status;
 }
 
 /* ---- the last line ---- */
@@ -215,22 +180,20 @@ static enum status write_lines(void *context, const char *text, size_t nbytes)
 	return sink->to.write(sink->to.context, text, nbytes) ? STATUS_OK : STATUS_WRITE;
 }
 
-void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from)
+void part_end_text(struct json_text *j, uint64_t *nlines, uint32_t *crc)
 {
-	size_t nbytes;
-	const char *text;
-	char digits[9] = "", *end = digits;
+	char digits[9] = "", *text = digits, *end = digits;
 
-	json_expect(from, PART_END_BEGIN);
-	*nlines = json_number(from);
-	json_expect(from, ",\"crc32\":");
-	text = json_string(from, &nbytes);
-	json_expect(from, "}");
-	if (text && nbytes == 8)
-		memcpy(digits, text, nbytes);
-	*crc = (uint32_t)strtoul(digits, &end, 16);
-	if (from->at != from->end || end != digits + 8)
-		json_fail(from, STATUS_DAMAGED);
+	snprintf(digits, sizeof digits, "%08" PRIx32, *crc);
+	json_number(json_mark(j, PART_END_BEGIN), nlines);
+	json_string(json_member(j, "crc32"), &text);
+	json_mark(j, "}");
+	if (!j->reads)
+		return;
+	*crc = text ? (uint32_t)strtoul(text, &end, 16) : 0;
+	if (text && (strlen(text) != 8 || end != text + 8))
+		json_fail(j, STATUS_DAMAGED);
+	free(text);
 }
 
 /* ---- all of it ---- */
@@ -239,7 +202,7 @@ void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from)
 struct put_groups {
 	const struct plan *plan;
 	struct partial blank;
-	struct json_writer *to;
+	struct json_text *to;
 };
 
 static enum status put_group(void *context, struct group *group)
@@ -281,7 +244,7 @@ static enum status put_store_part(void *context, struct groups *part)
 
 /* Writes the groups in the order in which they appeared or, where records are printed, in that of their keys; any_order: as
  * they lie in the store. */
-static void put_all_groups(const struct query *q, struct partial *total, bool any_order, struct json_writer *to)
+static void put_all_groups(const struct query *q, struct partial *total, bool any_order, struct json_text *to)
 {
 	struct put_groups groups = {.plan = &q->plan, .to = to};
 	struct group_list list = {NULL, 0, NULL};
@@ -306,41 +269,45 @@ static void put_all_groups(const struct query *q, struct partial *total, bool an
 	partial_free(&groups.blank);
 }
 
-/* Writes the pieces of records at the part's ends: a head before all else, and a tail. While no record has ended,
- * all is the head. */
-static void put_head(const struct total *t, struct json_writer *to)
+void part_piece_text(struct json_text *j, struct text_buffer *text, bool is_head, bool *ends)
 {
-	const struct seam *s = &t->seam;
-
-	if (!t->keeps_head && t->head.nbytes == 0)
-		return;
-	json_put(to, PART_HEAD_TEXT_BEGIN);
-	if (t->keeps_head)
-		json_put_string(to, s->data, s->nbytes);
-	else
-		json_put_string(to, t->head.data, t->head.nbytes);
-	json_put(to, t->keeps_head ? ",\"ends\":false}" : ",\"ends\":true}");
-	json_end_line(to);
+	json_bytes(json_mark(j, is_head ? PART_HEAD_TEXT_BEGIN : PART_TAIL_BEGIN), text);
+	if (is_head)
+		json_bool(json_member(j, "ends"), ends);
+	json_mark(j, "}");
 }
 
-static void put_tail(const struct total *t, struct json_writer *to)
+/* Writes the pieces of records at the part's ends: a head before all else, and a tail. While no record has ended,
+ * all is the head. */
+static void put_head(const struct total *t, struct json_text *j)
 {
-	if (t->keeps_head || t->seam.nbytes == 0)
+	struct text_buffer text = t->head;
+	bool ends = !t->keeps_head;
+
+	if (t->keeps_head)
+		text = (struct text_buffer){.data = t->seam.data, .nbytes = t->seam.nbytes};
+	if (!t->keeps_head && text.nbytes == 0)
 		return;
-	json_put(to, PART_TAIL_BEGIN);
-	json_put_string(to, t->seam.data, t->seam.nbytes);
-	json_put(to, "}");
-	json_end_line(to);
+	part_piece_text(j, &text, true, &ends);
+	json_end_line(j);
+}
+
+static void put_tail(const struct total *t, struct json_text *j)
+{
+	struct text_buffer text = {.data = t->seam.data, .nbytes = t->seam.nbytes};
+
+	if (t->keeps_head || text.nbytes == 0)
+		return;
+	part_piece_text(j, &text, false, NULL);
+	json_end_line(j);
 }
 
 enum status part_write(const struct options *options, const struct query *q, struct total *t,
 		       const struct part_scope *scope, struct part_sink sink, struct fault *fault)
 {
 	struct written written = {sink, 0, 0};
-	struct json_writer to = {.flush = write_lines, .context = &written};
-	char end[80];
+	struct json_text to = {.flush = write_lines, .context = &written}, end = {.status = STATUS_OK};
 	enum status status;
-	int n;
 
 	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged + t->partial.nheaders, &to);
 	put_head(t, &to);
@@ -351,11 +318,14 @@ enum status part_write(const struct options *options, const struct query *q, str
 	put_tail(t, &to);
 	status = json_flush(&to);
 	text_free(&to.text);
+	if (status == STATUS_OK) {
+		part_end_text(&end, &written.nlines, &written.crc);
+		json_end_line(&end);
+		status = end.status != STATUS_OK ? end.status
+			 : sink.write(sink.context, end.text.data, end.text.nbytes) ? STATUS_OK : STATUS_WRITE;
+		text_free(&end.text);
+	}
 	if (status == STATUS_WRITE)
 		return fault_set(fault, status, errno, NULL);
-	if (status != STATUS_OK)
-		return partial_fault(&t->partial, &q->plan, status, fault);
-	n = snprintf(end, sizeof end, PART_END_BEGIN "%" PRIu64 ",\"crc32\":\"%08" PRIx32 "\"}\n", written.nlines,
-		     written.crc);
-	return sink.write(sink.context, end, (size_t)n) ? STATUS_OK : fault_set(fault, STATUS_WRITE, errno, NULL);
+	return status == STATUS_OK ? status : partial_fault(&t->partial, &q->plan, status, fault);
 }

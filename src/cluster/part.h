@@ -121,13 +121,15 @@ void merge_scope(const struct merge *m, struct part_scope *scope);
  * total_add_currency. */
 #define PART_NOTE_BEGIN "{\"note\":"
 enum status part_note_read(struct total *total, const struct partial_map *map, char *const *inputs, size_t ninputs,
-			   size_t nall, uint64_t nlines, bool is_state, struct json_reader *from, struct fault *fault);
+			   size_t nall, uint64_t nlines, bool is_state, struct json_text *from, struct fault *fault);
 
+/* Writes or reads the piece of a record at the beginning or the end of a part. ends: as in struct end_text. */
 #define PART_HEAD_TEXT_BEGIN "{\"head\":"
 #define PART_TAIL_BEGIN "{\"tail\":"
+void part_piece_text(struct json_text *j, struct text_buffer *text, bool is_head, bool *ends);
 
-/* Reads a part's last line. */
+/* Writes or reads a part's last line. */
 #define PART_END_BEGIN "{\"lines\":"
-void part_end_read(uint64_t *nlines, uint32_t *crc, struct json_reader *from);
+void part_end_text(struct json_text *j, uint64_t *nlines, uint32_t *crc);
 
 #endif

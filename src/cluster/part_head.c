@@ -10,338 +10,211 @@
 #include "query/options.h"
 #include "query/select.h"
 
-/* ---- writing ---- */
-
-/* Writes a list of strings; NULL prints as null. */
-static void put_strings(struct json_writer *to, const char *name, const char *const *text, size_t n)
-{
-	json_put(to, ",\"");
-	json_put(to, name);
-	json_put(to, "\":[");
-	for (size_t i = 0; i < n; i++) {
-		json_put(to, i ? "," : "");
-		if (text[i])
-			json_put_string(to, text[i], strlen(text[i]));
-		else
-			json_put(to, "null");
-	}
-	json_put(to, "]");
-}
-
-/* What the first record that is no header says of each column: n a number, m missing, e a field of no byte, t
- * a text. */
-static char first_kind(const struct first_value *v)
-{
-	return v->is_number ? 'n' : !v->is_missing ? 't' : v->has_no_byte ? 'e' : 'm';
-}
-
-static void put_header(struct json_writer *to, const struct plan *plan, const struct header *h)
-{
-	const struct first_record *r = &h->record[h->present ? 1 : 0];
-
-	json_put(to, h->present ? ",\"header\":true" : ",\"header\":false");
-	json_put(to, h->ends_empty ? ",\"ends_empty\":true" : ",\"ends_empty\":false");
-	put_strings(to, "names", (const char *const *)h->names, h->nfields);
-	if (h->present) {
-		json_put(to, ",\"line\":");
-		json_put_string(to, plan->header, plan->header_nbytes);
-		json_put(to, plan->sought.nbytes ? ",\"sought\":true" : ",\"sought\":false");
-	}
-	json_put(to, ",\"first\":\"");
-	for (size_t i = 0; i < r->nfields; i++)
-		json_put_bytes(to, (const char[]){first_kind(&r->values[i])}, 1);
-	json_put(to, "\"");
-}
-
-static void put_columns(struct json_writer *to, const struct plan *plan)
-{
-	json_put(to, ",\"columns\":[");
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		json_put(to, c ? "," : "");
-		json_put_string(to, plan->columns[c].name, strlen(plan->columns[c].name));
-	}
-	json_put(to, "],\"fields\":[");
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		json_put(to, c ? "," : "");
-		if (plan->columns[c].let)
-			json_put(to, "null");
-		else
-			json_put_number(to, plan->columns[c].field);
-	}
-	json_put(to, "],\"pairs\":[");
-	for (size_t i = 0; i < plan->npairs; i++) {
-		json_put(to, i ? ",[" : "[");
-		json_put_number(to, plan->pairs[i].x);
-		json_put(to, ",");
-		json_put_number(to, plan->pairs[i].y);
-		json_put(to, "]");
-	}
-	json_put(to, "]");
-}
-
-static void put_number(struct json_writer *to, const char *name, uint64_t number)
-{
-	json_put(to, name);
-	json_put_number(to, number);
-}
-
-static void put_seam(struct json_writer *to, const char *name, const struct part_seam *s)
-{
-	if (s->of == 0)
-		return;
-	json_put(to, name);
-	json_put_string(to, s->input, strlen(s->input));
-	put_number(to, ",\"part\":", s->number);
-	put_number(to, ",\"of\":", s->of);
-	put_number(to, ",\"border\":", s->border);
-	put_number(to, ",\"size\":", s->size);
-	json_put(to, s->is_quoted ? ",\"quoted\":true" : ",\"quoted\":false");
-	json_put(to, s->is_same ? ",\"same\":true" : ",\"same\":false");
-	put_number(to, ",\"lines\":", s->nlines);
-	put_number(to, ",\"offset\":", s->offset_bytes);
-	json_put(to, "}");
-}
-
-void part_head_write(const struct options *o, const struct query *q, const struct part_scope *scope,
-		     uint64_t nbytes, uint64_t nrecords, struct json_writer *to)
-{
-	json_put(to, PART_HEAD_BEGIN);
-	json_put_number(to, PART_FORMAT);
-	json_put(to, ",\"version\":");
-	json_put_string(to, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
-	put_strings(to, "query", (const char *const *)o->asked.at, o->asked.n);
-	put_strings(to, "inputs", scope->inputs, scope->ninputs);
-	put_seam(to, ",\"begins\":{\"input\":", scope->left);
-	put_seam(to, ",\"ends\":{\"input\":", scope->right);
-	json_put(to, ",\"bytes\":");
-	json_put_number(to, nbytes);
-	json_put(to, ",\"records\":");
-	json_put_number(to, nrecords);
-	put_header(to, &q->plan, &q->header);
-	put_columns(to, &q->plan);
-	json_put(to, "}");
-	json_end_line(to);
-}
-
-/* ---- reading ---- */
+/* ---- what all lines of a head consist of, written or read (base/json_text.h) ---- */
 
 /* Makes room for one more of n items of `nbytes` each, 1, 2, 4, 8 ... at a time. */
-static void *grow(struct json_reader *r, void *items, size_t n, size_t nbytes)
+static void *grow(struct json_text *j, void *items, size_t n, size_t nbytes)
 {
 	void *grown = n & (n - 1) ? items : realloc(items, (n ? 2 * n : 1) * nbytes);
 
 	if (!grown)
-		json_fail(r, STATUS_NO_MEMORY);
+		json_fail(j, STATUS_NO_MEMORY);
 	return grown;
 }
 
-/* Reads the rest of a list of strings, in which there may be null. */
-static void read_strings(struct json_reader *r, char ***text, size_t *n)
+/* A list of strings. has_null: there may be NULL among them. */
+static void strings_text(struct json_text *j, char ***text, size_t *n, bool has_null)
 {
-	while (!json_try(r, "]") && r->status == STATUS_OK) {
-		char **grown = grow(r, *text, *n, sizeof *grown);
-		if (!grown)
-			return;
-		*text = grown;
-		json_expect(r, *n ? "," : "");
-		grown[*n] = json_try(r, "null") ? NULL : json_copy_string(r);
-		++*n;
+	json_mark(j, "[");
+	for (size_t i = 0; json_item(j, i < *n); i++) {
+		if (j->reads) {
+			char **grown = grow(j, *text, i, sizeof *grown);
+			if (!grown)
+				return;
+			*text = grown;
+			grown[(*n)++] = NULL;
+		}
+		if (!has_null || !json_option(j, !(*text)[i], "null"))
+			json_string(j, &(*text)[i]);
 	}
+	json_mark(j, "]");
 }
 
-static bool read_bool(struct json_reader *r, const char *name)
+static void seam_text(struct json_text *j, struct part_seam *s)
 {
-	bool is;
-
-	json_expect(r, name);
-	is = json_try(r, "true");
-	if (!is)
-		json_expect(r, "false");
-	return is;
+	json_mark(j, "{");
+	json_string(json_member(j, "input"), &s->input);
+	json_number(json_member(j, "part"), &s->number);
+	json_number(json_member(j, "of"), &s->of);
+	json_number(json_member(j, "border"), &s->border);
+	json_number(json_member(j, "size"), &s->size);
+	json_bool(json_member(j, "quoted"), &s->is_quoted);
+	json_bool(json_member(j, "same"), &s->is_same);
+	json_number(json_member(j, "lines"), &s->nlines);
+	json_number(json_member(j, "offset"), &s->offset_bytes);
+	json_mark(j, "}");
+	if (s->of == 0 || s->number == 0 || s->number > s->of)
+		json_fail(j, STATUS_DAMAGED);
 }
 
-/* Makes a first record of n values, without texts. */
-static void make_record(struct json_reader *r, struct first_record *record, size_t n)
+/* What the first record that is no header says of each column: n a number, m missing, e a field of no byte, t
+ * a text. */
+static void put_first(struct json_text *j, const struct first_record *r)
+{
+	json_put(j, "\"");
+	for (size_t i = 0; i < r->nfields; i++) {
+		const struct first_value *v = &r->values[i];
+		json_put(j, v->is_number ? "n" : !v->is_missing ? "t" : v->has_no_byte ? "e" : "m");
+	}
+	json_put(j, "\"");
+}
+
+/* Makes a first record of n values with the given texts; NULL: of no byte. */
+static void make_record(struct json_text *j, struct first_record *record, char *const *texts, size_t n)
 {
 	record->values = calloc(n + 1, sizeof *record->values);
 	record->nfields = record->values ? n : 0;
 	for (size_t i = 0; i < record->nfields; i++)
-		if (!(record->values[i].text = calloc(1, 2)))
-			json_fail(r, STATUS_NO_MEMORY);
+		if (!(record->values[i].text = strdup(texts && texts[i] ? texts[i] : "")))
+			json_fail(j, STATUS_NO_MEMORY);
 	if (!record->values)
-		json_fail(r, STATUS_NO_MEMORY);
+		json_fail(j, STATUS_NO_MEMORY);
 }
 
-/* Sets the values to what first_kind said of them. */
-static void read_first(struct json_reader *r, struct first_record *record)
+static void get_first(struct json_text *j, struct first_record *record)
 {
 	size_t n;
-	const char *kinds = json_string(r, &n);
+	const char *kinds = json_get_string(j, &n);
 
 	if (!kinds)
 		return;
-	make_record(r, record, n);
-	for (size_t i = 0; r->status == STATUS_OK && i < n; i++) {
+	make_record(j, record, NULL, n);
+	for (size_t i = 0; j->status == STATUS_OK && i < n; i++) {
 		record->values[i].is_number = kinds[i] == 'n';
 		record->values[i].is_missing = kinds[i] == 'm' || kinds[i] == 'e';
 		record->values[i].has_no_byte = kinds[i] == 'e';
 	}
 }
 
-/* Gives the record of a header its names. */
-static void name_record(struct json_reader *r, const struct header *h, struct first_record *record)
+static void header_members(struct json_text *j, struct header *h, bool *seeks_header)
 {
-	make_record(r, record, h->nnames);
-	for (size_t i = 0; r->status == STATUS_OK && i < h->nnames; i++) {
-		char *name = strdup(h->names[i] ? h->names[i] : "");
-		if (!name) {
-			json_fail(r, STATUS_NO_MEMORY);
-			return;
-		}
-		free(record->values[i].text);
-		record->values[i].text = name;
-	}
-}
+	struct text_buffer line = {.data = h->line, .nbytes = h->line_nbytes};
 
-/* Reads the header as it came, without its line end. */
-static void read_header_line(struct json_reader *r, struct header *h)
-{
-	const char *text;
-
-	json_expect(r, ",\"line\":");
-	text = json_string(r, &h->line_nbytes);
-	if (!text)
-		return;
-	h->line = malloc(h->line_nbytes + 1);
-	if (!h->line) {
-		json_fail(r, STATUS_NO_MEMORY);
-		return;
-	}
-	memcpy(h->line, text, h->line_nbytes);
-	h->end = h->line_nbytes;
-}
-
-static void read_header(struct json_reader *r, struct part_head *head)
-{
-	struct header *h = &head->header;
-
-	h->present = read_bool(r, ",\"header\":");
-	h->ends_empty = read_bool(r, ",\"ends_empty\":");
-	json_expect(r, ",\"names\":[");
-	read_strings(r, &h->names, &h->nnames);
-	h->nfields = h->nnames;
+	json_bool(json_member(j, "header"), &h->present);
+	json_bool(json_member(j, "ends_empty"), &h->ends_empty);
+	strings_text(json_member(j, "names"), &h->names, &h->nnames, true);
 	if (h->present) {
-		read_header_line(r, h);
-		head->seeks_header = read_bool(r, ",\"sought\":");
+		json_bytes(json_member(j, "line"), &line); /* as it came, without its line end */
+		json_bool(json_member(j, "sought"), seeks_header);
 	}
-	json_expect(r, ",\"first\":");
-	read_first(r, &h->record[h->present ? 1 : 0]);
+	h->line = line.data;
+	h->line_nbytes = h->end = line.nbytes;
+	json_member(j, "first");
+	if (!j->reads) {
+		put_first(j, &h->record[h->present ? 1 : 0]);
+		return;
+	}
+	h->nfields = h->nnames;
+	get_first(j, &h->record[h->present ? 1 : 0]);
 	h->has_second = h->record[1].nfields > 0;
 	if (h->present)
-		name_record(r, h, &h->record[0]);
+		make_record(j, &h->record[0], h->names, h->nnames);
 }
 
-static uint64_t read_number(struct json_reader *r, const char *name)
+static void columns_members(struct json_text *j, struct part_head *head)
 {
-	json_expect(r, name);
-	return json_number(r);
-}
-
-static void read_seam(struct json_reader *r, const char *name, struct part_seam *s)
-{
-	if (!json_try(r, name))
-		return;
-	s->input = json_copy_string(r);
-	s->number = read_number(r, ",\"part\":");
-	s->of = read_number(r, ",\"of\":");
-	s->border = read_number(r, ",\"border\":");
-	s->size = read_number(r, ",\"size\":");
-	s->is_quoted = read_bool(r, ",\"quoted\":");
-	s->is_same = read_bool(r, ",\"same\":");
-	s->nlines = read_number(r, ",\"lines\":");
-	s->offset_bytes = read_number(r, ",\"offset\":");
-	json_expect(r, "}");
-	if (s->of == 0 || s->number == 0 || s->number > s->of)
-		json_fail(r, STATUS_DAMAGED);
-}
-
-static size_t read_index(struct json_reader *r, size_t n)
-{
-	uint64_t i = json_number(r);
-
-	if (i >= n)
-		json_fail(r, STATUS_DAMAGED);
-	return (size_t)i;
-}
-
-static void read_fields(struct json_reader *r, struct part_head *head)
-{
-	head->fields = calloc(head->ncolumns + 1, sizeof *head->fields);
-	if (!head->fields)
-		json_fail(r, STATUS_NO_MEMORY);
-	json_expect(r, ",\"fields\":[");
-	for (size_t i = 0; i < head->ncolumns && r->status == STATUS_OK; i++) {
-		json_expect(r, i ? "," : "");
-		head->fields[i] = json_try(r, "null") ? FIELD_COMPUTED : (size_t)json_number(r);
+	strings_text(json_member(j, "columns"), &head->columns, &head->ncolumns, false);
+	if (j->reads && !(head->fields = calloc(head->ncolumns + 1, sizeof *head->fields)))
+		json_fail(j, STATUS_NO_MEMORY);
+	json_mark(json_member(j, "fields"), "[");
+	for (size_t i = 0; i < head->ncolumns && j->status == STATUS_OK; i++) {
+		uint64_t field = j->reads ? FIELD_COMPUTED : head->fields[i];
+		if (!json_option(json_next(j), field == FIELD_COMPUTED, "null"))
+			json_number(j, &field);
+		head->fields[i] = (size_t)field;
 	}
-	json_expect(r, "]");
-}
-
-static void read_pairs(struct json_reader *r, struct part_head *head)
-{
-	json_expect(r, ",\"pairs\":[");
-	while (!json_try(r, "]") && r->status == STATUS_OK) {
-		size_t (*grown)[2] = grow(r, head->pairs, head->npairs, sizeof *grown);
-		if (!grown)
-			return;
-		head->pairs = grown;
-		json_expect(r, head->npairs ? ",[" : "[");
-		grown[head->npairs][0] = read_index(r, head->ncolumns);
-		json_expect(r, ",");
-		grown[head->npairs++][1] = read_index(r, head->ncolumns);
-		json_expect(r, "]");
+	json_mark(json_member(json_mark(j, "]"), "pairs"), "[");
+	for (size_t i = 0; json_item(j, i < head->npairs); i++) {
+		if (j->reads) {
+			size_t (*grown)[2] = grow(j, head->pairs, i, sizeof *grown);
+			if (!grown)
+				return;
+			head->pairs = grown;
+			head->npairs++;
+		}
+		json_mark(j, "[");
+		for (int side = 0; side < 2; side++) {
+			uint64_t column = j->reads ? 0 : head->pairs[i][side];
+			json_number(json_next(j), &column);
+			head->pairs[i][side] = (size_t)column;
+			if (column >= head->ncolumns)
+				json_fail(j, STATUS_DAMAGED);
+		}
+		json_mark(j, "]");
 	}
+	json_mark(j, "]");
 }
 
-/* Whether a list that was read has a null. */
-static bool has_null(char *const *text, size_t n)
+static void head_text(struct json_text *j, struct part_head *head)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!text[i])
-			return true;
-	return false;
+	uint64_t format = PART_FORMAT;
+
+	json_number(json_mark(j, PART_HEAD_BEGIN), &format);
+	json_string(json_member(j, "version"), &head->version);
+	if (j->status == STATUS_OK && format != PART_FORMAT)
+		json_fail(j, STATUS_PART_VERSION);
+	strings_text(json_member(j, "query"), &head->asked.at, &head->asked.n, false);
+	strings_text(json_member(j, "inputs"), &head->inputs, &head->ninputs, false);
+	if (json_may(j, head->left.of > 0, "begins"))
+		seam_text(j, &head->left);
+	if (json_may(j, head->right.of > 0, "ends"))
+		seam_text(j, &head->right);
+	json_number(json_member(j, "bytes"), &head->nbytes);
+	json_number(json_member(j, "records"), &head->nrecords);
+	header_members(j, &head->header, &head->seeks_header);
+	columns_members(j, head);
+	json_mark(j, "}");
 }
 
-void part_head_read(struct part_head *head, struct json_reader *r)
-{
-	uint64_t format;
+/* ---- heads ---- */
 
+void part_head_write(const struct options *o, const struct query *q, const struct part_scope *scope,
+		     uint64_t nbytes, uint64_t nrecords, struct json_text *j)
+{
+	const struct plan *plan = &q->plan;
+	struct part_head head = {.version = (char[]){PACKAGE_VERSION}, .asked = o->asked, .header = q->header,
+				 .seeks_header = plan->sought.nbytes > 0, .ncolumns = plan->ncolumns, .npairs = plan->npairs,
+				 .inputs = (char **)scope->inputs, .ninputs = scope->ninputs, .left = *scope->left,
+				 .right = *scope->right, .nbytes = nbytes, .nrecords = nrecords};
+
+	head.header.nnames = head.header.nfields;
+	head.header.line = (char *)plan->header;
+	head.header.line_nbytes = plan->header_nbytes;
+	head.columns = calloc(plan->ncolumns + 1, sizeof *head.columns);
+	head.fields = calloc(plan->ncolumns + 1, sizeof *head.fields);
+	head.pairs = calloc(plan->npairs + 1, sizeof *head.pairs);
+	if (!head.columns || !head.fields || !head.pairs)
+		json_fail(j, STATUS_NO_MEMORY);
+	for (size_t c = 0; c < plan->ncolumns && j->status == STATUS_OK; c++) {
+		head.columns[c] = (char *)plan->columns[c].name;
+		head.fields[c] = plan->columns[c].let ? FIELD_COMPUTED : plan->columns[c].field;
+	}
+	for (size_t i = 0; i < plan->npairs && j->status == STATUS_OK; i++)
+		memcpy(head.pairs[i], (size_t[]){plan->pairs[i].x, plan->pairs[i].y}, sizeof head.pairs[i]);
+	if (j->status == STATUS_OK)
+		head_text(j, &head);
+	json_end_line(j);
+	free(head.columns);
+	free(head.fields);
+	free(head.pairs);
+}
+
+void part_head_read(struct part_head *head, struct json_text *j)
+{
 	memset(head, 0, sizeof *head);
-	json_expect(r, PART_HEAD_BEGIN);
-	format = json_number(r);
-	json_expect(r, ",\"version\":");
-	head->version = json_copy_string(r);
-	if (r->status == STATUS_OK && format != PART_FORMAT)
-		json_fail(r, STATUS_PART_VERSION);
-	json_expect(r, ",\"query\":[");
-	read_strings(r, &head->asked.at, &head->asked.n);
-	json_expect(r, ",\"inputs\":[");
-	read_strings(r, &head->inputs, &head->ninputs);
-	read_seam(r, ",\"begins\":{\"input\":", &head->left);
-	read_seam(r, ",\"ends\":{\"input\":", &head->right);
-	json_expect(r, ",\"bytes\":");
-	head->nbytes = json_number(r);
-	json_expect(r, ",\"records\":");
-	head->nrecords = json_number(r);
-	read_header(r, head);
-	json_expect(r, ",\"columns\":[");
-	read_strings(r, &head->columns, &head->ncolumns);
-	read_fields(r, head);
-	read_pairs(r, head);
-	json_expect(r, "}");
-	if (r->at != r->end || head->ninputs == 0 || has_null(head->asked.at, head->asked.n) ||
-	    has_null(head->inputs, head->ninputs) || has_null(head->columns, head->ncolumns))
-		json_fail(r, STATUS_DAMAGED);
+	head_text(j, head);
+	if (j->at != j->end || head->ninputs == 0)
+		json_fail(j, STATUS_DAMAGED);
 }
 
 static void free_strings(char **text, size_t n)

@@ -61,13 +61,13 @@ struct part_scope {
 
 /* Writes the line of a part of a query. nbytes, nrecords: as above. */
 void part_head_write(const struct options *o, const struct query *q, const struct part_scope *scope,
-		     uint64_t nbytes, uint64_t nrecords, struct json_writer *to);
+		     uint64_t nbytes, uint64_t nrecords, struct json_text *j);
 
-/* Reads a line, which begins with PART_HEAD_BEGIN. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+/* Reads a line, which begins with PART_HEAD_BEGIN. Errors, in j->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
  * STATUS_PART_VERSION: head->version wrote it, in a format that this program does not know. Free with
  * part_head_free in any case. */
 #define PART_HEAD_BEGIN "{\"gpustat_part\":"
-void part_head_read(struct part_head *head, struct json_reader *from);
+void part_head_read(struct part_head *head, struct json_text *j);
 void part_head_free(struct part_head *head);
 
 /* Finds the columns and pairs of a part in a plan, by name, or by place where its inputs have no header. *lacks: the first column of the plan that the part does not

@@ -21,7 +21,7 @@ struct line_reader {
 	struct part_lines *of;
 	struct partial partial; /* what it has read, and not added to the total or the store */
 	struct partial blank;   /* the identity */
-	struct json_reader json;
+	struct json_text json;
 	struct fault fault;
 };
 
@@ -89,6 +89,7 @@ static enum status read_run(struct line_reader *r, const struct line_run *run)
 		r->json.at = at;
 		r->json.end = memchr(at, '\n', (size_t)(run->end - at));
 		r->json.status = STATUS_OK;
+		r->json.reads = true;
 		line++;
 		partial_read_line(&r->partial, r->of->plan, &run->map->map, &r->blank, &r->json);
 		if (r->json.status != STATUS_OK)

@@ -16,12 +16,6 @@ const struct moment_ops *const moment_table[NCELLS] = {
 #undef CELL
 };
 
-const char *const moment_names[NCELLS] = {
-#define CELL(id, type, ops, name) [CELL_##id] = #name,
-	MOMENT_CELLS(CELL)
-#undef CELL
-};
-
 void moments_free(struct moment_cells *m)
 {
 	for (int i = 0; i < NCELLS; i++) {

@@ -26,9 +26,8 @@
 #include "query/value.h"
 #include "simd/simd.h"
 
-/* Where the text of a cell comes from. */
+/* What the text of a cell is read for. */
 struct moment_source {
-	struct json_reader *json;
 	const struct plan_column *column; /* the plan's, to which the cell belongs */
 	uint64_t offset_bytes; /* in the input, of the part's first byte */
 	uint64_t count; /* of the numbers that the column has so far */
@@ -62,13 +61,10 @@ struct moment_ops {
 	/* Whether the cell is the identity, whatever memory it has: it is not written then. */
 	bool (*is_empty)(const void *cell);
 
-	/* Writes the cell as one value of JSON, exactly: what parts are made of (partial_text.h). */
-	void (*write)(const void *cell, struct json_writer *to);
-
-	/* cell becomes the moment of cell's numbers followed by those of the text, which `write` wrote; of
-	 * a long cell it is a piece. Errors, in from->json: STATUS_DAMAGED, STATUS_NO_MEMORY,
-	 * STATUS_MANY_KEYS. */
-	void (*read)(void *cell, const struct moment_source *from);
+	/* Writes the cell as one value of JSON, exactly: what parts are made of (partial_text.h). Or reads it: cell becomes the
+	 * moment of cell's numbers followed by those of the text; of a long cell it is a piece. Errors, in j->status:
+	 * STATUS_DAMAGED, STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+	void (*text)(void *cell, struct json_text *j, const struct moment_source *source);
 };
 
 /* The cells in their order: CELL_id, which has the form of struct type and the functions of moment_ops, and is called name in
@@ -93,7 +89,6 @@ enum {
 
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
-extern const char *const moment_names[NCELLS];
 
 /* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
  * of which nothing is asked but sums. NULL: the identity. Owned. */

@@ -102,23 +102,6 @@ static enum status ends_combine(void *cell, void *later_cell)
 
 /* ---- text: a list of the four values, each [place,text], or [place,text,plain] of a number, or null ---- */
 
-static void write_value(const struct end_value *v, struct json_writer *to)
-{
-	if (!v->is_set) {
-		json_put(to, "null");
-		return;
-	}
-	json_put(to, "[");
-	json_put_number(to, v->place);
-	json_put(to, ",");
-	json_put_string(to, v->text.data, v->text.nbytes);
-	if (v->is_number) {
-		json_put(to, ",");
-		json_put_string(to, v->plain.data, v->plain.nbytes);
-	}
-	json_put(to, "]");
-}
-
 static bool ends_is_empty(const void *cell)
 {
 	const struct ends *e = cell;
@@ -129,63 +112,40 @@ static bool ends_is_empty(const void *cell)
 	return true;
 }
 
-static void ends_write(const void *cell, struct json_writer *to)
-{
-	const struct ends *e = cell;
-
-	for (int i = 0; i < NENDS; i++) {
-		json_put(to, i ? "," : "[");
-		write_value(&e->value[i], to);
-	}
-	json_put(to, "]");
-}
-
-static void read_text(struct json_reader *r, struct text_buffer *to)
-{
-	size_t nbytes;
-	const char *text = json_string(r, &nbytes);
-
-	if (text && memchr(text, '\0', nbytes))
-		json_fail(r, STATUS_DAMAGED);
-	else if (text && set_text(to, text, nbytes) != STATUS_OK)
-		json_fail(r, STATUS_NO_MEMORY);
-}
-
 /* offset_bytes: of the part in the input. */
-static void read_value(struct json_reader *r, uint64_t offset_bytes, struct end_value *v)
+static void value_text(struct end_value *v, struct json_text *j, uint64_t offset_bytes)
 {
 	struct wide x;
 	int scale;
 
-	if (json_try(r, "null"))
+	if (json_option(j, !v->is_set, "null"))
 		return;
-	json_expect(r, "[");
-	v->place = json_number(r) + offset_bytes;
-	json_expect(r, ",");
-	read_text(r, &v->text);
-	v->is_number = json_try(r, ",");
+	json_mark(j, "[");
+	json_number(j, &v->place);
+	json_bytes(json_next(j), &v->text);
+	v->is_number = json_item(j, v->is_number);
 	if (v->is_number)
-		read_text(r, &v->plain);
-	json_expect(r, "]");
-	v->is_set = r->status == STATUS_OK;
-	if (v->is_set && (v->place > OFFSET_BYTES_MAX || (v->is_number && wide_parse(v->plain.data, v->plain.nbytes, &x,
-										 &scale) != STATUS_OK)))
-		json_fail(r, STATUS_DAMAGED);
+		json_bytes(j, &v->plain);
+	json_mark(j, "]");
+	if (!json_has_read(j))
+		return;
+	v->is_set = true;
+	v->place += offset_bytes;
+	if (v->place > OFFSET_BYTES_MAX || memchr(v->text.data, '\0', v->text.nbytes) ||
+	    (v->is_number && wide_parse(v->plain.data, v->plain.nbytes, &x, &scale) != STATUS_OK))
+		json_fail(j, STATUS_DAMAGED);
 }
 
-static void ends_read(void *cell, const struct moment_source *from)
+static void ends_text_of(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	struct json_reader *r = from->json;
-	struct ends later;
+	struct ends later = {.value = {{.is_set = false}}}, *e = j->reads ? &later : cell;
 
-	memset(&later, 0, sizeof later);
-	for (int i = 0; i < NENDS; i++) {
-		json_expect(r, i ? "," : "[");
-		read_value(r, from->offset_bytes, &later.value[i]);
-	}
-	json_expect(r, "]");
-	if (r->status == STATUS_OK && ends_combine(cell, &later) != STATUS_OK)
-		json_fail(r, STATUS_NO_MEMORY);
+	json_mark(j, "[");
+	for (int i = 0; i < NENDS; i++)
+		value_text(&e->value[i], json_next(j), source->offset_bytes);
+	json_mark(j, "]");
+	if (json_has_read(j) && ends_combine(cell, &later) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
 	ends_free(&later);
 }
 
@@ -305,6 +265,5 @@ const struct moment_ops moment_ends = {
 	.combine = ends_combine,
 	.free = ends_free,
 	.is_empty = ends_is_empty,
-	.write = ends_write,
-	.read = ends_read,
+	.text = ends_text_of,
 };

@@ -452,29 +452,17 @@ bool keys_find(const struct keys *k, const struct keys *other, enum keys_order o
 /* ---- text: a list of [text,count,first], or of texts where no counts are kept; null where there were too
  * many ---- */
 
-struct key_list {
-	const struct keys *keys;
-	struct json_writer *to;
-	bool is_open; /* the list has an item in this line */
-};
-
-static void write_key(struct key_list *l, const struct key_found *key)
+static void put_key(struct json_text *j, const struct key_found *key, bool has_count)
 {
-	if (json_is_long(l->to)) {
-		json_break(l->to, "]}", ":[");
-		l->is_open = false;
+	json_break(j, "]}", ":[");
+	json_next(j);
+	json_put(j, has_count ? "[" : "");
+	json_put_string(j, key_text(&key->key), key_nbytes(&key->key));
+	if (has_count) {
+		json_put_number(json_next(j), key->times.count);
+		json_put_number(json_next(j), key->times.first);
+		json_put(j, "]");
 	}
-	json_put(l->to, l->is_open ? "," : "");
-	json_put(l->to, l->keys->counts ? "[" : "");
-	json_put_string(l->to, key_text(&key->key), key_nbytes(&key->key));
-	if (l->keys->counts) {
-		json_put(l->to, ",");
-		json_put_number(l->to, key->times.count);
-		json_put(l->to, ",");
-		json_put_number(l->to, key->times.first);
-		json_put(l->to, "]");
-	}
-	l->is_open = true;
 }
 
 /* All keys, to be sorted. */
@@ -500,22 +488,22 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Writes the keys in the order of their bytes: where they lie in the tables is random. */
-static void write_keys(struct key_list *list)
+static void put_keys(struct json_text *j, const struct keys *keys)
 {
 	struct key_array all = {NULL, 0};
-	size_t nbytes = (size_t)keys_count(list->keys) * sizeof *all.at + 1;
+	size_t nbytes = (size_t)keys_count(keys) * sizeof *all.at + 1;
 	void *memory;
 	enum status status = key_memory_new(nbytes, &memory);
 
 	if (status != STATUS_OK) {
-		list->to->status = list->to->status == STATUS_OK ? status : list->to->status;
+		json_fail(j, status);
 		return;
 	}
 	all.at = memory;
-	keys_each(list->keys, take_key, &all);
+	keys_each(keys, take_key, &all);
 	qsort(all.at, all.n, sizeof *all.at, compare_keys);
 	for (size_t i = 0; i < all.n; i++)
-		write_key(list, &all.at[i]);
+		put_key(j, &all.at[i], keys->counts);
 	key_memory_free(memory, nbytes);
 }
 
@@ -526,64 +514,49 @@ static bool keys_is_empty(const void *cell)
 	return !k->is_over && keys_count_at_most(k) == 0;
 }
 
-static void keys_write(const void *cell, struct json_writer *to)
+static void get_key(struct json_text *j, struct keys *k, const struct moment_source *source)
 {
-	struct key_list list = {cell, to, false};
-
-	if (list.keys->is_over) {
-		json_put(to, "null");
-		return;
-	}
-	json_put(to, "[");
-	write_keys(&list);
-	json_put(to, "]");
-}
-
-static void read_key(struct keys *k, const struct moment_source *from)
-{
-	struct keys_wanted wanted = keys_wanted_of(from->column);
-	struct json_reader *r = from->json;
+	struct keys_wanted wanted = keys_wanted_of(source->column);
 	struct key_count times = {1, 0};
-	enum status status;
 	size_t nbytes;
 	const char *text;
+	enum status status;
 
-	json_expect(r, wanted.counts ? "[" : "");
-	text = json_string(r, &nbytes);
+	json_mark(j, wanted.counts ? "[" : "");
+	text = json_get_string(j, &nbytes);
 	if (wanted.counts) {
-		json_expect(r, ",");
-		times.count = json_number(r);
-		json_expect(r, ",");
-		times.first = json_number(r) + from->offset_bytes;
-		json_expect(r, "]");
+		times.count = json_get_number(json_next(j));
+		times.first = json_get_number(json_next(j)) + source->offset_bytes;
+		json_mark(j, "]");
 	}
-	if (text && (nbytes > KEY_MAX_NBYTES || times.count == 0 || times.first > OFFSET_BYTES_MAX))
-		json_fail(r, STATUS_DAMAGED);
-	if (r->status != STATUS_OK)
+	if (nbytes > KEY_MAX_NBYTES || times.count == 0 || times.first > OFFSET_BYTES_MAX)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status != STATUS_OK)
 		return;
 	status = keys_add_times(k, wanted, text, nbytes, times);
 	if (status != STATUS_OK)
-		json_fail(r, status);
+		json_fail(j, status);
 }
 
-static void keys_read(void *cell, const struct moment_source *from)
+static void keys_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	struct json_reader *r = from->json;
 	struct keys *k = cell;
 
-	keys_want(k, keys_wanted_of(from->column));
-	if (json_try(r, "null")) {
+	if (j->reads)
+		keys_want(k, keys_wanted_of(source->column));
+	if (json_option(j, k->is_over, "null")) {
 		k->is_over = true;
-		check_limit(k);
+		if (j->reads)
+			check_limit(k);
 		return;
 	}
-	json_expect(r, "[");
-	if (json_try(r, "]"))
-		return;
-	do
-		read_key(k, from);
-	while (json_try(r, ","));
-	json_expect(r, "]");
+	json_mark(j, "[");
+	if (!j->reads)
+		put_keys(j, k);
+	else
+		while (json_item(j, true))
+			get_key(j, k, source);
+	json_mark(j, "]");
 }
 
 const struct moment_ops moment_keys = {
@@ -593,6 +566,5 @@ const struct moment_ops moment_keys = {
 	.combine = keys_combine,
 	.free = keys_free,
 	.is_empty = keys_is_empty,
-	.write = keys_write,
-	.read = keys_read,
+	.text = keys_text,
 };

@@ -68,19 +68,6 @@ static bool logs_is_empty(const void *cell)
 	return !sum->mantissas.low && !sum->mantissas.high && !sum->exponents2 && !sum->exponents10;
 }
 
-static void logs_write(const void *cell, struct json_writer *to)
-{
-	const struct logarithm_sum *sum = cell;
-
-	json_put(to, "[");
-	exact_put_sum192(to, &sum->mantissas);
-	json_put(to, ",");
-	exact_put_int128(to, sum->exponents2);
-	json_put(to, ",");
-	exact_put_int128(to, sum->exponents10);
-	json_put(to, "]");
-}
-
 /* Whether count numbers may have these sums. */
 static bool is_of(const struct logarithm_sum *sum, uint64_t count)
 {
@@ -90,20 +77,18 @@ static bool is_of(const struct logarithm_sum *sum, uint64_t count)
 	       sum->exponents10 >= -most10 && sum->exponents10 <= most10;
 }
 
-static void logs_read(void *cell, const struct moment_source *from)
+static void logs_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	struct logarithm_sum later;
+	struct logarithm_sum later = {.exponents2 = 0}, *sum = j->reads ? &later : cell;
 
-	json_expect(from->json, "[");
-	later.mantissas = exact_sum192(from->json);
-	json_expect(from->json, ",");
-	later.exponents2 = exact_int128(from->json);
-	json_expect(from->json, ",");
-	later.exponents10 = exact_int128(from->json);
-	json_expect(from->json, "]");
-	if (from->json->status == STATUS_OK && !is_of(&later, from->count))
-		json_fail(from->json, STATUS_DAMAGED);
-	if (from->json->status == STATUS_OK)
+	json_mark(j, "[");
+	exact_sum192(json_next(j), &sum->mantissas);
+	exact_int128(json_next(j), &sum->exponents2);
+	exact_int128(json_next(j), &sum->exponents10);
+	json_mark(j, "]");
+	if (json_has_read(j) && !is_of(&later, source->count))
+		json_fail(j, STATUS_DAMAGED);
+	if (json_has_read(j))
 		logs_combine(cell, &later);
 }
 
@@ -116,6 +101,5 @@ const struct moment_ops moment_logs = {
 	.combine = logs_combine,
 	.free = logs_free,
 	.is_empty = logs_is_empty,
-	.write = logs_write,
-	.read = logs_read,
+	.text = logs_text,
 };

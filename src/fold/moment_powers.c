@@ -233,45 +233,6 @@ static bool is_zero(const struct power_sum *sum)
 	return true;
 }
 
-/* The only scale with a sum that is not 0; -1 if several scales have one, or all sums are 0. */
-static int only_scale(const struct powers *p)
-{
-	int only = -1;
-
-	for (int scale = 0; scale < p->nscales; scale++) {
-		if (is_zero(&p->sums[scale]))
-			continue;
-		if (only >= 0)
-			return -1;
-		only = scale;
-	}
-	return only;
-}
-
-/* Writes the total of the sums: at most one for each scale, in the order of scales. */
-static void write_sums(const struct powers *p, int power, struct json_writer *to)
-{
-	struct exact_sum total;
-	int scale = 0, only = only_scale(p);
-
-	if (only >= 0 && exact_is_final(p->sums[only].word, SUM_NWORDS, only, power)) {
-		for (; scale < only; scale++)
-			json_put(to, "\"0\",");
-		exact_put_words(to, p->sums[only].word, SUM_NWORDS);
-		return;
-	}
-	exact_sum_begin(&total, power, p->nscales > 0 ? p->nscales - 1 : 0);
-	for (int i = 0; i < p->nscales; i++)
-		exact_sum_add(&total, p->sums[i].word, SUM_NWORDS, i);
-	exact_sum_end(&total, SUM_NWORDS);
-	for (int i = 0; i < total.npieces; i++, scale++) {
-		for (; scale < total.pieces[i].scale; scale++)
-			json_put(to, scale ? ",\"0\"" : "\"0\"");
-		json_put(to, scale ? "," : "");
-		exact_put_piece(to, &total, &total.pieces[i]);
-	}
-}
-
 static bool has_wide(const struct powers *p)
 {
 	return p->wide && (p->wide->positive.nlimbs || p->wide->negative.nlimbs);
@@ -287,46 +248,51 @@ static bool powers_is_empty(const void *cell)
 	return !has_wide(p);
 }
 
-static void powers_write(const struct powers *p, int power, struct json_writer *to)
+/* The total of the sums: at most one for each scale, in the order of scales. */
+static void put_sums(const struct powers *p, int power, struct json_text *j)
 {
-	json_put(to, "{\"sums\":[");
-	write_sums(p, power, to);
-	json_put(to, "]");
-	if (has_wide(p)) {
-		const int nzeros = power * (wide_places(WIDE_SCALE_ROUNDED) - p->wide->places);
-		json_put(to, ",\"wide\":[");
-		exact_put_integer(to, &p->wide->positive, nzeros);
-		json_put(to, ",");
-		exact_put_integer(to, &p->wide->negative, nzeros);
-		json_put(to, "]");
+	struct exact_sum total;
+	int scale = 0;
+
+	exact_sum_begin(&total, power, p->nscales > 0 ? p->nscales - 1 : 0);
+	for (int i = 0; i < p->nscales; i++)
+		exact_sum_add(&total, p->sums[i].word, SUM_NWORDS, i);
+	exact_sum_end(&total, SUM_NWORDS);
+	for (int i = 0; i < total.npieces; i++, scale++) {
+		for (; scale < total.pieces[i].scale; scale++)
+			json_put(json_next(j), "\"0\"");
+		exact_put_piece(json_next(j), &total, &total.pieces[i]);
 	}
-	json_put(to, "}");
 }
 
-static void powers_read(struct powers *p, int power, struct json_reader *r)
+static void powers_text(struct powers *p, int power, struct json_text *j)
 {
 	const int nlimbs = power * WIDE_NLIMBS + 3; /* of 2^64 powers */
 	struct power_sum sums[DECIMAL_NSCALES];
-	struct wide_powers wide = {.places = wide_places(WIDE_SCALE_ROUNDED)};
+	struct wide_powers read, *wide = j->reads ? &read : p->wide;
 	struct powers later = {.sums = sums};
 
-	json_expect(r, "{\"sums\":[");
-	while (later.nscales < DECIMAL_NSCALES && !json_try(r, "]") && r->status == STATUS_OK) {
-		json_expect(r, later.nscales ? "," : "");
-		exact_words(r, sums[later.nscales++].word, SUM_NWORDS);
+	json_mark(j, "{");
+	json_mark(json_member(j, "sums"), "[");
+	if (!j->reads)
+		put_sums(p, power, j);
+	else
+		while (later.nscales < DECIMAL_NSCALES && json_item(j, true))
+			exact_words(j, sums[later.nscales++].word, SUM_NWORDS);
+	json_mark(j, "]");
+	if (json_may(j, has_wide(p), "wide")) {
+		const int places = wide_places(WIDE_SCALE_ROUNDED), nzeros = j->reads ? 0 : power * (places - wide->places);
+		later.wide = wide;
+		json_mark(j, "[");
+		exact_integer(json_next(j), &wide->positive, nzeros, nlimbs);
+		exact_integer(json_next(j), &wide->negative, nzeros, nlimbs);
+		json_mark(j, "]");
+		if (j->reads)
+			wide->places = places;
 	}
-	if (later.nscales == DECIMAL_NSCALES)
-		json_expect(r, "]");
-	if (json_try(r, ",\"wide\":[")) {
-		exact_integer(r, &wide.positive, nlimbs);
-		json_expect(r, ",");
-		exact_integer(r, &wide.negative, nlimbs);
-		json_expect(r, "]");
-		later.wide = &wide;
-	}
-	json_expect(r, "}");
-	if (r->status == STATUS_OK && powers_combine(p, power, &later) != STATUS_OK)
-		json_fail(r, STATUS_NO_MEMORY);
+	json_mark(j, "}");
+	if (json_has_read(j) && powers_combine(p, power, &later) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
 }
 
 /* ---- the result ---- */
@@ -374,13 +340,10 @@ static bool powers_total(const struct powers *p, int power, int scale, int128 *o
 	{ \
 		return powers_combine(cell, power, later); \
 	} \
-	static void name##_write(const void *cell, struct json_writer *to) \
+	static void name##_text(void *cell, struct json_text *j, const struct moment_source *source) \
 	{ \
-		powers_write(cell, power, to); \
-	} \
-	static void name##_read(void *cell, const struct moment_source *from) \
-	{ \
-		powers_read(cell, power, from->json); \
+		(void)source; \
+		powers_text(cell, power, j); \
 	} \
 	void name##_sum(const struct powers *p, int scale, struct integer *out) \
 	{ \
@@ -393,7 +356,7 @@ static bool powers_total(const struct powers *p, int power, int scale, int128 *o
 	const struct moment_ops moment_##name = { \
 		.moment = id, .cell_nbytes = sizeof(struct powers), .clear = powers_clear, .add = name##_add, \
 		.add_wide = name##_add_wide, .combine = name##_combine, .free = powers_free, .is_empty = powers_is_empty, \
-		.write = name##_write, .read = name##_read, \
+		.text = name##_text, \
 	};
 
 MOMENT_OF_POWERS(cubes, MOMENT_CUBES, 3)

@@ -190,38 +190,25 @@ static bool squares_is_empty(const void *cell)
 	return !exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS);
 }
 
-static void squares_write(const void *cell, struct json_writer *to)
-{
-	const struct squares *s = cell;
-
-	json_put(to, "{\"sums\":");
-	exact_put_sums(to, &s->sums, 2);
-	if (exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS)) {
-		json_put(to, ",\"wide\":");
-		exact_put_limbs(to, s->wide, WIDE_SQUARE_NLIMBS);
-	}
-	json_put(to, "}");
-}
-
 static enum status read_sum(void *squares, int scale, struct sum192 sum)
 {
 	return squares_add_sum(squares, scale, sum);
 }
 
-static void squares_read(void *cell, const struct moment_source *from)
+static void squares_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
 	int64_t wide[WIDE_SQUARE_NLIMBS];
-	struct squares *s = cell;
-	struct squares later = {.wide = wide};
+	struct squares *s = cell, later = {.wide = wide};
 
-	json_expect(from->json, "{\"sums\":");
-	exact_sums(from->json, read_sum, s);
-	if (json_try(from->json, ",\"wide\":")) {
-		exact_limbs(from->json, wide, WIDE_SQUARE_NLIMBS);
-		if (squares_combine(s, &later) != STATUS_OK)
-			json_fail(from->json, STATUS_NO_MEMORY);
+	(void)source;
+	json_mark(j, "{");
+	exact_sums(json_member(j, "sums"), &s->sums, 2, read_sum, s);
+	if (json_may(j, exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS), "wide")) {
+		exact_limbs(j, j->reads ? wide : s->wide, WIDE_SQUARE_NLIMBS);
+		if (j->reads && squares_combine(s, &later) != STATUS_OK)
+			json_fail(j, STATUS_NO_MEMORY);
 	}
-	json_expect(from->json, "}");
+	json_mark(j, "}");
 }
 
 const struct moment_ops moment_squares = {
@@ -233,6 +220,5 @@ const struct moment_ops moment_squares = {
 	.combine = squares_combine,
 	.free = squares_free,
 	.is_empty = squares_is_empty,
-	.write = squares_write,
-	.read = squares_read,
+	.text = squares_text,
 };

@@ -184,75 +184,56 @@ static bool texts_is_empty(const void *cell)
 	return ((const struct texts *)cell)->count == 0;
 }
 
-static void texts_write(const void *cell, struct json_writer *to)
+static void length_text(struct json_text *j, uint32_t *length)
 {
-	const struct texts *t = cell;
-	const uint64_t numbers[] = {t->count, t->count ? t->shortest : 0, t->count ? t->longest : 0};
+	uint64_t number = *length;
 
-	for (int i = 0; i < 3; i++) {
-		json_put(to, i ? "," : "[");
-		json_put_number(to, numbers[i]);
-	}
-	json_put(to, ",");
-	json_put_string(to, kept_text_bytes(&t->least), t->count ? t->least.nbytes : 0);
-	json_put(to, ",");
-	json_put_string(to, kept_text_bytes(&t->greatest), t->count ? t->greatest.nbytes : 0);
-	json_put(to, t->has_other ? ",true" : ",false");
-	json_put(to, t->has_time && !t->has_other ? ",true]" : ",false]");
+	json_number(j, &number);
+	if (number > UINT32_MAX)
+		json_fail(j, STATUS_DAMAGED);
+	*length = (uint32_t)number;
 }
 
-static uint32_t read_length(struct json_reader *r)
+static void kept_text_text(struct json_text *j, struct kept_text *kept)
 {
-	uint64_t length = json_number(r);
-
-	if (length > UINT32_MAX)
-		json_fail(r, STATUS_DAMAGED);
-	json_expect(r, ",");
-	return (uint32_t)length;
-}
-
-static void read_kept(struct json_reader *r, struct kept_text *to)
-{
+	struct text_at x = {.nbytes = 0};
 	size_t nbytes;
-	const char *text = json_string(r, &nbytes);
-	struct text_at x = {text, (uint32_t)nbytes, 0};
 
-	if (text && nbytes > UINT32_MAX)
-		json_fail(r, STATUS_DAMAGED);
-	else if (text && keep(to, &x) != STATUS_OK)
-		json_fail(r, STATUS_NO_MEMORY);
-	json_expect(r, ",");
+	if (!j->reads) {
+		json_put_string(j, kept_text_bytes(kept), kept->nbytes);
+		return;
+	}
+	x.text = json_get_string(j, &nbytes);
+	x.nbytes = (uint32_t)nbytes;
+	if (nbytes > UINT32_MAX)
+		json_fail(j, STATUS_DAMAGED);
+	else if (x.text && keep(kept, &x) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
 }
 
-static bool read_bool(struct json_reader *r)
+static void texts_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	bool is = json_try(r, "true");
+	struct texts now;
 
-	if (!is)
-		json_expect(r, "false");
-	return is;
-}
-
-static void texts_read(void *cell, const struct moment_source *from)
-{
-	struct json_reader *r = from->json;
-	struct texts later;
-
-	memset(&later, 0, sizeof later);
-	json_expect(r, "[");
-	later.count = json_number(r);
-	json_expect(r, ",");
-	later.shortest = read_length(r);
-	later.longest = read_length(r);
-	read_kept(r, &later.least);
-	read_kept(r, &later.greatest);
-	later.has_other = read_bool(r);
-	json_expect(r, ",");
-	later.has_time = read_bool(r);
-	json_expect(r, "]");
-	if (r->status == STATUS_OK && texts_combine(cell, &later) != STATUS_OK)
-		json_fail(r, STATUS_NO_MEMORY);
-	texts_free(&later);
+	(void)source;
+	memset(&now, 0, sizeof now);
+	if (!j->reads && ((struct texts *)cell)->count)
+		now = *(struct texts *)cell;
+	now.has_time = now.has_time && !now.has_other;
+	json_mark(j, "[");
+	json_number(j, &now.count);
+	length_text(json_next(j), &now.shortest);
+	length_text(json_next(j), &now.longest);
+	kept_text_text(json_next(j), &now.least);
+	kept_text_text(json_next(j), &now.greatest);
+	json_bool(json_next(j), &now.has_other);
+	json_bool(json_next(j), &now.has_time);
+	json_mark(j, "]");
+	if (!j->reads)
+		return;
+	if (j->status == STATUS_OK && texts_combine(cell, &now) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
+	texts_free(&now);
 }
 
 const struct moment_ops moment_texts = {
@@ -262,6 +243,5 @@ const struct moment_ops moment_texts = {
 	.combine = texts_combine,
 	.free = texts_free,
 	.is_empty = texts_is_empty,
-	.write = texts_write,
-	.read = texts_read,
+	.text = texts_text,
 };

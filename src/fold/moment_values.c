@@ -601,6 +601,5 @@ const struct moment_ops moment_values = {
 	.combine = values_combine,
 	.free = values_free,
 	.is_empty = values_is_empty,
-	.write = values_write,
-	.read = values_read,
+	.text = values_text,
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * partial_text.c - see partial_text.h; groups are in group_text.c.
+ * partial_text.c - see partial_text.h. From the inside out: a column, a pair, a window, a group, a line.
+ *
+ * Most functions write or read (base/json_text.h): what they read is added to what is there.
  */
 #include "fold/partial_text.h"
 
@@ -9,20 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/group_result.h"
+#include "fold/group_window.h"
+#include "fold/groups.h"
 #include "fold/pair.h"
 #include "fold/window.h"
+#include "number/decimal_text.h"
 #include "number/exact_text.h"
 
 #define PREFIX_NBYTES 64
 
-/* ---- a column: writing ---- */
+/* Adds what is read to *number. */
+static void add_number(struct json_text *j, uint64_t *number)
+{
+	uint64_t earlier = j->reads ? *number : 0;
+
+	json_number(j, number);
+	*number += earlier;
+}
+
+/* A member that is left out where it is 0. */
+#define may_add(j, name, number) may_add_member(j, ",\"" name "\":", number)
+static inline void may_add_member(struct json_text *j, const char *name, uint64_t *number)
+{
+	if (json_may_name(j, *number > 0, name))
+		add_number(j, number);
+}
+
+/* ---- a column ---- */
 
 static bool has_moment(const struct moment_cells *m, int i)
 {
 	return moments_cell(m, i) && !moment_table[i]->is_empty(moments_cell(m, i));
 }
 
-bool column_is_empty(const struct column_partial *column)
+/* Whether nothing has been folded into the column but what its kind says. */
+static bool column_is_empty(const struct column_partial *column)
 {
 	for (int i = 0; i < NCELLS; i++)
 		if (has_moment(&column->moments, i))
@@ -31,23 +55,12 @@ bool column_is_empty(const struct column_partial *column)
 	       column->nmissing == 0 && column->ninvalid == 0;
 }
 
-static void put_member(struct json_writer *to, const char *name, uint64_t number)
-{
-	if (number == 0)
-		return;
-	json_put(to, ",\"");
-	json_put(to, name);
-	json_put(to, "\":");
-	json_put_number(to, number);
-}
-
 /*
  * The numbers of the fast path lie in bins by their scales or, in groups, at one scale while they fit: it depends on how
  * the input was cut, and so do extremes that nobody needs. Their sum, extremes and largest scale do not: these are
  * written, in one bin.
  */
 
-#define NO_EXTREMES ",\"9223372036854775807\",\"-9223372036854775808\"" /* of a bin: the identities */
 #define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts: so no sum of them is beyond 2^127 */
 
 /* No sum of count numbers, each below 2^63, is larger. */
@@ -90,241 +103,186 @@ static bool join_bins(const struct by_scale *fast, bool has_extremes, struct dec
 	return out->sum <= most && out->sum >= -most;
 }
 
-static void put_bin(struct json_writer *to, int scale, const struct decimal_bin *bin)
+static void extreme_text(struct json_text *j, int64_t *x)
 {
-	json_put(to, "[");
-	json_put_number(to, (uint64_t)scale);
-	json_put(to, ",");
-	exact_put_int128(to, bin->sum);
-	json_put(to, ",");
-	exact_put_int128(to, bin->min);
-	json_put(to, ",");
-	exact_put_int128(to, bin->max);
-	json_put(to, "]");
+	int128 wide = *x;
+
+	exact_int128(j, &wide);
+	*x = (int64_t)wide;
+	if (*x != wide)
+		json_fail(j, STATUS_DAMAGED);
 }
 
-static void put_wide(struct json_writer *to, const struct wide_fold *wide)
+static void bin_text(struct json_text *j, int *scale, struct decimal_bin *bin)
 {
-	const struct wide *of[] = {&wide->sum, &wide->min, &wide->max};
-
-	json_put(to, ",\"wide\":[");
-	json_put_number(to, wide->count);
-	json_put(to, ",");
-	json_put_number(to, (uint64_t)wide->scale);
-	for (int i = 0; i < 3; i++) {
-		json_put(to, ",");
-		exact_put_limbs(to, of[i]->limb, WIDE_NLIMBS);
-	}
-	json_put(to, "]");
-}
-
-/* prefix: as in column_write. */
-static void put_moments(struct json_writer *to, const struct moment_cells *moments, const char *prefix)
-{
-	char again[PREFIX_NBYTES + 32];
-
-	for (int i = 0; i < NCELLS; i++) {
-		if (!has_moment(moments, i))
-			continue;
-		json_put(to, ",\"");
-		json_put(to, moment_names[i]);
-		json_put(to, "\":");
-		snprintf(again, sizeof again, "%s,\"%s\"", prefix ? prefix : "", moment_names[i]);
-		to->prefix = prefix ? again : NULL;
-		moment_table[i]->write(moments_cell(moments, i), to);
-		to->prefix = NULL;
-	}
-}
-
-/* Writes all members but those of numbers and moments. count: of the numbers in bins. */
-static void put_counts(const struct column_partial *column, enum column_kind kind, uint64_t count,
-		       struct json_writer *to)
-{
-	static const char *const kinds[] = {
-		[COLUMN_UNKNOWN] = "", [COLUMN_NUMBER] = ",\"kind\":\"number\"",
-		[COLUMN_TEXT] = ",\"kind\":\"text\""};
-
-	json_put(to, "\"count\":");
-	json_put_number(to, count);
-	json_put(to, kinds[kind]);
-	put_member(to, "missing", column->nmissing);
-	put_member(to, "invalid", column->ninvalid);
-	put_member(to, "nuls", column->nnuls);
-	put_member(to, "mixed", column->is_mixed);
-}
-
-static void put_members(const struct column_partial *column, enum column_kind kind, unsigned needs,
-			const char *prefix, struct json_writer *to)
-{
-	bool has_bins = column->fast.scales != 0, has_extremes = needs & MOMENT_EXTREMES;
-	struct decimal_bin bin;
-	struct wide_fold all;
-
-	if (has_bins && !join_bins(&column->fast, has_extremes, &bin)) {
-		column_numbers(column, &all);
-		if (!has_extremes)
-			wide_clear(&all.min), wide_clear(&all.max);
-		put_counts(column, kind, 0, to);
-		put_wide(to, &all);
-	} else {
-		put_counts(column, kind, column->fast.count, to);
-		if (has_bins) {
-			json_put(to, ",\"bins\":[");
-			put_bin(to, 31 - __builtin_clz(column->fast.scales), &bin);
-			json_put(to, "]");
-		}
-		if (column_has_wide(column))
-			put_wide(to, column->wide);
-	}
-	put_moments(to, &column->moments, prefix);
-}
-
-void column_write(const struct column_partial *column, unsigned needs, struct json_writer *to)
-{
-	json_put(to, "{");
-	if (!column_is_empty(column))
-		put_members(column, COLUMN_UNKNOWN, needs, NULL, to); /* a group's columns have the run's kind */
-	json_put(to, "}");
-}
-
-/* ---- a column: reading ---- */
-
-static inline bool try_member(struct json_reader *r, const char *name)
-{
-	size_t nbytes = strlen(name);
-
-	if ((size_t)(r->end - r->at) < nbytes + 3 || r->at[0] != '"' || memcmp(r->at + 1, name, nbytes) != 0 ||
-	    r->at[nbytes + 1] != '"' || r->at[nbytes + 2] != ':')
-		return false;
-	r->at += nbytes + 3;
-	return true;
-}
-
-static int64_t read_extreme(struct json_reader *r)
-{
-	int128 x = exact_int128(r);
-
-	if (x != (int64_t)x)
-		json_fail(r, STATUS_DAMAGED);
-	return (int64_t)x;
+	json_mark(j, "[");
+	exact_scale(j, scale, DECIMAL_NSCALES);
+	exact_int128(json_next(j), &bin->sum);
+	extreme_text(json_next(j), &bin->min);
+	extreme_text(json_next(j), &bin->max);
+	json_mark(j, "]");
 }
 
 /* count: of the numbers whose sums the bins are. */
-static void read_bins(struct json_reader *r, uint64_t count, struct by_scale *fast)
+static void get_bins(struct json_text *j, uint64_t count, struct by_scale *fast)
 {
 	const int128 most = sum_limit(count);
 
-	json_expect(r, "[");
-	while (json_try(r, "[") || json_try(r, ",[")) {
-		int scale = exact_scale(r, DECIMAL_NSCALES);
-		struct decimal_bin bin;
-		json_expect(r, ",");
-		bin.sum = exact_int128(r);
-		json_expect(r, ",");
-		bin.min = read_extreme(r);
-		json_expect(r, ",");
-		bin.max = read_extreme(r);
-		json_expect(r, "]");
+	while (json_item(j, true)) {
+		struct decimal_bin bin = {0, 0, 0};
+		int scale = 0;
+		bin_text(j, &scale, &bin);
 		if (bin.sum > most || bin.sum < -most)
-			json_fail(r, STATUS_DAMAGED);
-		if (r->status == STATUS_OK && by_scale_add_bin(fast, scale, &bin) != STATUS_OK)
-			json_fail(r, STATUS_NO_MEMORY);
+			json_fail(j, STATUS_DAMAGED);
+		if (j->status == STATUS_OK && by_scale_add_bin(fast, scale, &bin) != STATUS_OK)
+			json_fail(j, STATUS_NO_MEMORY);
 	}
-	json_expect(r, "]");
 }
 
-static void read_wide(struct json_reader *r, struct column_partial *column)
+/* Writes the values without a partner. Their scales are those that all numbers of some rows had together
+ * (pair_block.c), and nobody asks for them, nor for extremes. */
+static void put_alone_bins(struct json_text *j, const struct by_scale *fast)
 {
-	struct wide_fold later;
-	struct wide *of[] = {&later.sum, &later.min, &later.max};
+	const union scale_value *value = by_scale_values(fast);
+	struct exact_sum total;
 
-	json_expect(r, "[");
-	later.count = json_number(r);
-	json_expect(r, ",");
-	later.scale = exact_scale(r, WIDE_SCALE_LAST + 1);
-	for (int i = 0; i < 3; i++) {
-		json_expect(r, ",");
-		exact_limbs(r, of[i]->limb, WIDE_NLIMBS);
+	exact_sum_begin(&total, 1, DECIMAL_NSCALES - 1);
+	for (uint32_t left = fast->scales; left; left &= left - 1, value++) {
+		const uint64_t word[] = {(uint64_t)value->bin.sum, (uint64_t)((uint128)value->bin.sum >> 64)};
+		exact_sum_add(&total, word, 2, __builtin_ctz(left));
 	}
-	json_expect(r, "]");
-	if (later.count > COUNT_MAX || (column->wide && column->wide->count > COUNT_MAX))
-		json_fail(r, STATUS_DAMAGED);
-	if (r->status == STATUS_OK && !column->wide)
-		column->wide = calloc(1, sizeof *column->wide);
-	if (r->status != STATUS_OK)
+	exact_sum_end(&total, 2);
+	for (int i = 0; i < total.npieces; i++) {
+		json_put(i == 0 ? json_member(j, "bins") : json_next(j), i == 0 ? "[[" : "[");
+		json_put_number(j, (uint64_t)total.pieces[i].scale);
+		exact_put_piece(json_next(j), &total, &total.pieces[i]);
+		json_put(j, ",\"9223372036854775807\",\"-9223372036854775808\"]"); /* the identities */
+	}
+	json_put(j, total.npieces ? "]" : "");
+}
+
+/* *wide: NULL: none. Owned. */
+static void wide_text(struct json_text *j, struct wide_fold **wide)
+{
+	struct wide_fold later = {.count = 0}, *w = j->reads ? &later : *wide;
+	struct wide *of[] = {&w->sum, &w->min, &w->max};
+
+	json_mark(j, "[");
+	json_number(j, &w->count);
+	exact_scale(json_next(j), &w->scale, WIDE_SCALE_LAST + 1);
+	for (int i = 0; i < 3; i++)
+		exact_limbs(json_next(j), of[i]->limb, WIDE_NLIMBS);
+	json_mark(j, "]");
+	if (j->reads && (later.count > COUNT_MAX || (*wide && (*wide)->count > COUNT_MAX)))
+		json_fail(j, STATUS_DAMAGED);
+	if (!json_has_read(j))
 		return;
-	if (column->wide)
-		wide_fold_combine(column->wide, &later);
+	if (!*wide)
+		*wide = calloc(1, sizeof **wide);
+	if (*wide)
+		wide_fold_combine(*wide, &later);
 	else
-		json_fail(r, STATUS_NO_MEMORY);
+		json_fail(j, STATUS_NO_MEMORY);
 }
 
-static void read_kind(struct json_reader *r, struct column_partial *column)
+static void kind_text(struct json_text *j, enum column_kind *kind)
 {
-	bool is_text = json_try(r, "\"text\"");
+	bool is_text = json_option(j, *kind == COLUMN_TEXT, "\"text\"");
 
 	if (!is_text)
-		json_expect(r, "\"number\"");
-	if (column->kind == COLUMN_UNKNOWN)
-		column->kind = is_text ? COLUMN_TEXT : COLUMN_NUMBER;
+		json_mark(j, "\"number\"");
+	if (*kind == COLUMN_UNKNOWN)
+		*kind = is_text ? COLUMN_TEXT : COLUMN_NUMBER;
 }
 
-static void read_moment(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
-			struct json_reader *from)
+static void moments_text(struct json_text *j, struct moment_cells *moments, const struct moment_source *source)
 {
-	const struct moment_source source = {from, plan, offset_bytes,
-					     column->fast.count + (column_has_wide(column) ? column->wide->count : 0)};
+#define CELL(id, type, ops, name) ",\"" #name "\":",
+	static const char *const names[NCELLS] = {MOMENT_CELLS(CELL)};
+#undef CELL
+	char again[PREFIX_NBYTES];
+	const char *prefix = j->prefix;
 
-	for (int i = 0; i < NCELLS; i++) {
-		if (!(plan->needs & moment_table[i]->moment) || !try_member(from, moment_names[i]))
-			continue;
-		if (moments_need(&column->moments, i))
-			moment_table[i]->read(moments_cell(&column->moments, i), &source);
-		else
-			json_fail(from, STATUS_NO_MEMORY);
+	if (j->reads ? j->at == j->end || *j->at != ',' : !moments->cells)
 		return;
-	}
-	json_fail(from, STATUS_DAMAGED);
-}
-
-/* Reads the members of a column up to its last, and the brace behind it. */
-static void read_members(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
-			 struct json_reader *r)
-{
-	uint64_t count = 0;
-
-	do {
-		if (try_member(r, "count")) {
-			column->fast.count += count = json_number(r);
-			if (count > COUNT_MAX || column->fast.count > COUNT_MAX)
-				json_fail(r, STATUS_DAMAGED);
-		} else if (try_member(r, "bins")) {
-			read_bins(r, count, &column->fast);
-		} else if (try_member(r, "kind")) {
-			read_kind(r, column);
-		} else if (try_member(r, "missing")) {
-			column->nmissing += json_number(r);
-		} else if (try_member(r, "invalid")) {
-			column->ninvalid += json_number(r);
-		} else if (try_member(r, "nuls")) {
-			column->nnuls += json_number(r);
-		} else if (try_member(r, "mixed")) {
-			column->is_mixed |= json_number(r) > 0;
-		} else if (try_member(r, "wide")) {
-			read_wide(r, column);
-		} else {
-			read_moment(column, plan, offset_bytes, r);
+	for (int i = 0; i < NCELLS; i++) {
+		if (j->reads && !(source->column->needs & moment_table[i]->moment))
+			continue;
+		if (!json_may_name(j, !j->reads && has_moment(moments, i), names[i]))
+			continue;
+		if (prefix) {
+			snprintf(again, sizeof again, "%s%.*s", prefix, (int)strlen(names[i]) - 1, names[i]);
+			j->prefix = again;
 		}
-	} while (json_try(r, ","));
-	json_expect(r, "}");
+		if (moments_need(moments, i))
+			moment_table[i]->text(moments_cell(moments, i), j, source);
+		else
+			json_fail(j, STATUS_NO_MEMORY);
+	}
+	j->prefix = prefix;
 }
 
-void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
-		 struct json_reader *from)
+/* What of a column is written. */
+enum column_form { COLUMN_EXTREMES, COLUMN_NO_EXTREMES, COLUMN_ALONE /* of a pair: without a partner */ };
+
+/* The members of a column. j->prefix: what the line begins with, if it may be broken. kind: is written. */
+static void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_kind kind,
+			   enum column_form form, uint64_t offset_bytes)
 {
-	json_expect(from, "{");
-	if (!json_try(from, "}"))
-		read_members(column, plan, offset_bytes, from);
+	bool has_bins = !j->reads && column->fast.scales != 0, is_joined = form == COLUMN_ALONE || !has_bins;
+	struct wide_fold all, *wide = column_has_wide(column) ? column->wide : NULL;
+	uint64_t count = 0, is_mixed = column->is_mixed;
+	struct decimal_bin bin;
+	int scale = has_bins ? 31 - __builtin_clz(column->fast.scales) : 0;
+
+	if (!is_joined && !(is_joined = join_bins(&column->fast, form == COLUMN_EXTREMES, &bin))) {
+		column_numbers(column, wide = &all);
+		if (form == COLUMN_NO_EXTREMES)
+			wide_clear(&all.min), wide_clear(&all.max);
+	}
+	if (json_may(j, true, "count")) {
+		count = is_joined ? column->fast.count : 0;
+		json_number(j, &count);
+		column->fast.count += j->reads ? count : 0;
+		if (j->reads && (count > COUNT_MAX || column->fast.count > COUNT_MAX))
+			json_fail(j, STATUS_DAMAGED);
+	}
+	if (json_may(j, kind != COLUMN_UNKNOWN, "kind"))
+		kind_text(j, j->reads ? &column->kind : &kind);
+	may_add(j, "missing", &column->nmissing);
+	may_add(j, "invalid", &column->ninvalid);
+	may_add(j, "nuls", &column->nnuls);
+	may_add(j, "mixed", &is_mixed);
+	column->is_mixed = is_mixed > 0;
+	if (has_bins && form == COLUMN_ALONE) {
+		put_alone_bins(j, &column->fast);
+	} else if (json_may(j, has_bins && is_joined, "bins")) {
+		json_mark(j, "[");
+		if (j->reads)
+			get_bins(j, count, &column->fast);
+		else
+			bin_text(j, &scale, &bin);
+		json_mark(j, "]");
+	}
+	if (json_may(j, wide, "wide"))
+		wide_text(j, j->reads ? &column->wide : &wide);
+	moments_text(j, &column->moments, &(struct moment_source){plan, offset_bytes, column->fast.count +
+								  (column_has_wide(column) ? column->wide->count : 0)});
+}
+
+/* A column as an object, which is empty if the column is. */
+static void column_text(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_form form,
+			uint64_t offset_bytes)
+{
+	json_mark(j, "{");
+	if (j->reads || !column_is_empty(column)) /* a group's columns have the run's kind */
+		column_members(j, column, plan, COLUMN_UNKNOWN, form, offset_bytes);
+	json_mark(j, "}");
+}
+
+static enum column_form form_of(const struct plan_column *plan)
+{
+	return plan->needs & MOMENT_EXTREMES ? COLUMN_EXTREMES : COLUMN_NO_EXTREMES;
 }
 
 /* ---- a pair ---- */
@@ -334,7 +292,7 @@ static bool has_alone(const struct pair_partial *p, int side)
 	return p->alone[side] && !column_is_empty(p->alone[side]);
 }
 
-bool pair_is_empty(const struct pair_partial *p)
+static bool pair_is_empty(const struct pair_partial *p)
 {
 	for (int i = 0; i < 2; i++) {
 		const union scale_value *value = by_scale_values(&p->products[i]);
@@ -345,83 +303,6 @@ bool pair_is_empty(const struct pair_partial *p)
 			return false;
 	}
 	return true;
-}
-
-/* Writes the values without a partner. Their scales are those that all numbers of some rows had together
- * (pair_block.c), and nobody asks for them. */
-static void put_alone(const struct column_partial *alone, struct json_writer *to)
-{
-	const union scale_value *value = by_scale_values(&alone->fast);
-	struct exact_sum total;
-
-	json_put(to, "{");
-	put_counts(alone, COLUMN_UNKNOWN, alone->fast.count, to);
-	exact_sum_begin(&total, 1, DECIMAL_NSCALES - 1);
-	for (uint32_t left = alone->fast.scales; left; left &= left - 1, value++) {
-		const uint64_t word[] = {(uint64_t)value->bin.sum, (uint64_t)((uint128)value->bin.sum >> 64)};
-		exact_sum_add(&total, word, 2, __builtin_ctz(left));
-	}
-	exact_sum_end(&total, 2);
-	for (int i = 0; i < total.npieces; i++) {
-		json_put(to, i ? ",[" : ",\"bins\":[[");
-		json_put_number(to, (uint64_t)total.pieces[i].scale);
-		json_put(to, ",");
-		exact_put_piece(to, &total, &total.pieces[i]);
-		json_put(to, NO_EXTREMES "]");
-	}
-	json_put(to, total.npieces ? "]" : "");
-	if (column_has_wide(alone))
-		put_wide(to, alone->wide);
-	put_moments(to, &alone->moments, NULL);
-	json_put(to, "}");
-}
-
-/* Writes the total of the products. Which scales they have depends on the rows around them, too. */
-static void put_total(const struct pair_partial *p, struct json_writer *to)
-{
-	struct exact_sum total;
-
-	json_put(to, "\"products\":[");
-	if (p->products[1].scales == 0) { /* as it nearly always is: the same, and usually in 128 bits */
-		exact_put_sums(to, &p->products[0], 1);
-		json_put(to, ",[]]");
-		return;
-	}
-	exact_sum_begin(&total, 1, 2 * DECIMAL_NSCALES - 1);
-	for (int i = 0; i < 2; i++)
-		exact_sum_add_scales(&total, &p->products[i], i * DECIMAL_NSCALES);
-	exact_sum_end(&total, 3);
-	json_put(to, "[");
-	exact_put_pieces(to, &total, 0, DECIMAL_NSCALES);
-	json_put(to, "],[");
-	exact_put_pieces(to, &total, DECIMAL_NSCALES, 2 * DECIMAL_NSCALES);
-	json_put(to, "]]");
-}
-
-/* Writes "products" and what follows. */
-static void put_products(const struct pair_partial *p, struct json_writer *to)
-{
-	put_total(p, to);
-	for (int i = 0; i < 2; i++) {
-		if (!exact_has_limbs(p->wide[i], PAIR_WIDE_NLIMBS))
-			continue;
-		json_put(to, i ? ",\"negative\":" : ",\"positive\":");
-		exact_put_limbs(to, p->wide[i], PAIR_WIDE_NLIMBS);
-	}
-	for (int i = 0; i < PAIR_NSIDES; i++) {
-		if (!has_alone(p, i))
-			continue;
-		json_put(to, i == PAIR_X ? ",\"x\":" : ",\"y\":");
-		put_alone(p->alone[i], to);
-	}
-}
-
-void pair_write(const struct pair_partial *p, struct json_writer *to)
-{
-	json_put(to, "{");
-	if (!pair_is_empty(p))
-		put_products(p, to);
-	json_put(to, "}");
 }
 
 /* Where products that are read go. */
@@ -437,75 +318,436 @@ static enum status add_product(void *products, int scale, struct sum192 sum)
 	return pair_add_sum(to->pair, (unsigned)(to->half * DECIMAL_NSCALES + scale), sum);
 }
 
-static void read_wide_products(struct json_reader *r, struct pair_partial *p, int sign)
+/* The total of the products, in two lists. Which scales they have depends on the rows around them, too. */
+static void products_text(struct json_text *j, struct pair_partial *p)
+{
+	struct exact_sum total;
+	int half = p->products[1].scales != 0;
+	uint32_t scales = p->products[half].scales;
+
+	if (!j->reads) {
+		exact_sum_begin(&total, 1, half * DECIMAL_NSCALES + (scales ? 31 - __builtin_clz(scales) : 0));
+		for (int i = 0; i < 2; i++)
+			exact_sum_add_scales(&total, &p->products[i], i * DECIMAL_NSCALES);
+		exact_sum_end(&total, 3);
+	}
+	json_mark(j, "[");
+	for (int i = 0; i < 2; i++) {
+		json_next(j);
+		if (j->reads)
+			exact_get_pieces(j, add_product, &(struct products){p, i});
+		else
+			exact_put_pieces(j, &total, i * DECIMAL_NSCALES, (i + 1) * DECIMAL_NSCALES);
+	}
+	json_mark(j, "]");
+}
+
+static void wide_products_text(struct json_text *j, struct pair_partial *p, int sign)
 {
 	int64_t wide[PAIR_WIDE_NLIMBS];
 	struct pair_partial later = {.wide = {NULL, NULL}};
 
-	exact_limbs(r, wide, PAIR_WIDE_NLIMBS);
 	later.wide[sign] = wide;
-	if (r->status == STATUS_OK && pair_combine(p, &later) != STATUS_OK)
-		json_fail(r, STATUS_NO_MEMORY);
+	exact_limbs(j, j->reads ? wide : p->wide[sign], PAIR_WIDE_NLIMBS);
+	if (json_has_read(j) && pair_combine(p, &later) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
 }
 
-static void read_alone(struct json_reader *r, struct pair_partial *p, const struct plan_pair *plan, int side)
+static void alone_text(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, int side)
 {
 	const struct plan_column column = {.needs = plan->needs};
 
 	if (pair_alone(p, side))
-		column_read(pair_alone(p, side), &column, 0, r);
+		column_text(j, pair_alone(p, side), &column, COLUMN_ALONE, 0);
 	else
-		json_fail(r, STATUS_NO_MEMORY);
+		json_fail(j, STATUS_NO_MEMORY);
 }
 
-static void read_products(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped,
-			  struct json_reader *r)
+static void pair_members(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, bool is_swapped)
 {
-	struct products to = {p, 0};
-
-	json_expect(r, "\"products\":[");
-	exact_sums(r, add_product, &to);
-	json_expect(r, ",");
-	to.half = 1;
-	exact_sums(r, add_product, &to);
-	json_expect(r, "]");
-	if (json_try(r, ",\"positive\":"))
-		read_wide_products(r, p, 0);
-	if (json_try(r, ",\"negative\":"))
-		read_wide_products(r, p, 1);
-	if (json_try(r, ",\"x\":"))
-		read_alone(r, p, plan, is_swapped ? PAIR_Y : PAIR_X);
-	if (json_try(r, ",\"y\":"))
-		read_alone(r, p, plan, is_swapped ? PAIR_X : PAIR_Y);
-	json_expect(r, "}");
+	products_text(json_member(j, "products"), p);
+	if (json_may(j, exact_has_limbs(p->wide[0], PAIR_WIDE_NLIMBS), "positive"))
+		wide_products_text(j, p, 0);
+	if (json_may(j, exact_has_limbs(p->wide[1], PAIR_WIDE_NLIMBS), "negative"))
+		wide_products_text(j, p, 1);
+	if (json_may(j, has_alone(p, PAIR_X), "x"))
+		alone_text(j, p, plan, is_swapped ? PAIR_Y : PAIR_X);
+	if (json_may(j, has_alone(p, PAIR_Y), "y"))
+		alone_text(j, p, plan, is_swapped ? PAIR_X : PAIR_Y);
 }
 
-void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from)
+/* A pair as an object, which is empty if the pair is. */
+static void pair_text(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, bool is_swapped)
 {
-	json_expect(from, "{");
-	if (!json_try(from, "}"))
-		read_products(p, plan, is_swapped, from);
+	json_mark(j, "{");
+	if (j->reads ? j->at < j->end && *j->at != '}' : !pair_is_empty(p))
+		pair_members(j, p, plan, is_swapped);
+	json_mark(j, "}");
+}
+
+/* ---- a window ----
+ *
+ * Values are a list of strings, null for a missing one; those of a window of numbers are plain decimals, whose digits after
+ * the point are their scale. A weighted mean is its integer and its power of ten: "-12345e-3"; of one of rounded numbers, its
+ * reach follows in the same form.
+ */
+
+#define MEAN_TEXT_NBYTES 80 /* sign, 35 digits, e, sign, 3 digits, and what int could have */
+
+static void put_mean(struct json_text *j, const struct window_fold *w)
+{
+	struct window_fold now = {.plan = w->plan};
+	char digits[40 + DECIMAL_TEXT_SLACK], text[MEAN_TEXT_NBYTES];
+
+	window_combine(&now, w); /* to the last of its values */
+	if (!now.mean.is_set)
+		return;
+	*decimal_write_u128(digits, now.mean.magnitude) = '\0';
+	snprintf(text, sizeof text, "%s%se%d", now.mean.negative ? "-" : "", digits, -now.mean.scale);
+	json_put_string(json_member(j, "mean"), text, strlen(text));
+	if (now.mean.reach.digits == 0)
+		return;
+	snprintf(text, sizeof text, "%" PRIu32 "e%d", now.mean.reach.digits, -now.mean.reach.scale);
+	json_put_string(json_member(j, "reach"), text, strlen(text));
+}
+
+/* Reads digits up to `most`; returns what follows, or NULL if no digit follows, or too many do. */
+static const char *read_digits(const char *p, const char *end, uint128 most, uint128 *out)
+{
+	const char *begin = p;
+
+	for (*out = 0; p < end && decimal_is_digit(*p); p++) {
+		*out = *out * 10 + (uint128)(*p - '0');
+		if (*out > most)
+			return NULL;
+	}
+	return p > begin ? p : NULL;
+}
+
+/* Reads an integer up to `most` and a power of ten, one of which the scale is scale_most at most, either way. Returns false
+ * where there are none. */
+static bool read_power(const char *p, const char *end, uint128 most, int scale_most, uint128 *out, int *scale)
+{
+	uint128 exponent = 0;
+	bool divides;
+
+	p = read_digits(p, end, most, out);
+	divides = p && end - p >= 2 && p[1] == '-';
+	p = p && p < end && *p == 'e' ? read_digits(p + 1 + divides, end, (uint128)scale_most, &exponent) : NULL;
+	*scale = divides ? (int)exponent : -(int)exponent;
+	return p == end;
+}
+
+static void get_mean(struct json_text *j, struct ewma *mean)
+{
+	const uint128 most = (uint128)decimal_powers[17] * decimal_powers[17]; /* 10^EWMA_NDIGITS */
+	uint128 digits = 0;
+	size_t nbytes;
+	const char *p = json_get_string(json_member(j, "mean"), &nbytes);
+
+	if (!p)
+		return;
+	*mean = (struct ewma){.is_set = true, .negative = nbytes > 0 && *p == '-'};
+	if (!read_power(p + mean->negative, p + nbytes, most, WIDE_SCALE_MAX, &mean->magnitude, &mean->scale))
+		json_fail(j, STATUS_DAMAGED);
+	if (!json_may(j, false, "reach"))
+		return;
+	p = json_get_string(j, &nbytes);
+	if (p && (!read_power(p, p + nbytes, decimal_powers[EWMA_REACH_NDIGITS] - 1, EWMA_REACH_SCALE_MAX, &digits,
+			      &mean->reach.scale) || digits < decimal_powers[EWMA_REACH_NDIGITS - 1]))
+		json_fail(j, STATUS_DAMAGED);
+	mean->reach.digits = (uint32_t)digits;
+}
+
+static enum status put_value(void *json, const struct recent_value *v)
+{
+	struct json_text *j = json;
+	char text[DECIMAL_TEXT_NBYTES];
+
+	json_break(j, "]}", ",\"values\":[");
+	json_next(j);
+	if (v->kind == RECENT_NUMBER)
+		json_put_string(j, text, decimal_format(v->number.significand, v->number.scale, text));
+	else if (v->kind == RECENT_TEXT)
+		json_put_string(j, v->text, v->nbytes);
+	else
+		json_put(j, "null");
+	return j->status;
+}
+
+/* Sets *v to the value that a text is. Returns false if it is no value. */
+static bool value_of(const struct plan_window *plan, const char *text, size_t nbytes, struct recent_value *v)
+{
+	struct decimal number;
+	struct wide ignored;
+	int scale;
+
+	*v = (struct recent_value){.kind = RECENT_TEXT, .text = text, .nbytes = nbytes};
+	if (new_column_has(plan->kind, NEW_COPIES))
+		return true;
+	if (decimal_parse(text, nbytes, &number) == DECIMAL_NUMBER) {
+		*v = (struct recent_value){.kind = RECENT_NUMBER, .number = number};
+		return true;
+	}
+	return wide_parse(text, nbytes, &ignored, &scale) == STATUS_OK;
+}
+
+static void get_value(struct json_text *j, struct window_fold *w)
+{
+	struct recent_value v = {.kind = RECENT_NONE};
+	const char *text;
+	size_t nbytes;
+
+	if (!json_try(j, "null")) {
+		text = json_get_string(j, &nbytes);
+		if (text && !value_of(w->plan, text, nbytes, &v))
+			json_fail(j, STATUS_DAMAGED);
+	}
+	if (j->status == STATUS_OK && recent_push(&w->recent, &v) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
+}
+
+static bool window_is_empty(const struct window_fold *w)
+{
+	return w->recent.nvalues == 0 && !w->mean.is_set;
+}
+
+static void window_members(struct json_text *j, struct window_fold *w)
+{
+	if (w->plan->kind == NEW_EWMA) {
+		if (j->reads)
+			get_mean(j, &w->mean);
+		else
+			put_mean(j, w);
+		return;
+	}
+	json_mark(json_member(j, "values"), "[");
+	if (!j->reads)
+		recent_each(&w->recent, put_value, j);
+	if (j->reads)
+		do
+			get_value(j, w);
+		while (json_item(j, true));
+	json_mark(j, "]");
+	if (j->reads)
+		recent_keep(&w->recent, plan_window_nbefore(w->plan));
+}
+
+/* ---- a group ---- */
+
+#define LINE_GROUP ",\"group\":" /* the first member of its line, which begins with no comma */
+
+/* Sets key to the group's. Its bytes lie in j->joined, with room behind them as key_make wants. */
+static uint64_t read_key(const struct plan *plan, struct json_text *j, struct key *key)
+{
+	struct text_buffer *joined = &j->joined;
+
+	joined->nbytes = 0;
+	for (size_t i = 0; i < plan->nkeys && j->status == STATUS_OK; i++) {
+		size_t nbytes;
+		const char *value;
+		json_next(j);
+		value = json_get_string(j, &nbytes);
+		if (text_reserve(joined, nbytes + 1 + KEY_INLINE_NBYTES) != STATUS_OK)
+			json_fail(j, STATUS_NO_MEMORY);
+		if (j->status != STATUS_OK)
+			return 0;
+		if (i)
+			joined->data[joined->nbytes++] = '\0';
+		memcpy(joined->data + joined->nbytes, value, nbytes);
+		joined->nbytes += nbytes;
+	}
+	if (joined->nbytes > KEY_MAX_NBYTES)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status != STATUS_OK)
+		return 0;
+	return key_make(joined->data, joined->nbytes, true, key_seed_get(), key);
+}
+
+/* Finds the group among p's, or adds it. NULL after an error. */
+static struct group *find_group(struct partial *p, const struct plan *plan, struct json_text *j)
+{
+	struct group *g = NULL;
+	struct key key;
+	uint64_t hash = read_key(plan, j, &key);
+	enum status status = j->status;
+
+	if (!p->groups)
+		p->groups = groups_new(plan);
+	if (status == STATUS_OK)
+		status = p->groups ? groups_find(p->groups, &key, hash, &g) : STATUS_NO_MEMORY;
+	if (status != STATUS_OK)
+		json_fail(j, status);
+	return status == STATUS_OK ? g : NULL;
+}
+
+/* Reads the text's column i, and adds it to the group. */
+static void get_column(struct json_text *j, struct group *g, const struct plan *plan, const struct partial_map *map, size_t i,
+		       struct text_arena *texts, struct partial *blank)
+{
+	size_t c = map->columns[i];
+	enum status status;
+
+	if (c == SIZE_MAX) {
+		json_skip(j);
+		return;
+	}
+	if (json_try(j, "{}"))
+		return;
+	column_text(j, &blank->columns[c], &plan->columns[c], COLUMN_EXTREMES, map->offset_bytes);
+	if (j->status != STATUS_OK)
+		return;
+	status = group_add_column(g, plan, c, &blank->columns[c], texts);
+	if (status != STATUS_OK)
+		json_fail(j, status);
+	column_clear(&blank->columns[c]);
+}
+
+static void get_pair(struct json_text *j, struct group *g, const struct plan *plan, const struct partial_map *map, size_t i)
+{
+	size_t k = map->pairs[i];
+
+	if (k == SIZE_MAX)
+		json_skip(j);
+	else if (json_try(j, "{}"))
+		return;
+	else if (group_need_rest(g, plan) == STATUS_OK)
+		pair_text(j, &g->rest->pairs[k], &plan->pairs[k], map->are_swapped[i]);
+	else
+		json_fail(j, STATUS_NO_MEMORY);
+}
+
+static void get_window(struct json_text *j, struct group *g, const struct plan *plan, size_t i, struct window_fold *window)
+{
+	enum status status;
+
+	if (j->at < j->end && *j->at != '}')
+		window_members(j, window);
+	status = group_window_add_fold(g, plan, i, window);
+	window_clear(window);
+	if (status != STATUS_OK)
+		json_fail(j, status);
+}
+
+/* What a group has folded. Writing: p; texts and map: NULL. Reading: p is blank, and stays so; what is read is added to g. */
+static void group_folds(struct json_text *j, struct group *g, struct partial *p, const struct plan *plan,
+			const struct partial_map *map, struct text_arena *texts)
+{
+	size_t ncolumns = map ? map->ncolumns : plan->ncolumns, npairs = map ? map->npairs : plan->npairs;
+
+	json_mark(json_member(j, "columns"), "[");
+	for (size_t i = 0; i < ncolumns && j->status == STATUS_OK; i++)
+		if (json_next(j)->reads)
+			get_column(j, g, plan, map, i, texts, p);
+		else
+			column_text(j, &p->columns[i], &plan->columns[i], form_of(&plan->columns[i]), 0);
+	if (npairs)
+		json_mark(json_member(json_mark(j, "]"), "pairs"), "[");
+	for (size_t i = 0; i < npairs && j->status == STATUS_OK; i++)
+		if (json_next(j)->reads)
+			get_pair(j, g, plan, map, i);
+		else
+			pair_text(j, &p->pairs[i], &plan->pairs[i], false);
+	if (plan->nwindows)
+		json_mark(json_member(json_mark(j, "]"), "windows"), "[");
+	for (size_t i = 0; i < plan->nwindows && j->status == STATUS_OK; i++) {
+		json_mark(json_next(j), "{");
+		if (j->reads)
+			get_window(j, g, plan, i, &p->windows[i]);
+		else if (!window_is_empty(&p->windows[i]))
+			window_members(j, &p->windows[i]);
+		json_mark(j, "}");
+	}
+	json_mark(j, "]");
+}
+
+static void group_numbers(struct json_text *j, uint64_t *first, uint64_t *nrecords)
+{
+	json_number(json_member(j, "first"), first);
+	json_number(json_member(j, "records"), nrecords);
+}
+
+void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_text *j)
+{
+	uint64_t first = plan->emits ? 0 : g->first, nrecords = g->nrecords; /* where records are printed, it is a number of the run */
+	struct partial *p;
+
+	if (nrecords == 0)
+		return; /* it was looked for */
+	p = group_partial(g, plan, blank);
+	if (!p) {
+		json_fail(j, STATUS_NO_MEMORY);
+		return;
+	}
+	json_put(j, "{");
+	json_put(json_member_name(j, LINE_GROUP), "[");
+	for (size_t i = 0; i < plan->nkeys; i++) {
+		size_t nbytes;
+		const char *value = group_key_value(g, i, &nbytes);
+		json_put_string(json_next(j), value, nbytes);
+	}
+	json_put(j, "]");
+	group_numbers(j, &first, &nrecords);
+	group_folds(j, g, p, plan, NULL, NULL);
+	json_put(j, "}");
+	json_end_line(j);
+	if (p == blank)
+		partial_clear(blank);
+}
+
+/* Reads the rest of a group's line into p's groups. */
+static void get_group(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map,
+		      struct partial *blank)
+{
+	uint64_t first = 0, nrecords = 0;
+	struct group *g;
+
+	json_mark(j, "[");
+	g = find_group(p, plan, j);
+	json_mark(j, "]");
+	group_numbers(j, &first, &nrecords);
+	first += map->offset_bytes;
+	if (nrecords == 0 || first > OFFSET_BYTES_MAX)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status != STATUS_OK)
+		return;
+	g->first = g->nrecords == 0 || first < g->first ? first : g->first;
+	g->nrecords += nrecords;
+	group_folds(j, g, blank, plan, map, &p->groups->texts);
 }
 
 /* ---- a partial ---- */
 
-static void put_records(const struct partial *p, struct json_writer *to)
+#define LINE_RECORDS ",\"records\":"
+#define LINE_COLUMN ",\"column\":"
+#define LINE_PAIR ",\"pair\":"
+#define LINE_WINDOW ",\"window\":"
+
+static void records_members(struct json_text *j, struct partial *p)
 {
-	json_put(to, "{\"records\":");
-	json_put_number(to, p->nrecords);
-	json_put(to, ",\"ragged\":");
-	json_put_number(to, p->nragged);
-	json_put(to, ",\"headers\":");
-	json_put_number(to, p->nheaders);
-	json_put(to, ",\"undecided\":");
-	json_put_number(to, p->nundecided);
-	json_put(to, ",\"matched\":[");
-	for (size_t i = 0; i < p->npredicates; i++) {
-		json_put(to, i ? "," : "");
-		json_put_number(to, p->nmatched[i]);
-	}
-	json_put(to, "]}");
-	json_end_line(to);
+	add_number(j, &p->nrecords);
+	add_number(json_member(j, "ragged"), &p->nragged);
+	add_number(json_member(j, "headers"), &p->nheaders);
+	add_number(json_member(j, "undecided"), &p->nundecided);
+	json_mark(json_member(j, "matched"), "[");
+	for (size_t i = 0; i < p->npredicates; i++)
+		add_number(json_next(j), &p->nmatched[i]);
+	json_mark(j, "]");
+}
+
+/* Begins the line of a column, pair or window, which goes on in the same way where it is broken. */
+static void begin_line(struct json_text *j, const char *name, size_t i, char prefix[PREFIX_NBYTES])
+{
+	snprintf(prefix, PREFIX_NBYTES, "{%s%zu", name + 1, i);
+	json_put(j, prefix);
+	j->prefix = prefix;
+}
+
+static void end_line(struct json_text *j)
+{
+	j->prefix = NULL;
+	json_put(j, "}");
+	json_end_line(j);
 }
 
 /* Whether the kind of the column is known for sure: of others, it depends on the chunks, and nobody asks. */
@@ -514,139 +756,112 @@ static bool has_kind(const struct plan_column *plan)
 	return plan->parses && plan->invalid != INVALID_TEXT;
 }
 
-void partial_write(struct partial *p, const struct plan *plan, struct json_writer *to)
+void partial_write(struct partial *p, const struct plan *plan, struct json_text *j)
 {
 	char prefix[PREFIX_NBYTES];
 
-	put_records(p, to);
+	json_put(j, "{");
+	records_members(json_member_name(j, LINE_RECORDS), p);
+	end_line(j);
 	for (size_t c = 0; c < plan->ncolumns; c++) {
-		const struct column_partial *column = &p->columns[c];
+		struct column_partial *column = &p->columns[c];
 		enum column_kind kind = has_kind(&plan->columns[c]) ? column_kind(column) : COLUMN_UNKNOWN;
 		if (column_is_empty(column) && kind == COLUMN_UNKNOWN)
 			continue;
 		p->full_column = c;
-		snprintf(prefix, sizeof prefix, "{\"column\":%zu", c);
-		json_put(to, prefix);
-		json_put(to, ",");
-		put_members(column, kind, plan->columns[c].needs, prefix, to);
-		json_put(to, "}");
-		json_end_line(to);
+		begin_line(j, LINE_COLUMN, c, prefix);
+		column_members(j, column, &plan->columns[c], kind, form_of(&plan->columns[c]), 0);
+		end_line(j);
 	}
 	for (size_t i = 0; i < plan->npairs; i++) {
 		if (pair_is_empty(&p->pairs[i]))
 			continue;
-		snprintf(prefix, sizeof prefix, "{\"pair\":%zu,", i);
-		json_put(to, prefix);
-		put_products(&p->pairs[i], to);
-		json_put(to, "}");
-		json_end_line(to);
+		begin_line(j, LINE_PAIR, i, prefix);
+		j->prefix = NULL;
+		pair_members(j, &p->pairs[i], &plan->pairs[i], false);
+		end_line(j);
 	}
 	for (size_t i = 0; i < plan->nwindows; i++) {
 		if (window_is_empty(&p->windows[i]))
 			continue;
-		snprintf(prefix, sizeof prefix, "{\"window\":%zu,", i);
-		window_write(&p->windows[i], prefix, to);
-		json_end_line(to);
+		begin_line(j, LINE_WINDOW, i, prefix);
+		window_members(j, &p->windows[i]);
+		end_line(j);
 	}
 }
 
-static void read_counts(struct partial *p, struct json_reader *r)
+/* An index below n, which members follow. */
+static size_t get_index(struct json_text *j, size_t n)
 {
-	p->nrecords += json_number(r);
-	json_expect(r, ",\"ragged\":");
-	p->nragged += json_number(r);
-	json_expect(r, ",\"headers\":");
-	p->nheaders += json_number(r);
-	json_expect(r, ",\"undecided\":");
-	p->nundecided += json_number(r);
-	json_expect(r, ",\"matched\":[");
-	for (size_t i = 0; i < p->npredicates; i++) {
-		json_expect(r, i ? "," : "");
-		p->nmatched[i] += json_number(r);
-	}
-	json_expect(r, "]}");
-}
+	uint64_t i = json_get_number(j);
 
-/* An index below n. */
-static size_t read_index(struct json_reader *r, size_t n)
-{
-	uint64_t i = json_number(r);
-
-	if (i < n)
+	if (i < n && j->at < j->end && *j->at == ',')
 		return (size_t)i;
-	json_fail(r, STATUS_DAMAGED);
-	return 0;
+	json_fail(j, STATUS_DAMAGED);
+	return SIZE_MAX;
 }
 
-static void read_column(struct partial *p, const struct plan *plan, const struct partial_map *map,
-			struct json_reader *r)
+/* Skips what is not asked for, up to the end of the line. */
+static void skip_members(struct json_text *j)
 {
-	size_t i = read_index(r, map->ncolumns), c;
-
-	json_expect(r, ",");
-	if (r->status != STATUS_OK)
-		return;
-	c = map->columns[i];
-	if (c == SIZE_MAX)
-		r->at = r->end; /* it is not asked for */
-	else
-		read_members(&p->columns[c], &plan->columns[c], map->offset_bytes, r);
-	p->full_column = c == SIZE_MAX ? p->full_column : c;
+	j->at = j->end - 1;
 }
 
-void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_reader from)
+static void get_line(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map,
+		     struct partial *blank)
+{
+	size_t i;
+
+	if (json_may_name(j, false, LINE_RECORDS)) {
+		records_members(j, p);
+	} else if (json_may_name(j, false, LINE_COLUMN)) {
+		if ((i = get_index(j, map->ncolumns)) == SIZE_MAX)
+			return;
+		if (map->columns[i] == SIZE_MAX) {
+			skip_members(j);
+			return;
+		}
+		p->full_column = map->columns[i];
+		column_members(j, &p->columns[p->full_column], &plan->columns[p->full_column], COLUMN_UNKNOWN, COLUMN_EXTREMES,
+			       map->offset_bytes);
+	} else if (json_may_name(j, false, LINE_PAIR)) {
+		if ((i = get_index(j, map->npairs)) == SIZE_MAX)
+			return;
+		if (map->pairs[i] == SIZE_MAX)
+			skip_members(j);
+		else
+			pair_members(j, &p->pairs[map->pairs[i]], &plan->pairs[map->pairs[i]], map->are_swapped[i]);
+	} else if (json_may_name(j, false, LINE_WINDOW)) {
+		if ((i = get_index(j, p->nwindows)) != SIZE_MAX)
+			window_members(j, &p->windows[i]);
+	} else if (plan->nkeys && json_may_name(j, false, LINE_GROUP)) {
+		get_group(j, p, plan, map, blank);
+	} else {
+		json_fail(j, STATUS_DAMAGED);
+	}
+}
+
+void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_text from)
 {
 	uint64_t i;
 
-	if (!json_try(&from, "{\"column\":"))
+	json_mark(&from, "{");
+	if (!json_may_name(&from, false, LINE_COLUMN))
 		return;
-	i = json_number(&from);
-	if (!json_try(&from, ",\"count\":") || i >= map->ncolumns || map->columns[i] == SIZE_MAX)
+	i = json_get_number(&from);
+	if (!json_may(&from, false, "count") || i >= map->ncolumns || map->columns[i] == SIZE_MAX)
 		return; /* the line is damaged, or goes on with another */
-	json_number(&from);
-	if (json_try(&from, ",\"kind\":"))
-		read_kind(&from, &p->columns[map->columns[i]]);
-}
-
-static void read_pair(struct partial *p, const struct plan *plan, const struct partial_map *map,
-		      struct json_reader *r)
-{
-	size_t i = read_index(r, map->npairs), k;
-
-	json_expect(r, ",");
-	if (r->status != STATUS_OK)
-		return;
-	k = map->pairs[i];
-	if (k == SIZE_MAX)
-		r->at = r->end;
-	else
-		read_products(&p->pairs[k], &plan->pairs[k], map->are_swapped[i], r);
-}
-
-static void read_window(struct partial *p, struct json_reader *r)
-{
-	size_t i = read_index(r, p->nwindows);
-
-	json_expect(r, ",");
-	if (r->status == STATUS_OK)
-		window_read(&p->windows[i], r);
+	json_get_number(&from);
+	if (json_may(&from, false, "kind"))
+		kind_text(&from, &p->columns[map->columns[i]].kind);
 }
 
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
-		       struct partial *blank, struct json_reader *from)
+		       struct partial *blank, struct json_text *j)
 {
-	if (json_try(from, "{\"records\":"))
-		read_counts(p, from);
-	else if (json_try(from, "{\"column\":"))
-		read_column(p, plan, map, from);
-	else if (json_try(from, "{\"pair\":"))
-		read_pair(p, plan, map, from);
-	else if (json_try(from, "{\"window\":"))
-		read_window(p, from);
-	else if (plan->nkeys && json_try(from, "{\"group\":["))
-		group_read(p, plan, map, blank, from);
-	else
-		json_fail(from, STATUS_DAMAGED);
-	if (from->at != from->end)
-		json_fail(from, STATUS_DAMAGED);
+	json_mark(j, "{");
+	get_line(j, p, plan, map, blank);
+	json_mark(j, "}");
+	if (j->at != j->end)
+		json_fail(j, STATUS_DAMAGED);
 }

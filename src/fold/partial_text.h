@@ -35,46 +35,24 @@ struct partial_map {
 };
 
 /* Write all but groups; and a group's line. After STATUS_MANY_KEYS, p->full_column is set. */
-void partial_write(struct partial *p, const struct plan *plan, struct json_writer *to);
+void partial_write(struct partial *p, const struct plan *plan, struct json_text *j);
 
 struct group;
 
-/* blank: the identity, which stays so. Errors, in to->status: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_writer *to);
+/* blank: the identity, which stays so. Errors, in j->status: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_text *j);
 
-/* Reads one of the lines above, without its line end, all of from, into p.
- * blank: the identity, which stays so. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+/* Reads one of the lines above, without its line end, all of j, into p.
+ * blank: the identity, which stays so. Errors, in j->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
  * STATUS_MANY_KEYS. */
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
-		       struct partial *blank, struct json_reader *from);
+		       struct partial *blank, struct json_text *j);
 
 /* The largest place in an input that a part may name: with the places before it, as long as files can be. */
 #define OFFSET_BYTES_MAX ((uint64_t)INT64_MAX)
 
-/* ---- pieces, for group_text.c ---- */
-
-/* A column and a pair as objects. needs: of the plan's column. */
-void column_write(const struct column_partial *column, unsigned needs, struct json_writer *to);
-void column_read(struct column_partial *column, const struct plan_column *plan, uint64_t offset_bytes,
-		 struct json_reader *from);
-void pair_write(const struct pair_partial *p, struct json_writer *to);
-void pair_read(struct pair_partial *p, const struct plan_pair *plan, bool is_swapped, struct json_reader *from);
-
-/* A window as an object. prefix: with which its line began, with the comma behind it; NULL: the line is not broken. Reading: what follows the prefix, or the brace. */
-void window_write(const struct window_fold *w, const char *prefix, struct json_writer *to);
-void window_read(struct window_fold *w, struct json_reader *from);
-bool window_is_empty(const struct window_fold *w);
-
-/* Whether nothing has been folded into the column but what its kind says, and into the pair. */
-bool column_is_empty(const struct column_partial *column);
-bool pair_is_empty(const struct pair_partial *p);
-
-/* Reads the rest of a group's line into p's groups. */
-void group_read(struct partial *p, const struct plan *plan, const struct partial_map *map,
-		struct partial *blank, struct json_reader *from);
-
 /* Reads the kind of a column from the beginning of a line, for a reader that leaves the rest to others: for p, to
  * which it is the earliest if the column had none. Not of a column: does nothing. */
-void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_reader from);
+void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_text from);
 
 #endif

@@ -63,9 +63,8 @@ bool values_have_any(const struct values *v);
 /* Has a cell without numbers forget the scale of those that it had: no number gets a larger one than its own column has. */
 void values_forget_scale(struct values *v);
 
-/* `write` and `read` of the moment. */
-void values_write(const void *cell, struct json_writer *to);
-void values_read(void *cell, const struct moment_source *from);
+/* `text` of the moment. */
+void values_text(void *cell, struct json_text *j, const struct moment_source *source);
 
 /* ---- packing ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * values_text.c - kept numbers as text: see values.h, and `write` and `read` of moment.h.
+ * values_text.c - kept numbers as text: see values.h, and `text` of moment.h.
  *
  * The text is a list of blocks: [scale,"1 2 3"] of integers at one scale, or ["1e9",...] of wide numbers in
  * units of their lowest limb. They are sorted, so the bytes depend on the numbers alone; the copies that are sorted,
@@ -105,63 +105,58 @@ static int compare_wide(const void *a, const void *b)
 
 #define LIST_NVALUES 1024 /* in one list of the text */
 
-static void begin_list(struct json_writer *to, bool *is_open)
+/* Ends an item of a list of n; `end` follows the list's last. */
+static void end_item(struct json_text *j, size_t i, size_t n, const char *end, const char *separator)
 {
-	if (json_is_long(to)) {
-		json_break(to, "]}", ":[");
-		*is_open = false;
-	}
-	json_put(to, *is_open ? ",[" : "[");
-	*is_open = true;
+	json_put(j, (i + 1) % LIST_NVALUES == 0 || i + 1 == n ? end : separator);
 }
 
-static void write_integers(const int64_t *x, size_t n, int scale, struct json_writer *to, bool *is_open)
+static void put_integers(struct json_text *j, const int64_t *x, size_t n, int scale)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i % LIST_NVALUES == 0) {
-			begin_list(to, is_open);
-			json_put_number(to, (uint64_t)scale);
-			json_put(to, ",\"");
+			json_break(j, "]}", ":[");
+			json_put(json_next(j), "[");
+			json_put_number(j, (uint64_t)scale);
+			json_put(j, ",\"");
 		}
-		exact_put_int64(to, x[i]);
-		json_put(to, (i + 1) % LIST_NVALUES == 0 || i + 1 == n ? "\"]" : " ");
+		exact_put_int64(j, x[i]);
+		end_item(j, i, n, "\"]", " ");
 	}
 }
 
-static void write_wide(const unsigned char *const *packed, size_t n, struct json_writer *to, bool *is_open)
+static void put_wide(struct json_text *j, const unsigned char *const *packed, size_t n)
 {
 	struct wide x;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i % LIST_NVALUES == 0)
-			begin_list(to, is_open);
+		if (i % LIST_NVALUES == 0) {
+			json_break(j, "]}", ":[");
+			json_put(json_next(j), "[");
+		}
 		values_unpack_wide(packed[i], &x);
-		exact_put_limbs(to, x.limb, WIDE_NLIMBS);
-		json_put(to, (i + 1) % LIST_NVALUES == 0 || i + 1 == n ? "]" : ",");
+		exact_limbs(j, x.limb, WIDE_NLIMBS);
+		end_item(j, i, n, "]", ",");
 	}
 }
 
-static void write_sorted(const void *cell, struct sorted *sorted, int64_t *x, const unsigned char **wide,
-			 struct json_writer *to)
+static void put_sorted(struct json_text *j, const void *cell, struct sorted *sorted, int64_t *x, const unsigned char **wide)
 {
-	bool is_open = false;
 	int64_t *at = x;
 
 	for (int scale = 0; scale < DECIMAL_NSCALES; at += sorted->n[scale++])
 		sorted->next[scale] = at;
 	sorted->next_wide = wide;
 	values_each_block(cell, store_block, sorted);
-	json_put(to, "[");
 	for (int scale = 0; scale < DECIMAL_NSCALES; x += sorted->n[scale++]) {
 		qsort(x, sorted->n[scale], sizeof *x, compare_numbers);
-		write_integers(x, sorted->n[scale], scale, to, &is_open);
+		put_integers(j, x, sorted->n[scale], scale);
 	}
 	qsort(wide, sorted->nwide, sizeof *wide, compare_wide);
-	write_wide(wide, sorted->nwide, to, &is_open);
-	json_put(to, "]");
+	put_wide(j, wide, sorted->nwide);
 }
 
-void values_write(const void *cell, struct json_writer *to)
+static void put_values(struct json_text *j, const void *cell)
 {
 	struct sorted sorted = {.nwide = 0};
 	size_t n = 1, nbytes;
@@ -172,14 +167,14 @@ void values_write(const void *cell, struct json_writer *to)
 		n += sorted.n[scale];
 	nbytes = n * sizeof *x + sorted.nwide * sizeof(char *);
 	if (!memory_take(nbytes)) {
-		to->status = STATUS_NO_MEMORY;
+		json_fail(j, STATUS_NO_MEMORY);
 		return;
 	}
 	x = malloc(nbytes);
 	if (x)
-		write_sorted(cell, &sorted, x, (const unsigned char **)(x + n), to);
+		put_sorted(j, cell, &sorted, x, (const unsigned char **)(x + n));
 	else
-		to->status = STATUS_NO_MEMORY;
+		json_fail(j, STATUS_NO_MEMORY);
 	free(x);
 	memory_give(nbytes);
 }
@@ -190,65 +185,64 @@ void values_write(const void *cell, struct json_writer *to)
 struct batch {
 	const struct moment_ops *ops;
 	void *cell;
-	struct json_reader *from;
 	uint32_t n;
 	int64_t significand[SIMD_NUMBERS_NROWS];
 	uint8_t scale[SIMD_NUMBERS_NROWS];
 };
 
 /* Adds what the batch holds. */
-static void empty(struct batch *b)
+static void empty(struct batch *b, struct json_text *j)
 {
 	uint64_t rows = b->n < 64 ? ((uint64_t)1 << b->n) - 1 : ~(uint64_t)0;
 
-	if (b->n > 0 && b->from->status == STATUS_OK &&
-	    b->ops->add(b->cell, b->significand, b->scale, rows) != STATUS_OK)
-		json_fail(b->from, STATUS_NO_MEMORY);
+	if (b->n > 0 && j->status == STATUS_OK && b->ops->add(b->cell, b->significand, b->scale, rows) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
 	b->n = 0;
 }
 
-static void read_integers(struct batch *b)
+static void get_integers(struct json_text *j, struct batch *b)
 {
-	uint8_t scale = (uint8_t)exact_scale(b->from, DECIMAL_NSCALES);
+	int scale = 0;
 
-	json_expect(b->from, ",\"");
+	exact_scale(j, &scale, DECIMAL_NSCALES);
+	json_mark(j, ",\"");
 	do {
-		b->significand[b->n] = exact_int64(b->from);
-		b->scale[b->n++] = scale;
+		b->significand[b->n] = exact_get_int64(j);
+		b->scale[b->n++] = (uint8_t)scale;
 		if (b->n == SIMD_NUMBERS_NROWS)
-			empty(b);
-	} while (json_try(b->from, " "));
-	json_expect(b->from, "\"");
+			empty(b, j);
+	} while (json_try(j, " "));
+	json_mark(j, "\"");
 }
 
-static void read_wide(struct batch *b)
+static void get_wide(struct json_text *j, struct batch *b)
 {
 	do {
 		struct wide x;
-		exact_limbs(b->from, x.limb, WIDE_NLIMBS);
-		if (b->from->status == STATUS_OK && b->ops->add_wide(b->cell, &x, 0) != STATUS_OK)
-			json_fail(b->from, STATUS_NO_MEMORY);
-	} while (json_try(b->from, ","));
+		exact_limbs(j, x.limb, WIDE_NLIMBS);
+		if (j->status == STATUS_OK && b->ops->add_wide(b->cell, &x, 0) != STATUS_OK)
+			json_fail(j, STATUS_NO_MEMORY);
+	} while (json_try(j, ","));
 }
 
-void values_read(void *cell, const struct moment_source *from)
+void values_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	struct json_reader *r = from->json;
-	struct batch batch = {.ops = moment_table[CELL_VALUES], .cell = cell, .from = r};
+	struct batch batch = {.ops = moment_table[CELL_VALUES], .cell = cell};
 
-	if (!values_have_any(cell)) /* it was cleared: its scale is that of another group's numbers */
+	(void)source;
+	json_mark(j, "[");
+	if (!j->reads)
+		put_values(j, cell);
+	else if (!values_have_any(cell)) /* it was cleared: its scale is that of another group's numbers */
 		values_forget_scale(cell);
-	json_expect(r, "[");
-	if (json_try(r, "]"))
-		return;
-	do {
-		json_expect(r, "[");
-		if (r->at < r->end && *r->at == '"')
-			read_wide(&batch);
+	while (j->reads && json_item(j, true)) {
+		json_mark(j, "[");
+		if (j->at < j->end && *j->at == '"')
+			get_wide(j, &batch);
 		else
-			read_integers(&batch);
-		json_expect(r, "]");
-	} while (json_try(r, ","));
-	empty(&batch);
-	json_expect(r, "]");
+			get_integers(j, &batch);
+		json_mark(j, "]");
+	}
+	empty(&batch, j);
+	json_mark(j, "]");
 }

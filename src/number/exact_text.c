@@ -10,7 +10,6 @@
 #include "number/decimal_text.h"
 
 #define STEP_NDIGITS 18 /* digits that a step adds or takes away */
-#define WORDS_NDIGITS (20 * EXACT_NWORDS_MAX)
 
 /* ---- words ---- */
 
@@ -22,19 +21,6 @@ static void negate(uint64_t *word, int nwords)
 		word[i] = ~word[i] + carry;
 		carry = carry && word[i] == 0;
 	}
-}
-
-/* word /= 10^STEP_NDIGITS. Returns the remainder. */
-static uint64_t divide(uint64_t *word, int nwords)
-{
-	uint128 left = 0;
-
-	for (int i = nwords - 1; i >= 0; i--) {
-		left = left << 64 | word[i];
-		word[i] = (uint64_t)(left / decimal_powers[STEP_NDIGITS]);
-		left %= decimal_powers[STEP_NDIGITS];
-	}
-	return (uint64_t)left;
 }
 
 /* word = word x factor + more. Returns false where that does not fit. */
@@ -56,138 +42,115 @@ static bool is_zero(const uint64_t *word, int nwords)
 	return true;
 }
 
-void exact_put_words(struct json_writer *w, const uint64_t *word, int nwords)
+static void put_words(struct json_text *j, const uint64_t *word, int nwords)
 {
-	uint64_t left[EXACT_NWORDS_MAX];
-	char text[WORDS_NDIGITS + STEP_NDIGITS + 2], *at = text + sizeof text;
-	bool negative = word[nwords - 1] >> 63;
+	char digits[INTEGER_NDIGITS] = "0";
+	struct integer x;
+	int n;
 
-	memcpy(left, word, (size_t)nwords * sizeof *left);
-	if (negative)
-		negate(left, nwords);
-	do {
-		uint64_t low = divide(left, nwords);
-		bool last = is_zero(left, nwords);
-		for (int i = 0; last ? low > 0 || i == 0 : i < STEP_NDIGITS; i++, low /= 10)
-			*--at = (char)('0' + low % 10);
-	} while (!is_zero(left, nwords));
-	json_put(w, negative ? "\"-" : "\"");
-	json_put_bytes(w, at, (size_t)(text + sizeof text - at));
-	json_put(w, "\"");
-}
-
-/* Reads the digits that follow to word. Returns false if they do not fit, or no digit follows. */
-static bool read_digits(struct json_reader *r, uint64_t *word, int nwords)
-{
-	const char *begin = r->at;
-	bool fits = true;
-
-	memset(word, 0, (size_t)nwords * sizeof *word);
-	while (fits && r->at < r->end && decimal_is_digit(*r->at)) {
-		uint64_t x = 0;
-		int n = 0;
-		for (; n < STEP_NDIGITS && r->at < r->end && decimal_is_digit(*r->at); n++)
-			x = x * 10 + (uint64_t)(*r->at++ - '0');
-		fits = multiply(word, nwords, decimal_powers[n], x);
-	}
-	return fits && r->at > begin;
+	integer_set_words(&x, word, nwords);
+	n = integer_digits(&x, digits);
+	json_put(j, x.negative ? "\"-" : "\"");
+	json_put_bytes(j, digits, n ? (size_t)n : 1);
+	json_put(j, "\"");
 }
 
 /* Reads a two's complement without quotes. */
-static void read_words(struct json_reader *r, uint64_t *word, int nwords)
+static void get_words(struct json_text *j, uint64_t *word, int nwords)
 {
-	bool negative = json_try(r, "-"), ok = read_digits(r, word, nwords);
+	bool negative = json_try(j, "-"), fits = true;
+	const char *begin = j->at;
 
+	memset(word, 0, (size_t)nwords * sizeof *word);
+	while (fits && j->at < j->end && decimal_is_digit(*j->at)) {
+		uint64_t x = 0;
+		int n = 0;
+		for (; n < STEP_NDIGITS && j->at < j->end && decimal_is_digit(*j->at); n++)
+			x = x * 10 + (uint64_t)(*j->at++ - '0');
+		fits = multiply(word, nwords, decimal_powers[n], x);
+	}
+	fits = fits && j->at > begin;
 	if (negative)
 		negate(word, nwords);
-	if (!ok || (word[nwords - 1] >> 63) != (negative && !is_zero(word, nwords)))
-		json_fail(r, STATUS_DAMAGED);
+	if (!fits || (word[nwords - 1] >> 63) != (negative && !is_zero(word, nwords)))
+		json_fail(j, STATUS_DAMAGED);
 }
 
-/* Reads an integer in quotes, of up to STEP_NDIGITS digits. Returns false and reads nothing if no integer follows. */
-static inline bool read_short(struct json_reader *r, int64_t *x)
+void exact_words(struct json_text *j, uint64_t *word, int nwords)
 {
-	const char *at = r->at + 1, *digits, *end = r->end - r->at > STEP_NDIGITS + 3 ? at + STEP_NDIGITS + 1 : r->end;
+	if (!j->reads) {
+		put_words(j, word, nwords);
+		return;
+	}
+	json_mark(j, "\"");
+	get_words(j, word, nwords);
+	json_mark(j, "\"");
+}
+
+#define SHORT_NDIGITS 19 /* of any number below 2^64 */
+
+/* Reads an integer in quotes, of up to SHORT_NDIGITS digits. Returns false and reads nothing if no integer follows. */
+static inline bool get_short(struct json_text *j, int128 *x)
+{
+	const char *at = j->at + 1, *digits, *end = j->end - j->at > SHORT_NDIGITS + 3 ? at + SHORT_NDIGITS + 2 : j->end;
 	bool negative;
 	uint64_t number = 0;
 
-	if (r->at == r->end || *r->at != '"' || at == r->end)
+	if (j->at == j->end || *j->at != '"' || at == j->end)
 		return false;
 	negative = *at == '-';
 	digits = at += negative;
 	for (; at < end && decimal_is_digit(*at); at++)
 		number = number * 10 + (uint64_t)(*at - '0');
-	if (at == end || *at != '"' || at == digits || at - digits > STEP_NDIGITS)
+	if (at == end || *at != '"' || at == digits || at - digits > SHORT_NDIGITS)
 		return false;
-	*x = negative ? -(int64_t)number : (int64_t)number;
-	r->at = at + 1;
+	*x = negative ? -(int128)number : (int128)number;
+	j->at = at + 1;
 	return true;
 }
 
-void exact_words(struct json_reader *r, uint64_t *word, int nwords)
+void exact_int128(struct json_text *j, int128 *x)
 {
-	json_expect(r, "\"");
-	read_words(r, word, nwords);
-	json_expect(r, "\"");
-}
+	uint64_t word[] = {(uint64_t)*x, (uint64_t)((uint128)*x >> 64)};
 
-void exact_put_int128(struct json_writer *w, int128 x)
-{
-	const uint64_t word[] = {(uint64_t)x, (uint64_t)((uint128)x >> 64)};
-
-	if (x != (int64_t)x) {
-		exact_put_words(w, word, 2);
+	if (j->reads && get_short(j, x))
+		return;
+	if (!j->reads && *x == (int64_t)*x) {
+		json_put(j, "\"");
+		exact_put_int64(j, (int64_t)*x);
+		json_put(j, "\"");
 		return;
 	}
-	json_put(w, "\"");
-	exact_put_int64(w, (int64_t)x);
-	json_put(w, "\"");
+	exact_words(j, word, 2);
+	*x = (int128)((uint128)word[1] << 64 | word[0]);
 }
 
-int128 exact_int128(struct json_reader *r)
+void exact_sum192(struct json_text *j, struct sum192 *sum)
 {
-	uint64_t word[2];
-	int64_t x;
+	uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
 
-	if (read_short(r, &x))
-		return x;
-	exact_words(r, word, 2);
-	return (int128)((uint128)word[1] << 64 | word[0]);
+	exact_words(j, word, 3);
+	*sum = (struct sum192){(uint128)word[1] << 64 | word[0], word[2]};
 }
 
-void exact_put_int64(struct json_writer *w, int64_t x)
+void exact_put_int64(struct json_text *j, int64_t x)
 {
 	if (x < 0)
-		json_put(w, "-");
-	json_put_number(w, x < 0 ? -(uint64_t)x : (uint64_t)x);
+		json_put(j, "-");
+	json_put_number(j, x < 0 ? -(uint64_t)x : (uint64_t)x);
 }
 
-int64_t exact_int64(struct json_reader *r)
+int64_t exact_get_int64(struct json_text *j)
 {
 	uint64_t word;
 
-	read_words(r, &word, 1);
+	get_words(j, &word, 1);
 	return (int64_t)word;
-}
-
-void exact_put_sum192(struct json_writer *w, const struct sum192 *sum)
-{
-	const uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
-
-	exact_put_words(w, word, 3);
-}
-
-struct sum192 exact_sum192(struct json_reader *r)
-{
-	uint64_t word[3];
-
-	exact_words(r, word, 3);
-	return (struct sum192){(uint128)word[1] << 64 | word[0], word[2]};
 }
 
 /* ---- limbs ---- */
 
-void exact_put_limbs(struct json_writer *w, const int64_t *limb, int nlimbs)
+static void put_limbs(struct json_text *j, const int64_t *limb, int nlimbs)
 {
 	int low = 0, high = nlimbs - 1;
 	char digits[24];
@@ -198,17 +161,17 @@ void exact_put_limbs(struct json_writer *w, const int64_t *limb, int nlimbs)
 	while (low < high && limb[low] == 0)
 		low++;
 	negative = limb[high] < 0;
-	json_put(w, negative ? "\"-" : "\"");
+	json_put(j, negative ? "\"-" : "\"");
 	for (int i = high; i >= low; i--) {
 		snprintf(digits, sizeof digits, i == high ? "%lld" : "%09lld",
 			 (long long)(negative ? -limb[i] : limb[i]));
-		json_put(w, digits);
+		json_put(j, digits);
 	}
 	if (low > 0) {
-		json_put(w, "e");
-		json_put_number(w, (uint64_t)low * WIDE_LIMB_DIGITS);
+		json_put(j, "e");
+		json_put_number(j, (uint64_t)low * WIDE_LIMB_DIGITS);
 	}
-	json_put(w, "\"");
+	json_put(j, "\"");
 }
 
 /* Sets limbs from `low` on to digits[0 .. n). Returns false where they do not fit. */
@@ -225,26 +188,30 @@ static bool set_limbs(int64_t *limb, int nlimbs, uint64_t low, const char *digit
 	return n == 0;
 }
 
-void exact_limbs(struct json_reader *r, int64_t *limb, int nlimbs)
+void exact_limbs(struct json_text *j, int64_t *limb, int nlimbs)
 {
 	uint64_t exponent = 0;
 	const char *digits, *end;
 	bool negative;
 
+	if (!j->reads) {
+		put_limbs(j, limb, nlimbs);
+		return;
+	}
 	memset(limb, 0, (size_t)nlimbs * sizeof *limb);
-	json_expect(r, "\"");
-	negative = json_try(r, "-");
-	for (digits = r->at; r->at < r->end && decimal_is_digit(*r->at);)
-		r->at++;
-	end = r->at;
-	if (json_try(r, "e"))
-		exponent = json_number(r);
-	json_expect(r, "\"");
-	if (r->status == STATUS_OK &&
+	json_mark(j, "\"");
+	negative = json_try(j, "-");
+	for (digits = j->at; j->at < j->end && decimal_is_digit(*j->at);)
+		j->at++;
+	end = j->at;
+	if (json_try(j, "e"))
+		exponent = json_get_number(j);
+	json_mark(j, "\"");
+	if (j->status == STATUS_OK &&
 	    (end == digits || exponent % WIDE_LIMB_DIGITS ||
 	     !set_limbs(limb, nlimbs, exponent / WIDE_LIMB_DIGITS, digits, (size_t)(end - digits),
 			negative ? -1 : 1)))
-		json_fail(r, STATUS_DAMAGED);
+		json_fail(j, STATUS_DAMAGED);
 }
 
 bool exact_has_limbs(const int64_t *limb, int nlimbs)
@@ -255,44 +222,44 @@ bool exact_has_limbs(const int64_t *limb, int nlimbs)
 	return false;
 }
 
-void exact_put_integer(struct json_writer *w, const struct integer *x, int nmore)
+void exact_integer(struct json_text *j, struct integer *x, int nmore, int nlimbs_max)
 {
+	int64_t limb[4 * WIDE_NLIMBS + 3];
 	char digits[INTEGER_NDIGITS + WIDE_LIMB_DIGITS] = "0";
-	int n = integer_digits(x, digits), nzeros = n > 0 ? nmore : 0;
+	int n, nzeros;
 
+	if (j->reads) {
+		exact_limbs(j, limb, nlimbs_max);
+		integer_set_limbs(x, limb, nlimbs_max, 0);
+		if (x->negative)
+			json_fail(j, STATUS_DAMAGED);
+		return;
+	}
+	n = integer_digits(x, digits);
+	nzeros = n > 0 ? nmore : 0;
 	for (; n > 0 && digits[n - 1] == '0'; n--)
 		nzeros++;
 	for (; nzeros % WIDE_LIMB_DIGITS; nzeros--)
 		digits[n++] = '0';
-	json_put(w, x->negative && n > 0 ? "\"-" : "\"");
-	json_put_bytes(w, digits, n > 0 ? (size_t)n : 1);
+	json_put(j, x->negative && n > 0 ? "\"-" : "\"");
+	json_put_bytes(j, digits, n > 0 ? (size_t)n : 1);
 	if (nzeros > 0) {
-		json_put(w, "e");
-		json_put_number(w, (uint64_t)nzeros);
+		json_put(j, "e");
+		json_put_number(j, (uint64_t)nzeros);
 	}
-	json_put(w, "\"");
-}
-
-void exact_integer(struct json_reader *r, struct integer *x, int nlimbs_max)
-{
-	int64_t limb[4 * WIDE_NLIMBS + 3];
-
-	exact_limbs(r, limb, nlimbs_max);
-	integer_set_limbs(x, limb, nlimbs_max, 0);
-	if (x->negative)
-		json_fail(r, STATUS_DAMAGED);
+	json_put(j, "\"");
 }
 
 /* ---- sums by scale ---- */
 
-int exact_scale(struct json_reader *r, int nscales)
+void exact_scale(struct json_text *j, int *scale, int nscales)
 {
-	uint64_t scale = json_number(r);
+	uint64_t number = (uint64_t)*scale;
 
-	if (scale < (uint64_t)nscales)
-		return (int)scale;
-	json_fail(r, STATUS_DAMAGED);
-	return 0;
+	json_number(j, &number);
+	if (number >= (uint64_t)nscales)
+		json_fail(j, STATUS_DAMAGED);
+	*scale = number < (uint64_t)nscales ? (int)number : 0;
 }
 
 /* The most digits of a sum that is not cut; so many fit in the words and, of two, in the limit of a single number. */
@@ -303,9 +270,9 @@ static int digits_of(int nwords)
 
 void exact_sum_begin(struct exact_sum *s, int power, int scale)
 {
+	integer_set(&s->sum, 0);
 	s->power = power;
 	s->scale = scale;
-	integer_set(&s->sum, 0);
 }
 
 void exact_sum_add(struct exact_sum *s, const uint64_t *word, int nwords, int scale)
@@ -335,10 +302,9 @@ static void add_piece(struct exact_sum *s, int scale, const char *digits, int n)
 
 void exact_sum_end(struct exact_sum *s, int nwords)
 {
-	int nmost = digits_of(nwords), scale = s->scale, nzeros = 0, ndigits, done = 0;
+	int nmost = digits_of(nwords), scale = s->scale, nzeros = 0, ndigits = integer_digits(&s->sum, s->digits), done = 0;
 
 	s->npieces = 0;
-	ndigits = integer_digits(&s->sum, s->digits);
 	if (ndigits == 0)
 		return;
 	while (s->digits[ndigits - 1 - nzeros] == '0')
@@ -347,89 +313,62 @@ void exact_sum_end(struct exact_sum *s, int nwords)
 	scale -= nzeros;
 	ndigits -= nzeros * s->power;
 	for (int border = 0; ndigits > nmost && border < scale; border += nmost / s->power) {
-		int end = ndigits - s->power * (scale - border);
-		if (end <= done)
+		int next = ndigits - s->power * (scale - border);
+		if (next <= done)
 			continue;
-		add_piece(s, border, s->digits + done, end - done);
-		done = end;
+		add_piece(s, border, s->digits + done, next - done);
+		done = next;
 	}
 	add_piece(s, scale, s->digits + done, ndigits - done);
 }
 
-void exact_put_piece(struct json_writer *w, const struct exact_sum *s, const struct exact_piece *piece)
+void exact_put_piece(struct json_text *j, const struct exact_sum *s, const struct exact_piece *piece)
 {
-	json_put(w, s->sum.negative ? "\"-" : "\"");
-	json_put_bytes(w, piece->digits, piece->ndigits);
-	json_put(w, "\"");
+	json_put(j, s->sum.negative ? "\"-" : "\"");
+	json_put_bytes(j, piece->digits, piece->ndigits);
+	json_put(j, "\"");
 }
 
-void exact_put_pieces(struct json_writer *w, const struct exact_sum *s, int first, int end)
+void exact_put_pieces(struct json_text *j, const struct exact_sum *s, int first, int end)
 {
-	const char *separator = "[";
-
+	json_put(j, "[");
 	for (int i = 0; i < s->npieces; i++) {
 		if (s->pieces[i].scale < first || s->pieces[i].scale >= end)
 			continue;
-		json_put(w, separator);
-		json_put_number(w, (uint64_t)(s->pieces[i].scale - first));
-		json_put(w, ",");
-		exact_put_piece(w, s, &s->pieces[i]);
-		json_put(w, "]");
-		separator = ",[";
+		json_put(json_next(j), "[");
+		json_put_number(j, (uint64_t)(s->pieces[i].scale - first));
+		exact_put_piece(json_next(j), s, &s->pieces[i]);
+		json_put(j, "]");
 	}
+	json_put(j, "]");
 }
 
-bool exact_is_final(const uint64_t *word, int nwords, int scale, int power)
+void exact_get_pieces(struct json_text *j, exact_add add, void *to)
 {
-	int128 x = (int128)((uint128)word[1] << 64 | word[0]);
-
-	for (int i = 2; i < nwords; i++)
-		if (word[i] != (x < 0 ? UINT64_MAX : 0))
-			return false;
-	return x != 0 && (scale == 0 || x % (int128)decimal_powers[power] != 0);
+	json_mark(j, "[");
+	while (json_item(j, true)) {
+		struct sum192 sum = {0, 0};
+		int scale = 0;
+		json_mark(j, "[");
+		exact_scale(j, &scale, DECIMAL_NSCALES);
+		exact_sum192(json_next(j), &sum);
+		json_mark(j, "]");
+		if (j->status == STATUS_OK && add(to, scale, sum) != STATUS_OK)
+			json_fail(j, STATUS_NO_MEMORY);
+	}
+	json_mark(j, "]");
 }
 
-/* Whether one sum is all, and has its form already. */
-static bool is_final(const struct by_scale *sums, int scale, int power)
+void exact_sums(struct json_text *j, const struct by_scale *sums, int power, exact_add add, void *to)
 {
-	const struct sum192 *sum = &by_scale_values(sums)->square;
-	const uint64_t word[] = {(uint64_t)sum->low, (uint64_t)(sum->low >> 64), sum->high};
-
-	return sums->scales == (uint32_t)1 << scale && exact_is_final(word, 3, scale, power);
-}
-
-void exact_put_sums(struct json_writer *w, const struct by_scale *sums, int power)
-{
-	int last = sums->scales ? 31 - __builtin_clz(sums->scales) : 0;
 	struct exact_sum total;
 
-	json_put(w, "[");
-	if (is_final(sums, last, power)) {
-		json_put(w, "[");
-		json_put_number(w, (uint64_t)last);
-		json_put(w, ",");
-		exact_put_sum192(w, &by_scale_values(sums)->square);
-		json_put(w, "]");
-	} else if (sums->scales) {
-		exact_sum_begin(&total, power, last);
-		exact_sum_add_scales(&total, sums, 0);
-		exact_sum_end(&total, 3);
-		exact_put_pieces(w, &total, 0, DECIMAL_NSCALES);
+	if (j->reads) {
+		exact_get_pieces(j, add, to);
+		return;
 	}
-	json_put(w, "]");
-}
-
-void exact_sums(struct json_reader *r, enum status (*add)(void *to, int scale, struct sum192 sum), void *to)
-{
-	json_expect(r, "[");
-	while (json_try(r, "[") || json_try(r, ",[")) {
-		int scale = exact_scale(r, DECIMAL_NSCALES);
-		struct sum192 sum;
-		json_expect(r, ",");
-		sum = exact_sum192(r);
-		json_expect(r, "]");
-		if (r->status == STATUS_OK && add(to, scale, sum) != STATUS_OK)
-			json_fail(r, STATUS_NO_MEMORY);
-	}
-	json_expect(r, "]");
+	exact_sum_begin(&total, power, sums->scales ? 31 - __builtin_clz(sums->scales) : 0);
+	exact_sum_add_scales(&total, sums, 0);
+	exact_sum_end(&total, 3);
+	exact_put_pieces(j, &total, 0, DECIMAL_NSCALES);
 }
