@@ -34,16 +34,14 @@ void device_runs_release(struct device_run **runs)
 enum status device_run_each(const struct device_run *run, device_run_adder add, void *context)
 {
 	int64_t x[DEVICE_RUN_BATCH];
-	enum status status = STATUS_OK;
 
-	for (uint64_t first = 0, n; first < run->nnumbers && status == STATUS_OK; first += n) {
+	for (uint64_t first = 0, n; first < run->nnumbers; first += n) {
 		n = run->nnumbers - first;
 		n = n < DEVICE_RUN_BATCH ? n : DEVICE_RUN_BATCH;
-		status = run->ops->copy(run, first, n, x);
-		if (status == STATUS_OK)
-			status = add(context, x, n, run->scale);
+		TRY(run->ops->copy(run, first, n, x));
+		TRY(add(context, x, n, run->scale));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Adds all runs, and releases those that have been added. */
@@ -77,14 +75,13 @@ void values_add_run(struct values *v, struct device_run *run)
 static enum status add_values(void *context, const int64_t *x, size_t n, int scale)
 {
 	uint8_t scales[SIMD_NUMBERS_NROWS];
-	enum status status = STATUS_OK;
 
 	memset(scales, scale, sizeof scales);
-	for (size_t i = 0; i < n && status == STATUS_OK; i += SIMD_NUMBERS_NROWS) {
+	for (size_t i = 0; i < n; i += SIMD_NUMBERS_NROWS) {
 		uint64_t rows = n - i < SIMD_NUMBERS_NROWS ? ((uint64_t)1 << (n - i)) - 1 : ~(uint64_t)0;
-		status = moment_table[CELL_VALUES]->add(context, x + i, scales, rows);
+		TRY(moment_table[CELL_VALUES]->add(context, x + i, scales, rows));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status values_bring_down(struct values *v)
@@ -153,15 +150,14 @@ static enum status add_keys(void *context, const int64_t *x, size_t n, int scale
 {
 	struct key_target *to = context;
 	char text[DECIMAL_TEXT_NBYTES];
-	enum status status = STATUS_OK;
 
 	(void)scale;
-	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < n; i++) {
 		int of_key = (int)(x[i] & ((1 << KEY_NUMBER_SCALE_BITS) - 1));
 		size_t nbytes = decimal_format((x[i] - of_key) / (1 << KEY_NUMBER_SCALE_BITS), of_key, text);
-		status = keys_add(to->keys, to->wanted, text, nbytes, 0);
+		TRY(keys_add(to->keys, to->wanted, text, nbytes, 0));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status keys_settle(struct keys *k, const struct keys_wanted *wanted)

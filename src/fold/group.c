@@ -324,21 +324,18 @@ static enum status copy_end(struct group_end *to, const struct group_end *from, 
 {
 	uint32_t room = to->nbytes == GROUP_END_LONG ? to->room_nbytes : 0;
 	char *at = room ? to->at : NULL;
-	enum status status = STATUS_OK;
 
 	*to = *from;
 	if (from->nbytes != GROUP_END_LONG)
-		return status;
+		return STATUS_OK;
 	if (room < from->long_nbytes) {
 		for (room = 2 * GROUP_END_NBYTES; room < from->long_nbytes; room *= 2)
 			continue; /* so that what is left of places that became too short is never more than what is used */
-		status = text_arena_take(texts, room, &at);
+		TRY(text_arena_take(texts, room, &at));
 	}
-	if (status != STATUS_OK)
-		return status;
 	to->room_nbytes = room;
 	to->at = memcpy(at, from->at, from->long_nbytes);
-	return status;
+	return STATUS_OK;
 }
 
 static enum status add_ends(struct group_ends *e, const struct group_ends *later, struct text_arena *texts)
@@ -465,13 +462,12 @@ static enum status set_text(struct group_end *e, const struct text_at *x, struct
 /* Makes a cell's texts those of a run, but for their count. texts, errors: as above. */
 static enum status set_texts(struct group_texts *t, const struct text_run *run, struct text_arena *texts)
 {
-	enum status status = set_text(&t->least, &run->least, texts);
-
+	TRY(set_text(&t->least, &run->least, texts));
 	t->shortest = run->shortest;
 	t->longest = run->longest;
 	t->has_other = run->has_other;
 	t->has_time = run->has_time;
-	return status == STATUS_OK ? set_text(&t->greatest, &run->greatest, texts) : status;
+	return set_text(&t->greatest, &run->greatest, texts);
 }
 
 void group_add_text(struct group *g, const struct plan_column *column, const struct text_at *x)
@@ -535,8 +531,8 @@ enum status group_add_column(struct group *g, const struct plan *plan, size_t c,
 		}
 		return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
 	}
-	status = group_need_rest(g, plan);
-	return status == STATUS_OK ? column_combine(&g->rest->columns[c], later) : status;
+	TRY(group_need_rest(g, plan));
+	return column_combine(&g->rest->columns[c], later);
 }
 
 /* ---- states ---- */
@@ -675,8 +671,6 @@ static enum status own_ends(struct group *g, const struct plan *plan, struct tex
 
 enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct text_arena *texts)
 {
-	enum status status = STATUS_OK;
-
 	if (g->nrecords == 0 && !(later->rest && plan->groups_keep_keys)) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));
 		later->rest = NULL;
@@ -685,21 +679,21 @@ enum status group_combine(struct group *g, struct group *later, const struct pla
 	g->first = g->nrecords == 0 || later->first < g->first ? later->first : g->first;
 	g->nrecords += later->nrecords;
 	if (plan->nwindows)
-		status = group_windows_combine(g, later, plan);
-	if (later->rest && status == STATUS_OK)
-		status = combine_rest(g, later, plan);
+		TRY(group_windows_combine(g, later, plan));
+	if (later->rest)
+		TRY(combine_rest(g, later, plan));
 	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		for (unsigned left = plan->columns[c].states; left && status == STATUS_OK; left &= left - 1)
+		for (unsigned left = plan->columns[c].states; left; left &= left - 1)
 			if (states[__builtin_ctz(left)].combine)
-				status = states[__builtin_ctz(left)].combine(g, later, plan, c, texts);
-	for (size_t i = 0; i < plan->npairs && status == STATUS_OK; i++) {
+				TRY(states[__builtin_ctz(left)].combine(g, later, plan, c, texts));
+	for (size_t i = 0; i < plan->npairs; i++) {
 		const struct group_pair *pair = group_pair(later, &plan->pairs[i]);
 		if (plan->pairs[i].cell_offset && group_pair_products(pair))
-			status = group_add_products(g, plan, i, (unsigned)pair->scale, group_pair_products(pair));
+			TRY(group_add_products(g, plan, i, (unsigned)pair->scale, group_pair_products(pair)));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Gives `to` a copy of all that g holds. A partial that `to` has is empty; it stays if g has no partial. */

@@ -19,12 +19,10 @@ static struct key_table *table_of(const struct groups *part, size_t c)
 typedef enum status column_visitor(struct groups *part, size_t c);
 static enum status each_column(struct groups *part, column_visitor *visit)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t c = 0; part->keys && c < part->plan->ncolumns && status == STATUS_OK; c++)
+	for (size_t c = 0; part->keys && c < part->plan->ncolumns; c++)
 		if (plan_column_has_cell_of(&part->plan->columns[c], MOMENT_KEYS))
-			status = visit(part, c);
-	return status;
+			TRY(visit(part, c));
+	return STATUS_OK;
 }
 
 static enum status free_table(struct groups *part, size_t c)
@@ -180,25 +178,24 @@ static enum status settle_table(struct groups *part, size_t c)
 {
 	const struct plan_column *column = &part->plan->columns[c];
 	const struct key_table *table = table_of(part, c);
-	enum status status = STATUS_OK;
 	struct pair pair;
 
 	if (!table->value_nbytes && !group_rests_exist())
-		return status;
-	for (size_t slot = 0; slot < table->nslots && status == STATUS_OK; slot++) {
+		return STATUS_OK;
+	for (size_t slot = 0; slot < table->nslots; slot++) {
 		struct group_keys *keys;
 		if (!read_pair(table, slot, &pair))
 			continue;
 		keys = group_keys(pair.group, column);
 		if (pair.group->rest)
-			status = move_pair(part, c, &pair);
+			TRY(move_pair(part, c, &pair));
 		for (int i = 0; pair.times && pair.times->count > 0 && i < KEYS_NORDERS; i++)
 			if (comes_before(table, &pair, keys->found[i], (enum keys_order)i))
 				keys->found[i] = (uint32_t)slot + 1;
 		if (column->needs & MOMENT_KEY_LOGS && pair.times->count > 0)
 			add_logarithm(group_key_logs(pair.group, column), pair.times->count);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status group_keys_settle(struct groups *part)
@@ -209,17 +206,15 @@ enum status group_keys_settle(struct groups *part)
 static enum status fold_table(struct groups *part, size_t c)
 {
 	const struct key_table *table = table_of(part, c);
-	enum status status = STATUS_OK;
 	struct pair pair;
 
-	for (size_t slot = 0; slot < table->nslots && status == STATUS_OK; slot++) {
+	for (size_t slot = 0; slot < table->nslots; slot++) {
 		if (!read_pair(table, slot, &pair))
 			continue;
-		status = group_need_rest(pair.group, part->plan);
-		if (status == STATUS_OK)
-			status = move_pair(part, c, &pair);
+		TRY(group_need_rest(pair.group, part->plan));
+		TRY(move_pair(part, c, &pair));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status group_keys_fold(struct groups *part)

@@ -709,14 +709,11 @@ static void end_heap(struct group_heap *h)
 
 static enum status sort_part(struct gathering *g, const struct sorting *s, const struct groups *part, struct run *run)
 {
-	enum status status;
-
 	g->heap = &run->heap;
-	status = begin_heap(g, s, part->ngroups, NULL);
-	if (status == STATUS_OK)
-		status = groups_each(part, gather_group, g);
+	TRY(begin_heap(g, s, part->ngroups, NULL));
+	TRY(groups_each(part, gather_group, g));
 	end_heap(&run->heap);
-	return status;
+	return STATUS_OK;
 }
 
 static void *sort_parts(void *sorting)

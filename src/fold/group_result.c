@@ -148,18 +148,15 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_SUM:
 		return decimal_write(to, cell->sum, (int)group_cell_scale(cell));
 	case OPERATION_COUNT:
-		return decimal_write_u64(to, group_cell_count(cell) +
-						     (column->needs & MOMENT_ENDS ? group_ends(g, column)->ntexts : 0));
+		return decimal_write_u64(to,
+					 group_cell_count(cell) + (column->needs & MOMENT_ENDS ? group_ends(g, column)->ntexts : 0));
 	case OPERATION_MIN:
 	case OPERATION_MAX:
-		return group_cell_count(cell) == 0
-			       ? to
-			       : decimal_write(to, cell->extremes[r->operation == OPERATION_MAX],
-					       (int)group_cell_scale(cell));
+		return group_cell_count(cell) == 0 ? to : decimal_write(to,
+									cell->extremes[r->operation == OPERATION_MAX], (int)group_cell_scale(cell));
 	case OPERATION_RANGE:
-		return group_cell_count(cell) == 0
-			       ? to
-			       : decimal_write(to, (int128)cell->extremes[1] - cell->extremes[0], (int)group_cell_scale(cell));
+		return group_cell_count(cell) == 0 ? to : decimal_write(to,
+									(int128)cell->extremes[1] - cell->extremes[0], (int)group_cell_scale(cell));
 	case OPERATION_MEAN:
 	case OPERATION_VAR:
 	case OPERATION_VAR_POP:
@@ -216,7 +213,6 @@ static bool find_text(struct group *g, const struct plan *plan, const struct res
 static enum status begin_group(struct group_rows *rows, struct group *g, struct group_row *row)
 {
 	const struct plan *plan = &rows->q->plan;
-	enum status status;
 
 	row->ranks = NULL;
 	partial_clear(&rows->blank);
@@ -225,15 +221,14 @@ static enum status begin_group(struct group_rows *rows, struct group *g, struct 
 		return STATUS_NO_MEMORY;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		row->partial->columns[c].kind = column_kind(&rows->total->columns[c]);
-	status = ranks_list(rows->q, row->partial, &row->ranks);
-	return status == STATUS_OK ? ranks_find(rows->q, row->partial, rows->nthreads, row->ranks) : status;
+	TRY(ranks_list(rows->q, row->partial, &row->ranks));
+	return ranks_find(rows->q, row->partial, rows->nthreads, row->ranks);
 }
 
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
 			     const struct result *r, struct cell *out)
 {
 	char text[GROUP_RESULT_NBYTES], *end;
-	enum status status = STATUS_OK;
 	const char *found;
 	size_t nbytes;
 
@@ -247,9 +242,7 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	if (!row->partial)
-		status = begin_group(rows, g, row);
-	if (status != STATUS_OK)
-		return status;
+		TRY(begin_group(rows, g, row));
 	if (!result_cell(rows->q, row->partial, row->ranks, r, out))
 		return STATUS_NO_MEMORY;
 	out->is_quoted = (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) &&
@@ -414,14 +407,12 @@ struct row_queue {
 
 static enum status append_listed(struct printing *p, const struct group_list *list, size_t begin, size_t end)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+	for (size_t i = begin; i < end; i++) {
 		if (i + 8 < end)
 			group_prefetch(group_list_at(list, i + 8));
-		status = append_row(p, group_list_at(list, i));
+		TRY(append_row(p, group_list_at(list, i)));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status append_group(void *context, struct group *group)
@@ -562,14 +553,12 @@ static enum status set_title(struct table *t)
 
 static enum status fill_table(struct group_rows *rows, const struct group_list *list, struct table *t)
 {
-	enum status status = set_names(rows, t);
-
+	TRY(set_names(rows, t));
 	t->nlabels = rows->q->plan.nkeys;
-	if (status == STATUS_OK)
-		status = set_title(t);
-	for (size_t i = 0; i < list->n && status == STATUS_OK; i++)
-		status = set_row(rows, group_list_at(list, i), &t->cells[i * t->ncolumns]);
-	return status;
+	TRY(set_title(t));
+	for (size_t i = 0; i < list->n; i++)
+		TRY(set_row(rows, group_list_at(list, i), &t->cells[i * t->ncolumns]));
+	return STATUS_OK;
 }
 
 static enum status print_table(struct group_rows *rows, const struct group_list *list,

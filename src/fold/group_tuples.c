@@ -149,15 +149,14 @@ enum status group_tuples_copy_key(struct group_tuples *t, struct key *key)
 /* Gives a tuple that has been copied its own bytes of what it points to. */
 static enum status copy_texts(struct group_tuples *t, const struct plan *plan, struct group_tuple *tuple)
 {
-	enum status status = key_is_long(&tuple->key) ? group_tuples_copy_key(t, &tuple->key) : STATUS_OK;
-
-	for (size_t c = 0; plan->groups_keep_keys && c < plan->ncolumns && status == STATUS_OK; c++) {
+	TRY(key_is_long(&tuple->key) ? group_tuples_copy_key(t, &tuple->key) : STATUS_OK);
+	for (size_t c = 0; plan->groups_keep_keys && c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
 		if (column->needs & MOMENT_KEYS && group_tuple_codes(tuple)[column->tuple_code] != TUPLE_MISSING &&
 		    key_is_long(&group_tuple_text(tuple, column)->key))
-			status = group_tuples_copy_key(t, &group_tuple_text(tuple, column)->key);
+			TRY(group_tuples_copy_key(t, &group_tuple_text(tuple, column)->key));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status group_tuples_wait(struct groups *part, size_t number, const struct group_tuples *from, const uint32_t *at, size_t n)
@@ -185,23 +184,21 @@ static enum status find(struct groups *part, size_t number, struct group_tuple *
 {
 	const struct key_seed seed = key_seed_get();
 	uint64_t hashes[FLIGHT_NTUPLES];
-	enum status status = STATUS_OK;
 
 	for (unsigned i = 0; i < n; i++) {
 		hashes[i] = key_held_hash(&tuples[i]->key, seed) | (uint64_t)number << (64 - GROUPS_PART_BITS);
 		groups_prefetch(part, hashes[i]);
 	}
-	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
-		status = groups_find(part, &tuples[i]->key, hashes[i], &groups[i]);
-		if (status == STATUS_OK)
-			group_prefetch(groups[i]);
+	for (unsigned i = 0; i < n; i++) {
+		TRY(groups_find(part, &tuples[i]->key, hashes[i], &groups[i]));
+		group_prefetch(groups[i]);
 	}
-	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		uint64_t place = tuples[i]->place & (TUPLE_PLACES - 1);
 		if (groups[i]->nrecords++ == 0 || place < groups[i]->first)
 			groups[i]->first = place;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Folds the values of a column that are more than numbers. */
@@ -246,7 +243,6 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 {
 	const struct plan_column *column = &part->plan->columns[c];
 	struct simd_numbers x;
-	enum status status = STATUS_OK;
 
 	x.numbers = 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -258,14 +254,14 @@ static enum status fold_column(struct groups *part, size_t c, struct group **gro
 		x.significand[i] = *group_tuple_number(tuples[i], column);
 		x.scale[i] = (uint8_t)code;
 		x.numbers |= (uint64_t)(code < TUPLE_QUOTIENT) << i;
-		if (code == TUPLE_QUOTIENT && status == STATUS_OK)
-			status = fold_quotient(part, c, groups[i], group_tuple_quotient(tuples[i], column));
+		if (code == TUPLE_QUOTIENT)
+			TRY(fold_quotient(part, c, groups[i], group_tuple_quotient(tuples[i], column)));
 	}
-	if (status == STATUS_OK && x.numbers)
-		status = group_add_rows(groups, part->plan, c, &x, x.numbers);
-	if (status == STATUS_OK && column->needs & (MOMENT_ENDS | MOMENT_TEXTS | MOMENT_VALUES | MOMENT_KEYS))
-		status = fold_others(part, c, groups, tuples, n);
-	return status;
+	if (x.numbers)
+		TRY(group_add_rows(groups, part->plan, c, &x, x.numbers));
+	if (column->needs & (MOMENT_ENDS | MOMENT_TEXTS | MOMENT_VALUES | MOMENT_KEYS))
+		TRY(fold_others(part, c, groups, tuples, n));
+	return STATUS_OK;
 }
 
 /* Folds the products of the plan's pair i. */
@@ -273,9 +269,8 @@ static enum status fold_pair(struct groups *part, size_t i, struct group **group
 {
 	const struct plan *plan = part->plan;
 	const struct plan_column *sides[PAIR_NSIDES] = {&plan->columns[plan->pairs[i].x], &plan->columns[plan->pairs[i].y]};
-	enum status status = STATUS_OK;
 
-	for (unsigned t = 0; t < n && status == STATUS_OK; t++) {
+	for (unsigned t = 0; t < n; t++) {
 		struct decimal x[PAIR_NSIDES];
 		bool has[PAIR_NSIDES];
 		for (int side = 0; side < PAIR_NSIDES; side++) {
@@ -284,12 +279,13 @@ static enum status fold_pair(struct groups *part, size_t i, struct group **group
 			has[side] = x[side].scale < TUPLE_TEXT;
 		}
 		if (has[PAIR_X] && has[PAIR_Y])
-			status = group_add_products(groups[t], plan, i, (unsigned)(x[PAIR_X].scale + x[PAIR_Y].scale),
-						    (int128)x[PAIR_X].significand * x[PAIR_Y].significand);
+			TRY(group_add_products(groups[t], plan, i,
+					       (unsigned)(x[PAIR_X].scale + x[PAIR_Y].scale),
+					       (int128)x[PAIR_X].significand * x[PAIR_Y].significand));
 		else if (has[PAIR_X] || has[PAIR_Y])
-			status = group_add_alone(groups[t], plan, i, has[PAIR_X] ? PAIR_X : PAIR_Y, x[has[PAIR_X] ? PAIR_X : PAIR_Y]);
+			TRY(group_add_alone(groups[t], plan, i, has[PAIR_X] ? PAIR_X : PAIR_Y, x[has[PAIR_X] ? PAIR_X : PAIR_Y]));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status group_tuples_fold(struct groups *part, size_t number)

@@ -185,10 +185,8 @@ static enum status place_group(void *context, struct group *group)
 static enum status fold(const struct plan *plan, const struct place *place, int64_t significand, unsigned scale)
 {
 	const uint8_t scales = (uint8_t)scale;
-	enum status status = group_need_rest(place->group, plan);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(group_need_rest(place->group, plan));
 	return moments_add(&place->group->rest->columns[place->column].moments, MOMENT_VALUES, &significand, &scales, 1);
 }
 
@@ -212,14 +210,13 @@ static enum status put_list(const struct groups *g, size_t list, struct place *p
 {
 	const bool is_wide = list == nlists(g->plan) - 1;
 	const unsigned scale = list % NARROW_NSCALES;
-	enum status status = STATUS_OK;
 
 	for (const struct listed_values *block = g->lists[list]; block; block = block->next)
-		for (size_t i = 0; i < block->n && status == STATUS_OK; i++)
-			status = is_wide ? put(g->plan, &places[block->wide[i].ordinal], block->wide[i].significand,
-					       block->wide[i].scale)
-					 : put(g->plan, &places[block->narrow[i].ordinal], block->narrow[i].significand, scale);
-	return status;
+		for (size_t i = 0; i < block->n; i++)
+			TRY(is_wide ? put(g->plan, &places[block->wide[i].ordinal], block->wide[i].significand,
+					  block->wide[i].scale)
+				    : put(g->plan, &places[block->narrow[i].ordinal], block->narrow[i].significand, scale));
+	return STATUS_OK;
 }
 
 /* Moves all that g has listed to its groups: to their settled numbers, which `at` has room for, or, if it is NULL, to their
@@ -229,10 +226,9 @@ static enum status put_all(struct groups *g, int64_t *at)
 	struct settling s = {.g = g, .at = at};
 	const size_t nbytes = g->nordinals * sizeof *s.places;
 	void *memory;
-	enum status status = key_memory_new(nbytes, &memory);
+	enum status status = STATUS_OK;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(nbytes, &memory));
 	s.places = memory;
 	groups_each(g, place_group, &s);
 	for (size_t list = 0; list < nlists(g->plan) && status == STATUS_OK; list++)
@@ -286,16 +282,16 @@ enum status group_values_add_to(const struct group_values *v, struct column_part
 {
 	struct values *to = group_values_count(v) ? moments_need(&column->moments, CELL_VALUES) : NULL;
 	uint8_t scales[SIMD_NUMBERS_NROWS];
-	enum status status = to || group_values_count(v) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
 
+	TRY(to || group_values_count(v) == 0 ? STATUS_OK : STATUS_NO_MEMORY);
 	if (to && !values_have_any(to))
 		values_forget_scale(to);
 	memset(scales, (int)group_values_scale(v), sizeof scales);
-	for (uint64_t i = 0, n; i < group_values_count(v) && status == STATUS_OK; i += n) {
+	for (uint64_t i = 0, n; i < group_values_count(v); i += n) {
 		n = group_values_count(v) - i;
 		n = n < SIMD_NUMBERS_NROWS ? n : SIMD_NUMBERS_NROWS;
-		status = moments_add(&column->moments, MOMENT_VALUES, v->at + i, scales,
-				     ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n));
+		TRY(moments_add(&column->moments, MOMENT_VALUES, v->at + i, scales,
+				~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n)));
 	}
-	return status;
+	return STATUS_OK;
 }

@@ -120,17 +120,15 @@ static struct group_numbers numbers_of(const uint64_t *cell, const struct group_
 static enum status add_group(struct group *to, const struct plan *plan, const struct group_layout *layout,
 			     const uint32_t *scales, const uint64_t *words)
 {
-	enum status status = STATUS_OK;
-
 	to->first = to->nrecords == 0 || words[0] < to->first ? words[0] : to->first;
 	to->nrecords += (uint32_t)words[1];
-	for (uint32_t i = 0; i < layout->ncolumns && status == STATUS_OK; i++) {
+	for (uint32_t i = 0; i < layout->ncolumns; i++) {
 		const struct group_layout_column *column = &layout->columns[i];
 		const struct group_numbers x = numbers_of(&words[column->word], column, scales[i]);
 		if (x.count)
-			status = group_add_numbers(to, plan, column->column, &x);
+			TRY(group_add_numbers(to, plan, column->column, &x));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status group_words_get(struct group *to, const struct plan *plan, const struct group_layout *layout,
@@ -214,23 +212,22 @@ static enum status add_flight(const struct arriving *a, const uint64_t *const *f
 	struct group *groups[FLIGHT_NGROUPS];
 	struct key keys[FLIGHT_NGROUPS];
 	uint64_t hashes[FLIGHT_NGROUPS];
-	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < n; i++) {
 		hashes[i] = key_make((const char *)(from[i] + a->layout->nwords), key_nbytes_of(from[i]), false,
 				     a->seed, &keys[i]);
 		groups_prefetch(a->to, hashes[i]);
 	}
-	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < n; i++) {
 		groups[i] = (struct group *)groups_seek(a->to, &keys[i], hashes[i]);
 		if (groups[i])
 			group_prefetch(groups[i]);
 		else
-			status = groups_append(a->to, &keys[i], &groups[i]);
+			TRY(groups_append(a->to, &keys[i], &groups[i]));
 	}
-	for (size_t i = 0; i < n && status == STATUS_OK; i++)
-		status = add_group(groups[i], a->plan, a->layout, a->scales, from[i]);
-	return status;
+	for (size_t i = 0; i < n; i++)
+		TRY(add_group(groups[i], a->plan, a->layout, a->scales, from[i]));
+	return STATUS_OK;
 }
 
 static enum status add_all(const struct arriving *a, const uint64_t *words, size_t nwords, size_t *nused)

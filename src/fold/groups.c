@@ -126,15 +126,13 @@ static size_t nbytes_with(const struct groups *g, const struct key *key)
 
 enum status groups_each(const struct groups *g, groups_visitor visit, void *context)
 {
-	enum status status = STATUS_OK;
-
 	for (struct groups_block *b = g->blocks; b; b = b->next)
-		for (size_t at = 0; at < b->nused && status == STATUS_OK;) {
+		for (size_t at = 0; at < b->nused;) {
 			struct group *group = (struct group *)((char *)b->groups + at + home_nbytes(g));
 			at += nbytes_with(g, &group->key);
-			status = visit(context, group);
+			TRY(visit(context, group));
 		}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status free_group(void *context, struct group *group)
@@ -198,14 +196,11 @@ static enum status add_block(struct groups *g, size_t nbytes)
 {
 	struct groups_block *last = g->last, *block;
 	size_t size = last ? 2 * last->nbytes : BLOCK_NBYTES_MIN;
-	enum status status;
 	void *memory;
 
 	size = size < BLOCK_NBYTES_MAX ? size : BLOCK_NBYTES_MAX;
 	size = size < nbytes + sizeof *block ? nbytes + sizeof *block : size;
-	status = key_memory_new(size, &memory);
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(size, &memory));
 	block = memory;
 	block->nbytes = size;
 	block->next = last ? last->next : NULL;
@@ -251,10 +246,8 @@ static enum status move_group(void *context, struct group *group)
 static enum status resize(struct groups *g, size_t nslots)
 {
 	void *slots;
-	enum status status = key_memory_new(nslots * sizeof *g->slots, &slots);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(nslots * sizeof *g->slots, &slots));
 	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
 	g->slots = slots;
 	g->nslots = nslots;
@@ -282,9 +275,8 @@ void groups_drop_index(struct groups *g)
 
 enum status groups_index_and_find(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
 {
-	enum status status = groups_index(g);
-
-	return status == STATUS_OK ? groups_find(g, key, hash, out) : status;
+	TRY(groups_index(g));
+	return groups_find(g, key, hash, out);
 }
 
 enum status groups_append(struct groups *g, const struct key *key, struct group **out)
@@ -308,13 +300,10 @@ enum status groups_append(struct groups *g, const struct key *key, struct group 
 
 enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
 {
-	enum status status = g->ngroups >= most_groups(g->nslots) ? resize(g, 2 * g->nslots) : STATUS_OK;
-
-	if (status == STATUS_OK)
-		status = groups_append(g, key, out);
-	if (status == STATUS_OK)
-		set_slot(g, *out, hash);
-	return status;
+	TRY(g->ngroups >= most_groups(g->nslots) ? resize(g, 2 * g->nslots) : STATUS_OK);
+	TRY(groups_append(g, key, out));
+	set_slot(g, *out, hash);
+	return STATUS_OK;
 }
 
 /* ---- combining ---- */
@@ -323,13 +312,12 @@ static enum status add_group(void *context, struct group *group)
 {
 	struct groups *g = context;
 	struct group *to = NULL;
-	enum status status = groups_find(g, &group->key, group_hash(group, key_seed_get()), &to);
 
-	if (status == STATUS_OK)
-		status = group_combine(to, group, g->plan, &g->texts);
+	TRY(groups_find(g, &group->key, group_hash(group, key_seed_get()), &to));
+	TRY(group_combine(to, group, g->plan, &g->texts));
 	if (g->plan->emits)
 		*group_home(group) = to;
-	return status;
+	return STATUS_OK;
 }
 
 /* Whether a thread keeps the groups of two together. */
@@ -532,24 +520,22 @@ static enum status add_flight(struct groups *to, const struct arrivals *all, siz
 	struct group *groups[FLIGHT_NKEYS];
 	const struct key_seed seed = key_seed_get();
 	uint64_t hashes[FLIGHT_NKEYS];
-	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < n; i++) {
 		hashes[i] = group_hash(a[i], seed);
 		groups_prefetch(to, hashes[i]);
 	}
-	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		status = groups_find(to, &a[i]->key, hashes[i], &groups[i]);
-		if (status == STATUS_OK)
-			group_prefetch(groups[i]);
+	for (size_t i = 0; i < n; i++) {
+		TRY(groups_find(to, &a[i]->key, hashes[i], &groups[i]));
+		group_prefetch(groups[i]);
 	}
-	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (all->binds)
 			*group_home(a[i]) = groups[i];
 		else
-			status = group_combine(groups[i], a[i], to->plan, &to->texts);
+			TRY(group_combine(groups[i], a[i], to->plan, &to->texts));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Sorts g's tuples by part. Errors: STATUS_NO_MEMORY. */
@@ -580,17 +566,15 @@ static enum status sort_tuples(const struct groups *g, struct arrivals *a)
 /* Adds all arrivals of part p, whose lock the caller holds. */
 static enum status add_part(struct part *part, const struct arrivals *a, size_t p)
 {
-	enum status status = STATUS_OK;
-
 	if (a->tuple_begins[p] < a->tuple_begins[p + 1])
-		status = group_tuples_wait(part->groups, p, a->tuples, a->order + a->tuple_begins[p],
-					   a->tuple_begins[p + 1] - a->tuple_begins[p]);
+		TRY(group_tuples_wait(part->groups, p, a->tuples, a->order + a->tuple_begins[p],
+				      a->tuple_begins[p + 1] - a->tuple_begins[p]));
 
-	for (size_t i = a->begins[p], n; i < a->begins[p + 1] && status == STATUS_OK; i += n) {
+	for (size_t i = a->begins[p], n; i < a->begins[p + 1]; i += n) {
 		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
-		status = add_flight(part->groups, a, i, n);
+		TRY(add_flight(part->groups, a, i, n));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Adds to each part in which the caller finds no other thread; leaves the others for later. waits: to all. */
@@ -618,13 +602,12 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 {
 	size_t first = 37 * (size_t)atomic_fetch_add(&s->nturns, 1);
 	bool is_left[STORE_NPARTS];
-	enum status status;
 
 	for (size_t p = 0; p < STORE_NPARTS; p++)
 		is_left[p] = a->begins[p] < a->begins[p + 1] ||
 			     a->tuple_begins[p] < a->tuple_begins[p + 1];
-	status = add_parts_round(s, a, first, is_left, false);
-	return status == STATUS_OK ? add_parts_round(s, a, first, is_left, true) : status;
+	TRY(add_parts_round(s, a, first, is_left, false));
+	return add_parts_round(s, a, first, is_left, true);
 }
 
 /* Adds all of g to the store, or binds them. */
@@ -651,21 +634,18 @@ static enum status send(struct groups *g, bool binds)
 
 enum status groups_store(struct groups *g)
 {
-	enum status status = send(g, false);
-
-	if (status == STATUS_OK)
-		groups_clear(g);
-	return status;
+	TRY(send(g, false));
+	groups_clear(g);
+	return STATUS_OK;
 }
 
 /* ---- exchanging ---- */
 
 enum status groups_bind(struct groups *g)
 {
-	enum status status = g->is_bound ? STATUS_OK : send(g, true);
-
+	TRY(g->is_bound ? STATUS_OK : send(g, true));
 	g->is_bound = true;
-	return status;
+	return STATUS_OK;
 }
 
 #define AHEAD_NGROUPS 16 /* whose homes are on their way into the cache */

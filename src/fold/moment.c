@@ -52,45 +52,39 @@ static bool takes_numbers(int i, unsigned needs)
 /* Makes the cells of the moments of numbers in needs. */
 static enum status need_cells(struct moment_cells *m, unsigned needs)
 {
-	enum status status = STATUS_OK;
-
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
+	for (int i = 0; i < NCELLS; i++)
 		if (takes_numbers(i, needs) && !moments_need(m, i))
-			status = STATUS_NO_MEMORY;
-	return status;
+			return STATUS_NO_MEMORY;
+	return STATUS_OK;
 }
 
 enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
 			const uint8_t *scale, uint64_t rows)
 {
-	enum status status = need_cells(m, needs);
-
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
+	TRY(need_cells(m, needs));
+	for (int i = 0; i < NCELLS; i++)
 		if (takes_numbers(i, needs))
-			status = moment_table[i]->add(m->cells[i], significand, scale, rows);
-	return status;
+			TRY(moment_table[i]->add(m->cells[i], significand, scale, rows));
+	return STATUS_OK;
 }
 
 enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x, int scale)
 {
-	enum status status = need_cells(m, needs);
-
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++)
+	TRY(need_cells(m, needs));
+	for (int i = 0; i < NCELLS; i++)
 		if (takes_numbers(i, needs))
-			status = moment_table[i]->add_wide(m->cells[i], x, scale);
-	return status;
+			TRY(moment_table[i]->add_wide(m->cells[i], x, scale));
+	return STATUS_OK;
 }
 
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later)
 {
-	enum status status = STATUS_OK;
-
-	for (int i = 0; i < NCELLS && status == STATUS_OK; i++) {
+	for (int i = 0; i < NCELLS; i++) {
 		if (!moments_cell(later, i))
 			continue;
 		if (!moments_need(m, i))
 			return STATUS_NO_MEMORY;
-		status = moment_table[i]->combine(m->cells[i], later->cells[i]);
+		TRY(moment_table[i]->combine(m->cells[i], later->cells[i]));
 	}
-	return status;
+	return STATUS_OK;
 }

@@ -92,12 +92,11 @@ static enum status ends_combine(void *cell, void *later_cell)
 {
 	struct ends *e = cell;
 	const struct ends *later = later_cell;
-	enum status status = STATUS_OK;
 
-	for (int i = 0; i < NENDS && status == STATUS_OK; i++)
+	for (int i = 0; i < NENDS; i++)
 		if (later->value[i].is_set && end_gives_way(&e->value[i], (enum end)i, later->value[i].place))
-			status = copy_value(&e->value[i], &later->value[i]);
-	return status;
+			TRY(copy_value(&e->value[i], &later->value[i]));
+	return STATUS_OK;
 }
 
 /* ---- text: a list of the four values, each [place,text], or [place,text,plain] of a number, or null ---- */

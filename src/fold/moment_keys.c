@@ -33,14 +33,11 @@ static size_t count_wanted(const struct keys *k)
 /* Makes the parts unless they are there. */
 static enum status need_parts(struct keys *k)
 {
-	enum status status;
 	void *memory;
 
 	if (k->parts)
 		return STATUS_OK;
-	status = key_memory_new(count_wanted(k) * sizeof *k->parts, &memory);
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new(count_wanted(k) * sizeof *k->parts, &memory));
 	k->parts = memory;
 	for (size_t i = 0; i < count_wanted(k); i++)
 		k->parts[i].others.value_nbytes = k->counts ? sizeof(struct key_count) : 0;
@@ -119,13 +116,12 @@ add_other(struct key_table *t, const struct key *key, uint64_t hash, struct key_
 	  struct key_count times, bool adopts)
 {
 	size_t slot = key_table_find(t, key, hash);
-	enum status status = STATUS_OK;
 
 	if (slot == SIZE_MAX)
-		status = key_table_insert(t, key, hash, seed, adopts, &slot);
-	if (status == STATUS_OK && t->value_nbytes)
+		TRY(key_table_insert(t, key, hash, seed, adopts, &slot));
+	if (t->value_nbytes)
 		key_count_add(key_table_value(t, slot), times);
-	return status;
+	return STATUS_OK;
 }
 
 /* Adds a key, whose bytes are copied, with its times. */
@@ -144,17 +140,14 @@ enum status keys_add_times(struct keys *k, struct keys_wanted wanted, const char
 	struct key_seed seed = key_seed_get();
 	struct key key;
 	uint64_t hash = key_make(text, nbytes, false, seed, &key);
-	enum status status;
 
 	keys_want(k, wanted);
 	if (k->is_over)
 		return STATUS_OK;
-	status = need_parts(k);
-	if (status != STATUS_OK)
-		return status;
-	status = add_key(k, &key, hash, seed, times);
+	TRY(need_parts(k));
+	TRY(add_key(k, &key, hash, seed, times));
 	check_known(k);
-	return status;
+	return STATUS_OK;
 }
 
 enum status keys_add(struct keys *k, struct keys_wanted wanted, const char *text, size_t nbytes,
@@ -216,7 +209,7 @@ static enum status add_own_log(struct keys *k)
 {
 	enum status status = add_log(k, &k->log);
 
-	k->log.nspans = 0;
+	k->log.nspans = 0; /* also after an error: their text goes */
 	return status;
 }
 
@@ -246,20 +239,18 @@ struct key_span *keys_note(struct keys *k, struct keys_wanted wanted, const char
 static enum status add_table(struct key_table *t, const struct key_table *from, bool adopts,
 			     struct key_seed seed)
 {
-	enum status status = STATUS_OK;
-
 	if (from->nkeys > 0)
-		status = key_table_reserve(t, t->nkeys + from->nkeys, seed);
-	for (size_t i = 0; i < from->nslots && status == STATUS_OK; i++) {
+		TRY(key_table_reserve(t, t->nkeys + from->nkeys, seed));
+	for (size_t i = 0; i < from->nslots; i++) {
 		const struct key *key = &from->keys[i];
 		struct key_count times = {0, 0};
 		if (!key->high)
 			continue;
 		if (from->value_nbytes)
 			times = *(const struct key_count *)key_table_value(from, i);
-		status = add_other(t, key, key_held_hash(key, seed), seed, times, adopts);
+		TRY(add_other(t, key, key_held_hash(key, seed), seed, times, adopts));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status keys_combine(void *cell, void *later_cell)
@@ -267,23 +258,21 @@ static enum status keys_combine(void *cell, void *later_cell)
 	struct keys *k = cell;
 	struct keys *later = later_cell;
 	struct key_seed seed = key_seed_get();
-	enum status status;
 
 	keys_want(k, (struct keys_wanted){later->counts, later->is_small, later->nmost});
 	k->is_over = k->is_over || later->is_over;
 	device_runs_take(&k->runs, &later->runs);
-	status = add_own_log(k);
-	if (status == STATUS_OK && later->parts)
-		status = need_parts(k);
-	for (size_t i = 0; i < count_parts(later) && status == STATUS_OK && !k->is_over; i++) {
-		status = word_set_add_all(&k->parts[i].words, k->counts, &later->parts[i].words);
-		if (status == STATUS_OK && later->parts[i].others.nkeys > 0)
-			status = add_table(&k->parts[i].others, &later->parts[i].others, false, seed);
+	TRY(add_own_log(k));
+	if (later->parts)
+		TRY(need_parts(k));
+	for (size_t i = 0; i < count_parts(later) && !k->is_over; i++) {
+		TRY(word_set_add_all(&k->parts[i].words, k->counts, &later->parts[i].words));
+		if (later->parts[i].others.nkeys > 0)
+			TRY(add_table(&k->parts[i].others, &later->parts[i].others, false, seed));
 	}
-	if (status == STATUS_OK)
-		status = add_log(k, &later->log);
+	TRY(add_log(k, &later->log));
 	check_limit(k);
-	return status;
+	return STATUS_OK;
 }
 
 static void keys_clear(void *cell)
@@ -317,22 +306,19 @@ static void keys_free(void *cell)
 
 enum status keys_join_begin(struct keys *const *all, size_t nall)
 {
-	enum status status = STATUS_OK;
-
 	for (size_t i = 0; i < nall; i++) {
 		keys_want(all[0], (struct keys_wanted){all[i]->counts, all[i]->is_small, all[i]->nmost});
 		all[0]->is_over = all[0]->is_over || all[i]->is_over;
 	}
-	for (size_t i = 0; i < nall && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < nall; i++) {
 		if (i > 0)
 			device_runs_take(&all[0]->runs, &all[i]->runs);
 		keys_want(all[i], (struct keys_wanted){all[0]->counts, all[0]->is_small, all[0]->nmost});
-		status = need_parts(all[i]);
-		if (status == STATUS_OK)
-			status = add_own_log(all[i]);
+		TRY(need_parts(all[i]));
+		TRY(add_own_log(all[i]));
 	}
 	check_limit(all[0]);
-	return status;
+	return STATUS_OK;
 }
 
 /* Moves the keys of `from` to `to`. is_over: drops them instead. */
@@ -371,18 +357,16 @@ static enum status join_words(struct word_set *to, struct word_set *from, bool c
 enum status keys_join_part(struct keys *const *all, size_t nall, size_t part)
 {
 	struct key_part *to = &all[0]->parts[part];
-	enum status status = STATUS_OK;
 
 	if (part >= count_parts(all[0]))
-		return status;
-	for (size_t i = 1; i < nall && status == STATUS_OK; i++) {
+		return STATUS_OK;
+	for (size_t i = 1; i < nall; i++) {
 		struct key_part *from = &all[i]->parts[part];
-		status = join_words(&to->words, &from->words, all[0]->counts, all[0]->is_over);
-		if (status == STATUS_OK)
-			status = join_tables(&to->others, &from->others, all[0]->is_over);
+		TRY(join_words(&to->words, &from->words, all[0]->counts, all[0]->is_over));
+		TRY(join_tables(&to->others, &from->others, all[0]->is_over));
 	}
 	word_set_settle(&to->words);
-	return status;
+	return STATUS_OK;
 }
 
 void keys_join_end(struct keys *all0)

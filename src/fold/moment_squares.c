@@ -68,15 +68,13 @@ static uint128 sum_squares(const int64_t *significand, uint64_t rows)
 static enum status squares_add(void *cell, const int64_t *significand, const uint8_t *scale,
 			       uint64_t rows)
 {
-	enum status status = STATUS_OK;
-
-	while (rows && status == STATUS_OK) {
+	while (rows) {
 		uint64_t alike = moment_rows_alike(scale, rows);
 		struct sum192 sum = {sum_squares(significand, alike), 0};
-		status = squares_add_sum(cell, scale[__builtin_ctzll(rows)], sum);
+		TRY(squares_add_sum(cell, scale[__builtin_ctzll(rows)], sum));
 		rows &= ~alike;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status need_wide(struct squares *s)

@@ -201,13 +201,11 @@ static bool have_scale(const uint8_t *scale, uint32_t n, uint8_t wanted)
 static enum status add_dense(struct values *v, const int64_t *significand, const uint8_t *scale,
 			     uint32_t n)
 {
-	enum status status = STATUS_OK;
-
 	if (have_scale(scale, n, v->scale))
 		return add_all(v, significand, n);
-	for (uint32_t i = 0; i < n && status == STATUS_OK; i++)
-		status = add_one(v, significand[i], scale[i]);
-	return status;
+	for (uint32_t i = 0; i < n; i++)
+		TRY(add_one(v, significand[i], scale[i]));
+	return STATUS_OK;
 }
 
 /* Adds numbers that memory may have no room for. */
@@ -331,32 +329,31 @@ static void splice(struct values *v, struct values *later)
 static enum status copy_block(struct values *v, const struct values_block *b)
 {
 	struct values_cursor at = {.block = b};
-	enum status status = STATUS_OK;
 	int64_t x[VALUES_BATCH];
 	struct wide wide;
 	size_t n;
 
 	if (b->form == VALUES_INT32 || b->form == VALUES_INT64) {
-		while (status == STATUS_OK && (n = values_next64(&at, b->scale, x)) > 0) {
+		while ((n = values_next64(&at, b->scale, x)) > 0) {
 			if (b->scale == v->scale)
-				status = add_all(v, x, (uint32_t)n);
-			for (size_t i = 0; i < n && b->scale != v->scale && status == STATUS_OK; i++)
-				status = add_one(v, x[i], b->scale);
+				TRY(add_all(v, x, (uint32_t)n));
+			for (size_t i = 0; i < n && b->scale != v->scale; i++)
+				TRY(add_one(v, x[i], b->scale));
 		}
-		return status;
+		return STATUS_OK;
 	}
-	for (uint32_t i = 0; i < b->nbytes && status == STATUS_OK;) {
+	for (uint32_t i = 0; i < b->nbytes;) {
 		if (b->form == VALUES_WIDE) {
 			int scale = values_wide_scale(b->data + i);
 			i += values_unpack_wide(b->data + i, &wide);
-			status = add_wide(v, &wide, scale);
+			TRY(add_wide(v, &wide, scale));
 			continue;
 		}
 		memcpy(x, b->data + i, sizeof *x);
-		status = add_decimal(v, x[0], b->data[i + sizeof *x]);
+		TRY(add_decimal(v, x[0], b->data[i + sizeof *x]));
 		i += VALUES_DECIMAL_NBYTES;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 bool values_have_any(const struct values *v)

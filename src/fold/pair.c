@@ -136,19 +136,18 @@ enum status pair_add_alone(struct pair_partial *p, int side, unsigned needs, con
 			   uint64_t rows)
 {
 	struct column_partial *alone = pair_alone(p, side);
-	enum status status = alone ? STATUS_OK : STATUS_NO_MEMORY;
 
-	if (status != STATUS_OK)
-		return status;
+	if (!alone)
+		return STATUS_NO_MEMORY;
 	alone->fast.count += (uint64_t)__builtin_popcountll(rows);
-	for (uint64_t left = rows; left && status == STATUS_OK;) {
+	for (uint64_t left = rows; left;) {
 		int of_first = scale[__builtin_ctzll(left)];
 		struct decimal_bin bin = {0, 0, 0}; /* nobody asks for the extremes */
 		for (; left && scale[__builtin_ctzll(left)] == of_first; left &= left - 1)
 			bin.sum += value[__builtin_ctzll(left)];
-		status = by_scale_add_bin(&alone->fast, of_first, &bin);
+		TRY(by_scale_add_bin(&alone->fast, of_first, &bin));
 	}
-	return status == STATUS_OK ? moments_add(&alone->moments, needs, value, scale, rows) : status;
+	return moments_add(&alone->moments, needs, value, scale, rows);
 }
 
 static enum status combine_alone(struct pair_partial *p, const struct pair_partial *later, int side)
@@ -166,26 +165,21 @@ static enum status combine_products(struct pair_partial *p, const struct pair_pa
 {
 	const struct by_scale *products = &later->products[i];
 	const union scale_value *value = by_scale_values(products);
-	enum status status = STATUS_OK;
 
-	for (uint32_t left = products->scales; left && status == STATUS_OK; left &= left - 1)
-		status = pair_add_sum(p, (unsigned)(i * DECIMAL_NSCALES + __builtin_ctz(left)),
-				 value++->square);
-	return status;
+	for (uint32_t left = products->scales; left; left &= left - 1)
+		TRY(pair_add_sum(p, (unsigned)(i * DECIMAL_NSCALES + __builtin_ctz(left)),
+				 value++->square));
+	return STATUS_OK;
 }
 
 enum status pair_combine(struct pair_partial *p, const struct pair_partial *later)
 {
-	enum status status = STATUS_OK;
-
-	for (int i = 0; i < 2 && status == STATUS_OK; i++) {
-		status = combine_products(p, later, i);
-		if (status == STATUS_OK)
-			status = combine_wide(p, later, i);
-		if (status == STATUS_OK)
-			status = combine_alone(p, later, i);
+	for (int i = 0; i < 2; i++) {
+		TRY(combine_products(p, later, i));
+		TRY(combine_wide(p, later, i));
+		TRY(combine_alone(p, later, i));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 void pair_products(const struct pair_partial *p, int scale, struct integer *out)

@@ -161,7 +161,6 @@ static enum status add_scales(struct pair_partial *pair, const struct pair_value
 			      const struct pair_values *y, uint64_t rows)
 {
 	int128 sums[2 * DECIMAL_NSCALES] = {0};
-	enum status status = STATUS_OK;
 	uint64_t scales = 0;
 
 	if (rows && (rows & (rows - 1)) == 0)
@@ -172,9 +171,9 @@ static enum status add_scales(struct pair_partial *pair, const struct pair_value
 		sums[scale] += (int128)x->value[row] * y->value[row];
 		scales |= UINT64_C(1) << scale;
 	}
-	for (; scales && status == STATUS_OK; scales &= scales - 1)
-		status = pair_add_products(pair, lowest(scales), sums[lowest(scales)]);
-	return status;
+	for (; scales; scales &= scales - 1)
+		TRY(pair_add_products(pair, lowest(scales), sums[lowest(scales)]));
+	return STATUS_OK;
 }
 
 static enum status add_products(struct pair_partial *pair, const struct pair_values *x,
@@ -231,22 +230,20 @@ static enum status add_alone(const struct pair_fold *m, const struct plan_pair *
 	size_t c = side == PAIR_X ? plan->x : plan->y;
 	const struct pair_values *x = &m->b->values[c];
 	struct column_partial *alone;
-	enum status status = STATUS_OK;
 
 	if (rows & ~x->wide)
-		status = pair_add_alone(pair, side, plan->needs, x->value, x->scale, rows & ~x->wide);
+		TRY(pair_add_alone(pair, side, plan->needs, x->value, x->scale, rows & ~x->wide));
 	rows &= x->wide;
-	alone = rows && status == STATUS_OK ? pair_alone(pair, side) : NULL;
+	alone = rows ? pair_alone(pair, side) : NULL;
 	if (rows && !alone)
 		return STATUS_NO_MEMORY;
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (; rows; rows &= rows - 1) {
 		struct wide number;
 		int scale;
-		status = read_wide(m, c, lowest(rows), &number, &scale);
-		if (status == STATUS_OK)
-			status = column_add_wide(alone, plan->needs, &number, scale);
+		TRY(read_wide(m, c, lowest(rows), &number, &scale));
+		TRY(column_add_wide(alone, plan->needs, &number, scale));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- a pair ---- */
@@ -272,13 +269,12 @@ enum status pair_block_take(struct pair_block *b, struct row_block *rows, uint64
 			    struct scratch *scratch)
 {
 	const struct pair_fold m = {b, rows, scratch};
-	enum status status = STATUS_OK;
 
 	b->kept = kept;
-	for (size_t c = 0; status == STATUS_OK && c < rows->plan->ncolumns; c++)
+	for (size_t c = 0; c < rows->plan->ncolumns; c++)
 		if (b->is_paired[c])
-			status = gather(&m, c, shares_scales);
-	return status;
+			TRY(gather(&m, c, shares_scales));
+	return STATUS_OK;
 }
 
 enum status pair_block_fold_rows(struct pair_block *b, struct row_block *rows, size_t i, uint64_t some, struct scratch *scratch,

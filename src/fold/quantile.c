@@ -93,20 +93,19 @@ int ranks_nthreads(const struct query *q)
 
 static enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
-	enum status status = STATUS_OK;
 	struct wide_fold numbers;
 	struct values_extent extent;
 
-	for (size_t c = 0; ranks && c < q->plan.ncolumns && status == STATUS_OK; c++) {
+	for (size_t c = 0; ranks && c < q->plan.ncolumns; c++) {
 		const struct column_partial *column = &total->columns[c];
 		if (!ranks[c].is_wanted)
 			continue;
 		column_numbers(column, &numbers);
 		ranks_extent(&numbers, &extent);
-		status = values_select(moments_cell(&column->moments, CELL_VALUES), &extent,
-				       nthreads, ranks[c].at, ranks[c].n);
+		TRY(values_select(moments_cell(&column->moments, CELL_VALUES), &extent, nthreads,
+				  ranks[c].at, ranks[c].n));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Makes room for nmore ranks. */
@@ -178,35 +177,32 @@ static enum status list_ranks(struct ranks *r, enum operation operation,
 /* Lists the ranks of a column of the summary. */
 static enum status list_summary_ranks(struct ranks *r, uint64_t n)
 {
-	enum status status = STATUS_OK;
-
-	for (const struct summary_column *s = summary_columns; s->name && status == STATUS_OK; s++)
+	for (const struct summary_column *s = summary_columns; s->name; s++)
 		if (s->of_numbers != NOPERATIONS)
-			status = list_ranks(r, s->of_numbers, s->percentile, n);
-	return status;
+			TRY(list_ranks(r, s->of_numbers, s->percentile, n));
+	return STATUS_OK;
 }
 
 enum status ranks_list(const struct query *q, const struct partial *total, struct ranks **out)
 {
 	struct ranks *ranks = *out = NULL;
-	enum status status = STATUS_OK;
 
 	if (!needs_ranks(&q->plan))
 		return STATUS_OK;
 	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
 	if (!ranks)
 		return STATUS_NO_MEMORY;
-	for (size_t i = 0; !q->summary && i < q->nresults && status == STATUS_OK; i++) {
+	for (size_t i = 0; !q->summary && i < q->nresults; i++) {
 		const struct result *r = &q->results[i];
-		status = list_ranks(&ranks[r->column], r->operation, q->uses[r->use].percentile,
-				    result_nnumbers(&total->columns[r->column]));
+		TRY(list_ranks(&ranks[r->column], r->operation, q->uses[r->use].percentile,
+			       result_nnumbers(&total->columns[r->column])));
 	}
-	for (size_t c = 0; q->summary && c < q->plan.ncolumns && status == STATUS_OK; c++)
-		status = list_summary_ranks(&ranks[c], result_nnumbers(&total->columns[c]));
-	for (size_t c = 0; c < q->plan.ncolumns && status == STATUS_OK; c++)
+	for (size_t c = 0; q->summary && c < q->plan.ncolumns; c++)
+		TRY(list_summary_ranks(&ranks[c], result_nnumbers(&total->columns[c])));
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
 		if (ranks[c].n > 0)
 			sort_ranks(&ranks[c]);
-	return status;
+	return STATUS_OK;
 }
 
 void ranks_free(struct ranks *ranks, size_t ncolumns)
@@ -317,31 +313,27 @@ static enum status narrow_deviation(struct ranks *r)
 
 enum status ranks_narrow(struct ranks *ranks, size_t ncolumns, bool *more)
 {
-	enum status status = STATUS_OK;
-
 	*more = false;
-	for (size_t c = 0; ranks && c < ncolumns && status == STATUS_OK; c++) {
+	for (size_t c = 0; ranks && c < ncolumns; c++) {
 		if (!ranks[c].is_wanted)
 			continue;
 		ranks[c].is_wanted = false;
 		if (ranks[c].has_deviation)
-			status = narrow_deviation(&ranks[c]);
+			TRY(narrow_deviation(&ranks[c]));
 		*more |= ranks[c].is_wanted;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
-	enum status status = STATUS_OK;
 	bool more = ranks != NULL;
 
-	while (more && status == STATUS_OK) {
-		status = ranks_select(q, total, nthreads, ranks);
-		if (status == STATUS_OK)
-			status = ranks_narrow(ranks, q->plan.ncolumns, &more);
+	while (more) {
+		TRY(ranks_select(q, total, nthreads, ranks));
+		TRY(ranks_narrow(ranks, q->plan.ncolumns, &more));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- values ---- */

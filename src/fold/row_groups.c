@@ -166,16 +166,15 @@ static enum status reserve_texts(const struct grouping *m)
 static enum status drop_wrong_keys(const struct grouping *m, uint64_t *rows)
 {
 	const struct plan *plan = m->f->plan;
-	enum status status = STATUS_OK;
 
 	for (size_t i = 0; m->f->block.lets && i < plan->nkeys; i++) {
 		size_t c = plan->keys[i];
 		uint64_t wrong = plan->columns[c].let ? *rows & let_block_wrong(&m->f->block, c) : 0;
 		*rows &= ~wrong;
-		for (; m->out && wrong && status == STATUS_OK; wrong &= wrong - 1)
-			status = let_fold_row(m->f, m->text, c, lowest(wrong), m->out);
+		for (; m->out && wrong; wrong &= wrong - 1)
+			TRY(let_fold_row(m->f, m->text, c, lowest(wrong), m->out));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Makes the keys of the kept rows; those that have one remain in f's groups.rows. groups: where they will be looked for. */
@@ -184,25 +183,22 @@ static enum status make_keys(const struct grouping *m, const struct groups *grou
 	struct row_groups *g = &m->f->groups;
 	struct key_seed seed = key_seed_get();
 	uint64_t rows;
-	enum status status = reserve_texts(m);
 
+	TRY(reserve_texts(m));
 	g->rows = m->f->filter.kept;
-	if (status == STATUS_OK)
-		status = drop_wrong_keys(m, &g->rows);
-	if (status != STATUS_OK)
-		return status;
+	TRY(drop_wrong_keys(m, &g->rows));
 	rows = make_plain_keys(m, g->rows, seed, k);
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		bool is_key;
-		status = make_key(m, row, seed, &k->keys[row], &k->hashes[row], &is_key);
+		TRY(make_key(m, row, seed, &k->keys[row], &k->hashes[row], &is_key));
 		if (!is_key)
 			g->rows &= ~(rows & -rows);
 	}
-	if (status == STATUS_OK && groups->nslots > ROW_BLOCK_NROWS * ROW_BLOCK_NROWS)
+	if (groups->nslots > ROW_BLOCK_NROWS * ROW_BLOCK_NROWS)
 		for (rows = g->rows; rows; rows &= rows - 1)
 			groups_prefetch(groups, k->hashes[lowest(rows)]);
-	return status;
+	return STATUS_OK;
 }
 
 /* Finds the groups of the rows that have a key. The first row of a new group says where that appears. */
@@ -210,16 +206,15 @@ static enum status find_groups(const struct grouping *m, struct groups *groups, 
 {
 	struct row_groups *g = &m->f->groups;
 	uint64_t rows = groups_find_first(groups, k->keys, k->hashes, g->rows, g->groups);
-	enum status status = STATUS_OK;
 
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		size_t ngroups = groups->ngroups;
-		status = groups_find(groups, &k->keys[row], k->hashes[row], &g->groups[row]);
-		if (status == STATUS_OK && m->out && groups->ngroups > ngroups)
+		TRY(groups_find(groups, &k->keys[row], k->hashes[row], &g->groups[row]));
+		if (m->out && groups->ngroups > ngroups)
 			g->groups[row]->first = m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Counts the rows in their groups. */
@@ -282,26 +277,22 @@ static enum status need_rest(const struct grouping *m, struct group *group)
 /* Folds column c of some rows, a row at a time, into the partials of their groups. */
 static enum status fold_singles(const struct grouping *m, size_t c, uint64_t rows)
 {
-	enum status status = STATUS_OK;
-
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (; rows; rows &= rows - 1) {
 		struct group *group = m->f->groups.groups[lowest(rows)];
 		struct field_span span;
 		struct counts before;
-		status = need_rest(m, group);
-		if (status != STATUS_OK)
-			break;
+		TRY(need_rest(m, group));
 		before = counts_of(&group->rest->columns[c]);
 		if (m->f->plan->columns[c].let) {
-			status = let_fold_row(m->f, m->text, c, lowest(rows), group->rest);
+			TRY(let_fold_row(m->f, m->text, c, lowest(rows), group->rest));
 		} else {
 			span = row_block_field(&m->f->block, c, lowest(rows));
-			status = column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
-						  span.end - span.begin, span.begin, &m->f->scratch);
+			TRY(column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
+					     span.end - span.begin, span.begin, &m->f->scratch));
 		}
 		carry_over(m, c, &group->rest->columns[c], before);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* The rows among `rows` that have the group of the lowest. */
@@ -321,21 +312,18 @@ static enum status fold_by_group(const struct grouping *m, size_t c)
 {
 	struct row_filter *filter = &m->f->filter;
 	uint64_t kept = filter->kept;
-	enum status status = STATUS_OK;
 
-	for (uint64_t rows = m->f->groups.rows; rows && status == STATUS_OK; rows &= ~filter->kept) {
+	for (uint64_t rows = m->f->groups.rows; rows; rows &= ~filter->kept) {
 		struct group *group = m->f->groups.groups[lowest(rows)];
 		struct counts before;
 		filter->kept = rows_of_group(m, rows);
-		status = need_rest(m, group);
-		if (status != STATUS_OK)
-			break;
+		TRY(need_rest(m, group));
 		before = counts_of(&group->rest->columns[c]);
-		status = rows_fold_kept_column(m->f, m->text, c, group->rest);
+		TRY(rows_fold_kept_column(m->f, m->text, c, group->rest));
 		carry_over(m, c, &group->rest->columns[c], before);
 	}
 	filter->kept = kept;
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- pairs ---- */
@@ -346,34 +334,32 @@ static enum status fold_plain_pairs(const struct grouping *m, size_t i, uint64_t
 	const struct plan_pair *pair = &m->f->plan->pairs[i];
 	const struct pair_values *x = &m->f->pairs.values[pair->x], *y = &m->f->pairs.values[pair->y];
 	uint64_t plain = pair->cell_offset ? x->present & y->present & ~(x->wide | y->wide) : 0;
-	enum status status = STATUS_OK;
 
 	*left = (x->present | y->present) & ~plain;
-	for (; plain && status == STATUS_OK; plain &= plain - 1) {
+	for (; plain; plain &= plain - 1) {
 		unsigned row = lowest(plain);
-		status = group_add_products(m->f->groups.groups[row], m->f->plan, i, x->scale[row] + y->scale[row],
-					    (int128)x->value[row] * y->value[row]);
+		TRY(group_add_products(m->f->groups.groups[row], m->f->plan, i,
+				       x->scale[row] + y->scale[row], (int128)x->value[row] * y->value[row]));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status fold_pairs(const struct grouping *m)
 {
 	struct row_folder *f = m->f;
-	enum status status = pair_block_take(&f->pairs, &f->block, f->groups.rows, false, &f->scratch);
 
-	for (size_t i = 0; i < f->plan->npairs && status == STATUS_OK; i++) {
+	TRY(pair_block_take(&f->pairs, &f->block, f->groups.rows, false, &f->scratch));
+	for (size_t i = 0; i < f->plan->npairs; i++) {
 		uint64_t rows;
-		status = fold_plain_pairs(m, i, &rows);
-		for (; rows && status == STATUS_OK; rows &= rows - 1) {
+		TRY(fold_plain_pairs(m, i, &rows));
+		for (; rows; rows &= rows - 1) {
 			struct group *group = f->groups.groups[lowest(rows)];
-			status = need_rest(m, group);
-			if (status == STATUS_OK)
-				status = pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch,
-							      &group->rest->pairs[i]);
+			TRY(need_rest(m, group));
+			TRY(pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch,
+						 &group->rest->pairs[i]));
 		}
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- ends ---- */
@@ -407,8 +393,8 @@ static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
 
 	if (!ends)
 		return status == STATUS_OK ? STATUS_NO_MEMORY : status;
-	status = ends_offer(ends, END_FIRST, m->f->plan, c, place, &field, &m->f->scratch, &taken);
-	return status == STATUS_OK ? ends_offer(ends, END_LAST, m->f->plan, c, place, &field, &m->f->scratch, &taken) : status;
+	TRY(ends_offer(ends, END_FIRST, m->f->plan, c, place, &field, &m->f->scratch, &taken));
+	return ends_offer(ends, END_LAST, m->f->plan, c, place, &field, &m->f->scratch, &taken);
 }
 
 /* Like end_value, without blanks around a number. */
@@ -503,16 +489,13 @@ static enum status fold_other_ends(const struct grouping *m, size_t c, uint64_t 
 /* Adds numbers of column c to those that the partials of the rows' groups keep. */
 static enum status fold_values(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
 {
-	enum status status = STATUS_OK;
-
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (; rows; rows &= rows - 1) {
 		struct group *group = m->f->groups.groups[lowest(rows)];
-		status = need_rest(m, group);
-		if (status == STATUS_OK)
-			status = moments_add(&group->rest->columns[c].moments, MOMENT_VALUES, &x->significand[lowest(rows)],
-					     &x->scale[lowest(rows)], 1);
+		TRY(need_rest(m, group));
+		TRY(moments_add(&group->rest->columns[c].moments, MOMENT_VALUES,
+				&x->significand[lowest(rows)], &x->scale[lowest(rows)], 1));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Counts the numbers of column c in some rows, and the fields without a byte. */
@@ -545,19 +528,17 @@ static void count_quotient(const struct grouping *m, size_t c, unsigned row)
 /* Folds the rounded numbers of column c, and takes their rows out of *rows. */
 static enum status fold_quotients(const struct grouping *m, size_t c, uint64_t *rows)
 {
-	enum status status = STATUS_OK;
-
-	for (uint64_t left = *rows; left && status == STATUS_OK; left &= left - 1) {
+	for (uint64_t left = *rows; left; left &= left - 1) {
 		struct quotient_fold one;
 		struct quotient q;
 		if (!quotient_at(m, c, lowest(left), &q))
 			continue;
 		one = quotient_fold_of(&q);
-		status = group_add_quotients(m->f->groups.groups[lowest(left)], m->f->plan, c, &one);
+		TRY(group_add_quotients(m->f->groups.groups[lowest(left)], m->f->plan, c, &one));
 		count_quotient(m, c, lowest(left));
 		*rows &= ~(left & -left);
 	}
-	return status;
+	return STATUS_OK;
 }
 
 static enum status fold_numbers(const struct grouping *m, size_t c)
@@ -565,19 +546,19 @@ static enum status fold_numbers(const struct grouping *m, size_t c)
 	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
 	const struct plan_column *column = &m->f->plan->columns[c];
 	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
-	enum status status = group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers);
 
-	if (status == STATUS_OK && column->needs & MOMENT_VALUES)
-		status = fold_values(m, c, x, numbers);
+	TRY(group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers));
+	if (column->needs & MOMENT_VALUES)
+		TRY(fold_values(m, c, x, numbers));
 	count_numbers(m, c, x, rows);
 	rows &= ~(numbers | empty);
-	if (status == STATUS_OK && group_keeps_quotients(column))
-		status = fold_quotients(m, c, &rows);
-	if (status == STATUS_OK && column->needs & MOMENT_ENDS) {
-		status = put_numbers_at_ends(m, c, numbers);
-		return status == STATUS_OK ? fold_other_ends(m, c, rows) : status;
+	if (group_keeps_quotients(column))
+		TRY(fold_quotients(m, c, &rows));
+	if (column->needs & MOMENT_ENDS) {
+		TRY(put_numbers_at_ends(m, c, numbers));
+		return fold_other_ends(m, c, rows);
 	}
-	return status == STATUS_OK ? fold_singles(m, c, rows) : status;
+	return fold_singles(m, c, rows);
 }
 
 /* Counts the values of column c, which does not parse, and folds their texts. */
@@ -796,19 +777,17 @@ enum status row_groups_find(struct row_folder *f, const char *text, struct group
 {
 	const struct grouping m = {f, text, NULL};
 	struct row_keys keys;
-	enum status status = make_keys(&m, groups, &keys);
 
-	if (status == STATUS_OK)
-		status = find_groups(&m, groups, &keys);
+	TRY(make_keys(&m, groups, &keys));
+	TRY(find_groups(&m, groups, &keys));
 
 	f->filter.kept &= f->groups.rows;
-	return status;
+	return STATUS_OK;
 }
 
 enum status row_groups_fold(struct row_folder *f, const char *text, struct partial *out)
 {
 	const struct grouping m = {f, text, out};
-	enum status status = STATUS_OK;
 	struct row_keys keys;
 	uint64_t rows;
 
@@ -816,22 +795,20 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 		out->groups = groups_new(f->plan);
 	if (out->groups && out->groups->ngroups == 0 && out->groups->tuples.n == 0)
 		begin_chunk(f);
-	status = out->groups ? make_keys(&m, out->groups, &keys) : STATUS_NO_MEMORY;
+	TRY(out->groups ? make_keys(&m, out->groups, &keys) : STATUS_NO_MEMORY);
 	rows = f->groups.rows;
-	if (status == STATUS_OK && f->groups.makes_tuples)
-		status = make_tuples(&m, &keys);
-	if (status == STATUS_OK && f->groups.rows)
-		status = find_groups(&m, out->groups, &keys);
-	if (status == STATUS_OK)
-		add_records(&m);
-	if (status == STATUS_OK)
-		measure(f, out->groups);
-	if (status == STATUS_OK && f->plan->npairs) /* first: it converts columns for both */
-		status = fold_pairs(&m);
-	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
-		status = fold_column(&m, c);
-	if (status == STATUS_OK && f->plan->nwindows)
-		status = row_windows_fold(f, f->groups.rows, out);
+	if (f->groups.makes_tuples)
+		TRY(make_tuples(&m, &keys));
+	if (f->groups.rows)
+		TRY(find_groups(&m, out->groups, &keys));
+	add_records(&m);
+	measure(f, out->groups);
+	if (f->plan->npairs) /* first: it converts columns for both */
+		TRY(fold_pairs(&m));
+	for (size_t c = 0; c < f->plan->ncolumns; c++)
+		TRY(fold_column(&m, c));
+	if (f->plan->nwindows)
+		TRY(row_windows_fold(f, f->groups.rows, out));
 	f->groups.rows = rows;
-	return status;
+	return STATUS_OK;
 }

@@ -35,12 +35,8 @@ static enum status grow(struct text_arena *a, size_t nbytes)
 
 enum status text_arena_take(struct text_arena *a, size_t nbytes, char **text)
 {
-	enum status status = STATUS_OK;
-
 	if (!a->blocks || a->blocks->nbytes - sizeof *a->blocks - a->blocks->nused < nbytes)
-		status = grow(a, nbytes);
-	if (status != STATUS_OK)
-		return status;
+		TRY(grow(a, nbytes));
 	*text = a->blocks->texts + a->blocks->nused;
 	a->blocks->nused += nbytes;
 	return STATUS_OK;

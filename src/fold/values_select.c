@@ -373,8 +373,6 @@ static bool take_listed(struct interval *v, const struct device_range *range)
 
 static enum status pass_ranges(struct selection *s, struct device_range *ranges)
 {
-	enum status status = STATUS_OK;
-
 	for (size_t i = 0; i < s->nintervals; i++) {
 		ranges[i] = range_of(s, &s->intervals[i]);
 		if (!s->intervals[i].gathers)
@@ -384,11 +382,11 @@ static enum status pass_ranges(struct selection *s, struct device_range *ranges)
 		if (!ranges[i].listed)
 			return STATUS_NO_MEMORY;
 	}
-	status = s->runs->ops->pass(s->runs, s->keys.scale, ranges, s->nintervals);
-	for (size_t i = 0; status == STATUS_OK && i < s->nintervals; i++)
+	TRY(s->runs->ops->pass(s->runs, s->keys.scale, ranges, s->nintervals));
+	for (size_t i = 0; i < s->nintervals; i++)
 		if (s->intervals[i].gathers && !take_listed(&s->intervals[i], &ranges[i]))
-			status = STATUS_GPU;
-	return status;
+			return STATUS_GPU;
+	return STATUS_OK;
 }
 
 static enum status pass_devices(struct selection *s)
@@ -724,21 +722,20 @@ bool values_search_focus(struct values_search *s)
 
 static enum status end_counting(struct values_search *s, const struct values *cell)
 {
-	enum status status = STATUS_OK;
 	size_t nnext = 0;
 
-	for (size_t i = 0; i < s->nintervals && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < s->nintervals; i++) {
 		const uint64_t *counts = cell && cell->counts ? cell->counts + i * NBINS : NULL;
 		uint64_t count = 0;
 		for (size_t bin = 0; counts && bin < NBINS; bin++)
 			count += counts[bin];
 		if (count != s->intervals[i].count)
 			return STATUS_CHANGED;
-		status = interval_split(&s->focus.keys, &s->intervals[i], counts, 1, 0, s->next, &nnext);
+		TRY(interval_split(&s->focus.keys, &s->intervals[i], counts, 1, 0, s->next, &nnext));
 	}
 	memcpy(s->intervals, s->next, nnext * sizeof *s->next);
 	s->nintervals = nnext;
-	return status;
+	return STATUS_OK;
 }
 
 static void count_numbers(void *context, const struct values_block *block)
@@ -751,7 +748,6 @@ static enum status select_kept(struct values_search *s, struct values *cell, int
 {
 	struct values_extent extent = s->extent;
 	uint64_t nbefore = 0, nkept = 0;
-	enum status status;
 	size_t n = 0;
 
 	extent.count = count_left(s);
@@ -763,13 +759,13 @@ static enum status select_kept(struct values_search *s, struct values *cell, int
 		for (size_t k = 0; k < s->intervals[i].nwanted; k++)
 			s->kept[n++].rank = s->intervals[i].wanted[k].rank -
 					    s->intervals[i].nbelow + nbefore;
-	status = values_select(cell, &extent, nthreads, s->kept, n);
+	TRY(values_select(cell, &extent, nthreads, s->kept, n));
 	n = 0;
 	for (size_t i = 0; i < s->nintervals; i++)
 		for (size_t k = 0; k < s->intervals[i].nwanted; k++)
 			s->intervals[i].wanted[k].value = s->kept[n++].value;
 	s->nintervals = 0;
-	return status;
+	return STATUS_OK;
 }
 
 enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads)
