@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "codec/crc32.h"
-#include "engine/total_check.h"
+#include "engine/total.h"
 #include "fold/group_keys.h"
 #include "fold/group_order.h"
 #include "fold/group_values.h"

@@ -11,7 +11,7 @@
 #include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "cluster/part_head.h"
-#include "engine/total_join.h"
+#include "engine/total.h"
 #include "fold/groups.h"
 
 #define WAITING_NRUNS 4 /* for each thread */

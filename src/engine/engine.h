@@ -13,9 +13,15 @@
 #include "io/input.h"
 #include "query/plan.h"
 #include "base/status.h"
-#include "engine/gain.h"
 #include "engine/total.h"
 #include "engine/worker.h"
+
+/* A device that may join a run. */
+struct device_offer {
+	double speed;  /* bytes of input a second, once it is awake; 0: it joins without being asked */
+	double wake_s; /* until then */
+	double end_s;  /* that the process takes longer to end */
+};
 
 /* nthreads threads, each with a worker of the same kind and device. */
 struct worker_pool {

@@ -38,11 +38,6 @@ struct seam_folder {
 
 void seam_folder_free(struct seam_folder *f);
 
-struct total;
-
-/* Makes the folder's tables unless they are there, and clears the partial. Errors: STATUS_NO_MEMORY. */
-enum status seam_folder_begin(const struct total *t, struct seam_folder *f);
-
 /* What is printed around a chunk's own output. Zeroed: nothing. */
 struct chunk_output {
 	struct partial before;         /* the fold of all records before the chunk's own, if the plan
@@ -66,6 +61,10 @@ struct border {
 	size_t head_nbytes;
 	char text[BORDER_NBYTES]; /* the chunk's head and its tail */
 };
+
+/* The number of a total's notes: three of records, and three of each column. */
+#define TOTAL_NNOTES_OF_RECORDS 3
+#define TOTAL_NNOTES(plan) (TOTAL_NNOTES_OF_RECORDS + 3 * (plan)->ncolumns)
 
 /* The fold of all chunks so far. */
 struct total {
@@ -166,5 +165,16 @@ void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
  * that ends in the chunk. */
 enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
 			     struct partial *deferred, struct fault *fault);
+
+/* Adds what a part has noted of column c's currency: the value of a fault that has its line and column, whose remedy is
+ * the currency. file: of the input. Errors: STATUS_CURRENCY, with fault as total_check has it, but for its file;
+ * STATUS_NO_MEMORY. */
+enum status total_add_currency(struct total *t, size_t c, int file, struct fault *fault);
+
+/* total becomes the fold of its records and those of partials[0 .. npartials), which may be in any
+ * order: nothing but their keys is large, and keys commute. The partials are left without keys.
+ * nthreads: how many may work at once. Errors, in fault: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status total_join(struct partial *total, struct partial *const *partials, size_t npartials,
+		       const struct plan *plan, int nthreads, struct fault *fault);
 
 #endif

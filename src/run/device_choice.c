@@ -3,7 +3,7 @@
  * device_choice.c - see device_choice.h.
  *
  * Making a CUDA context takes as long as a few cores take to fold a gigabyte. --device auto therefore
- * begins with the CPUs alone. A GPU is an offer (engine/gain.h): once the CPUs have shown their speed at
+ * begins with the CPUs alone. A GPU is an offer (engine/engine.h): once the CPUs have shown their speed at
  * this plan and this input, it is woken if the run then ends sooner, and each of its threads replaces a
  * CPU's. The driver is not touched before that. Only where it is sure beforehand that GPUs alone are faster
  * (device_forecast.h), CPUs do not begin.

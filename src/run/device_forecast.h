@@ -2,7 +2,7 @@
  *
  * device_forecast.h - whether GPUs alone surely end sooner than the CPUs, and how many of them, told before a run.
  *
- * --device auto measures (engine/gain.h), but not what it has not seen yet: numbers that are kept are searched or
+ * --device auto measures (engine/engine.h), but not what it has not seen yet: numbers that are kept are searched or
  * sorted when all have been read, and those that CPUs keep until a GPU is awake are work for both. So are groups, where
  * nearly each record makes one, as a sample of the text shows (group_sample.h). And one
  * member of a compressed file is decoded by the CPUs or by a GPU, not by both. Here constants tell, and so only where they
