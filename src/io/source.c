@@ -14,6 +14,8 @@
 
 #include "base/array.h"
 #include "base/fd.h"
+#include "codec/bgzf.h"
+#include "codec/codec.h"
 #include "codec/foreign.h"
 #include "csv/repeated_header.h"
 
@@ -491,4 +493,159 @@ uint64_t source_nbytes_stored(const struct source *s)
 	if (!s->is_plain)
 		return s->is_empty ? 0 : UINT64_MAX;
 	return (uint64_t)(s->size > s->start ? s->size - s->start : 0);
+}
+
+/* ---- a plain file, handed out in ranges, which any thread reads ---- */
+
+void source_make_ranged(struct source *s)
+{
+	if (s->state != SOURCE_OPEN || s->packed || !s->is_plain)
+		return;
+	s->ranged = true;
+	s->position = s->start + (off_t)s->nskipped; /* all that has been taken of it */
+	s->size = s->size > s->position ? s->size : s->position;
+	fd_note_read(-(ssize_t)(s->end - s->begin)); /* it is read again */
+	s->begin = s->end = 0;
+	if (s->fd == STDIN_FILENO)
+		lseek(s->fd, s->size, SEEK_SET);
+}
+
+size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
+{
+	off_t left = s->size - s->position;
+	size_t nbytes = left < (off_t)capacity ? (size_t)left : capacity;
+
+	*position = s->position;
+	s->position += (off_t)nbytes;
+	s->at_end = s->position == s->size;
+	fd_note_read((ssize_t)nbytes);
+	atomic_fetch_add(&s->nusers, 1);
+	return nbytes;
+}
+
+enum status file_read_range(int fd, off_t position, char *data, size_t nbytes, struct fault *fault)
+{
+	while (nbytes > 0) {
+		ssize_t n = pread(fd, data, nbytes, position);
+		if (n == 0)
+			return fault_set(fault, STATUS_SHRANK, 0, NULL);
+		if (n < 0 && errno != EINTR)
+			return fault_set(fault, STATUS_READ, errno, NULL);
+		n = n > 0 ? n : 0;
+		data += n;
+		nbytes -= (size_t)n;
+		position += n;
+	}
+	return STATUS_OK;
+}
+
+enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,
+			      const struct reader *reader, struct fault *fault)
+{
+	enum status status =
+		reader->read ? reader->read(reader->worker, s->fd, position, chunk, fault)
+			     : file_read_range(s->fd, position, chunk->data, chunk->nbytes, fault);
+
+	source_release(s);
+	return name_fault(s, status, fault);
+}
+
+/* ---- a file of blocks, of which only some is read ---- */
+
+/* The stream begins anew with the block in which the cut begins, and ends before the one in which it ends, as if the file
+ * ended there. So it is an error if no block ends there: the place was no block's beginning, or the bytes before are no
+ * blocks. What is read of the last block is kept. */
+
+/* Keeps what is read of the block in which the cut ends. */
+static enum status keep_tail(struct source *s, struct fault *fault)
+{
+	struct source_cut *cut = &s->cut;
+	size_t nbytes = BGZF_PLACE_OFFSET(cut->end);
+	struct bgzf_text t;
+	bool is_there = false;
+	enum status status;
+
+	if (nbytes == 0)
+		return STATUS_OK;
+	status = bgzf_text_open(&t, s->fd, cut->end - nbytes, fault);
+	if (status == STATUS_OK)
+		status = bgzf_text_next(&t, &is_there, fault);
+	if (status == STATUS_OK && (!is_there || t.nbytes < nbytes))
+		status = codec_fault(fault, STATUS_DAMAGED, s->codec, NULL);
+	cut->tail = status == STATUS_OK ? malloc(nbytes) : NULL;
+	if (cut->tail)
+		memcpy(cut->tail, t.data, nbytes);
+	else if (status == STATUS_OK)
+		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	cut->tail_end = nbytes;
+	bgzf_text_close(&t);
+	return status;
+}
+
+/* Begins decoding with the cut's first block. */
+static enum status reopen(struct source *s, struct fault *fault)
+{
+	const struct source_cut *cut = &s->cut;
+	off_t block = BGZF_PLACE_BLOCK(cut->begin);
+
+	read_ahead_close(s->packed);
+	s->packed = NULL;
+	if (lseek(s->fd, block, SEEK_SET) < 0)
+		return fault_set(fault, STATUS_READ, 0, NULL);
+	TRY(read_ahead_open(&s->packed, s->codec, s->fd, "", 0, s->nthreads, fault));
+	if (cut->end < UINT64_MAX)
+		read_ahead_end_at(s->packed, BGZF_PLACE_BLOCK(cut->end));
+	source_share(s, s->shared);
+	s->begin = s->end = 0;
+	s->at_end = s->padded = false;
+	return STATUS_OK;
+}
+
+/* Leaves out what the first block has before the cut. */
+static enum status drop_beginning(struct source *s, struct fault *fault)
+{
+	size_t nbytes = BGZF_PLACE_OFFSET(s->cut.begin);
+	enum status status = source_peek(s, nbytes, fault);
+
+	if (status == STATUS_OK && s->end - s->begin < nbytes)
+		status = codec_fault(fault, STATUS_DAMAGED, s->codec, NULL);
+	s->begin += status == STATUS_OK ? nbytes : 0;
+	return status;
+}
+
+enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, struct fault *fault)
+{
+	uint64_t first; /* of the first record */
+	enum status status;
+
+	if (!bgzf_find_text(s->fd, s->nskipped, &first))
+		return name_fault(s, codec_fault(fault, STATUS_DAMAGED, s->codec, NULL), fault);
+	begin = begin > first ? begin : first;
+	end = end > begin ? end : begin;
+	s->cut = (struct source_cut){.is_made = true, .first = first, .begin = begin, .end = end};
+	status = end < UINT64_MAX ? keep_tail(s, fault) : STATUS_OK;
+	if (status == STATUS_OK)
+		status = reopen(s, fault);
+	if (status == STATUS_OK)
+		status = drop_beginning(s, fault);
+	return name_fault(s, status, fault);
+}
+
+enum status source_read_tail(struct source *s, char *to, size_t capacity, size_t *nbytes, struct fault *fault)
+{
+	struct source_cut *cut = &s->cut;
+
+	if (s->padded)
+		return codec_fault(fault, STATUS_TRAILING, s->codec, NULL);
+	if (!cut->tail)
+		return STATUS_OK;
+	*nbytes = cut->tail_end - cut->tail_begin < capacity ? cut->tail_end - cut->tail_begin : capacity;
+	memcpy(to, cut->tail + cut->tail_begin, *nbytes);
+	cut->tail_begin += *nbytes;
+	s->at_end = false;
+	if (cut->tail_begin == cut->tail_end) {
+		free(cut->tail);
+		cut->tail = NULL;
+	}
+	return STATUS_OK;
 }

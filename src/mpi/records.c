@@ -263,16 +263,14 @@ static enum status close_file(struct sink *s, struct fault *fault)
 static enum status finish(struct rank *r, struct sink *s, int *first, struct fault *fault)
 {
 	const struct world *w = r->world;
-	struct left_out left_out = {&r->run->options, &r->run->query, r->run->input,
-				    (const char *const *)r->run->merge.inputs, &r->run->total, NULL, 0};
 	bool reports = w->rank == last_rank(r) && r->has_slice;
 	enum status status = rank_find_padded(r, first, fault);
 
 	if (*first < w->nranks)
 		return status;
-	left_out.padded = r->padded;
-	left_out.npadded = (size_t)r->options->npaths;
-	status = reports ? left_out_check(&left_out, fault) : STATUS_OK;
+	r->run->padded = r->padded;
+	r->run->npadded = (size_t)r->options->npaths;
+	status = reports ? left_out_check(r->run, fault) : STATUS_OK;
 	*first = world_first_fault(w, status);
 	if (*first < w->nranks)
 		return status;
@@ -287,7 +285,7 @@ static enum status finish(struct rank *r, struct sink *s, int *first, struct fau
 		*first = world_first_fault(w, status);
 	}
 	if (*first == w->nranks && reports)
-		left_out_report(&left_out);
+		left_out_report(r->run);
 	if (*first == w->nranks && w->rank == 0)
 		run_report_guesses(r->run);
 	return status;

@@ -17,7 +17,6 @@
 #include "io/message.h"
 #include "run/beyond_gpus.h"
 #include "run/device_forecast.h"
-#include "run/group_sample.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"

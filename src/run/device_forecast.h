@@ -4,7 +4,7 @@
  *
  * --device auto measures (engine/engine.h), but not what it has not seen yet: numbers that are kept are searched or
  * sorted when all have been read, and those that CPUs keep until a GPU is awake are work for both. So are groups, where
- * nearly each record makes one, as a sample of the text shows (group_sample.h). And one
+ * nearly each record makes one, as a sample of the text shows. And one
  * member of a compressed file is decoded by the CPUs or by a GPU, not by both. Here constants tell, and so only where they
  * tell a great difference.
  */
@@ -35,6 +35,9 @@ struct forecast {
 	double gpu_s; /* that the GPU takes, until the process has ended */
 	struct forecast_groups groups; /* forecast_groups_of */
 };
+
+/* The lines that end in text[0 .. nbytes), for each of its bytes; 0 if there is no text. */
+double sample_lines_per_byte(const char *text, size_t nbytes);
 
 /* The groups that the run is likely to have, told from the sample. */
 struct forecast_groups forecast_groups_of(const struct forecast *f);

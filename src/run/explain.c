@@ -50,7 +50,7 @@ static void end_list(size_t n)
 
 /* ---- the input ---- */
 
-static void say_file(const struct explained *e, int file)
+static void say_file(const struct run *e, int file)
 {
 	uint64_t nbytes = input_file_nbytes_stored(e->input, file);
 	const char *codec = input_codec(e->input, file);
@@ -64,7 +64,7 @@ static void say_file(const struct explained *e, int file)
 	say("\n");
 }
 
-static void say_input(const struct explained *e)
+static void say_input(const struct run *e)
 {
 	int nfiles = input_nfiles(e->input);
 
@@ -102,9 +102,9 @@ static void say_dialect(const struct csv_dialect *d)
 /* ---- the columns ---- */
 
 /* Why the first record is taken for a header, or for data. */
-static void say_why(const struct explained *e)
+static void say_why(const struct run *e)
 {
-	const struct header *h = &e->query->header;
+	const struct header *h = &e->query.header;
 
 	switch (h->reason) {
 	case HEADER_AS_SAID:
@@ -127,9 +127,9 @@ static void say_why(const struct explained *e)
 	}
 }
 
-static void say_header(const struct explained *e)
+static void say_header(const struct run *e)
 {
-	const struct header *h = &e->query->header;
+	const struct header *h = &e->query.header;
 
 	if (h->nfields == 0) {
 		say("header:  none, the input has no records\n");
@@ -151,9 +151,9 @@ static void say_column(const struct header *h, size_t field)
 		say("col%zu", field + 1);
 }
 
-static void say_columns(const struct explained *e)
+static void say_columns(const struct run *e)
 {
-	const struct header *h = &e->query->header;
+	const struct header *h = &e->query.header;
 
 	if (h->nfields == 0)
 		return;
@@ -164,17 +164,17 @@ static void say_columns(const struct explained *e)
 }
 
 /* What `*` leaves out. */
-static void say_star(const struct explained *e)
+static void say_star(const struct run *e)
 {
-	const struct header *h = &e->query->header;
+	const struct header *h = &e->query.header;
 	size_t n = 0;
 
-	if (!e->query->star)
+	if (!e->query.star)
 		return;
 	say("'*':     columns of numbers, by the first record%s; not: ",
 	    h->present ? " below the header" : "");
 	for (size_t i = 0; i < h->nfields; i++)
-		if (query_starts_unfit(e->query, e->options, (uint32_t)i) && say_item(n++))
+		if (query_starts_unfit(&e->query, &e->options, (uint32_t)i) && say_item(n++))
 			say_column(h, i);
 	if (n == 0)
 		say("none");
@@ -216,16 +216,16 @@ static const char *use_of(const struct plan *plan, size_t at)
 	return c->parses && !c->takes_text ? "" : " (as text)";
 }
 
-static void say_read(const struct explained *e)
+static void say_read(const struct run *e)
 {
-	const struct plan *plan = &e->query->plan;
+	const struct plan *plan = &e->query.plan;
 
 	say("reads:   ");
 	for (size_t c = 0; c < plan->ncolumns && say_item(c); c++) {
 		if (plan->columns[c].let)
 			say_text(plan->columns[c].name);
 		else
-			say_column(&e->query->header, plan->columns[c].field);
+			say_column(&e->query.header, plan->columns[c].field);
 		say("%s", use_of(plan, c));
 	}
 	if (plan->ncolumns == 0)
@@ -237,25 +237,25 @@ static void say_read(const struct explained *e)
 
 /* ---- what is printed ---- */
 
-static void say_records(const struct explained *e)
+static void say_records(const struct run *e)
 {
-	if (e->options->where) {
+	if (e->options.where) {
 		say("records: those where ");
-		say_text(e->options->where);
+		say_text(e->options.where);
 		say("\n");
 	}
-	if (e->options->by) {
+	if (e->options.by) {
 		say("groups:  of equal ");
-		say_text(e->options->by);
+		say_text(e->options.by);
 		say("\n");
 	}
 }
 
-static enum status say_results(const struct explained *e)
+static enum status say_results(const struct run *e)
 {
-	const struct query *q = e->query;
+	const struct query *q = &e->query;
 
-	say(picture_is_asked(&e->options->picture) ? "draws:   " : "prints:  ");
+	say(picture_is_asked(&e->options.picture) ? "draws:   " : "prints:  ");
 	if (q->summary || q->matrix) {
 		say("a line about each column%s%s\n", q->matrix ? ", a matrix of " : "",
 		    q->matrix ? operation_name(q->uses[0].operation) : "");
@@ -289,10 +289,10 @@ static void say_devices(const struct device_choice *devices)
 	say("\n");
 }
 
-enum status explain_print(const struct explained *e, struct fault *fault)
+enum status explain_print(const struct run *e, struct fault *fault)
 {
 	say_input(e);
-	say_dialect(&e->query->plan.dialect);
+	say_dialect(&e->query.plan.dialect);
 	say_header(e);
 	say_columns(e);
 	say_star(e);
@@ -300,6 +300,6 @@ enum status explain_print(const struct explained *e, struct fault *fault)
 	say_records(e);
 	if (say_results(e) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	say_devices(e->devices);
+	say_devices(&e->devices);
 	return STATUS_OK;
 }

@@ -5,21 +5,11 @@
 #ifndef GPUSTAT_EXPLAIN_H
 #define GPUSTAT_EXPLAIN_H
 
-#include "io/input.h"
-#include "query/options.h"
-#include "query/query.h"
-#include "run/device_choice.h"
+#include "run/run.h"
 
-struct explained {
-	const struct options *options;
-	const struct query *query;
-	const struct input *input;
-	const struct device_choice *devices;
-};
-
-/* Prints to output_stream() what will be read and how, why the first record is a header or is not, which
+/* Of a run whose input has been opened, and whose devices are chosen: prints to output_stream() what will be read and how, why the first record is a header or is not, which
  * columns are looked at, what is printed, and which devices work, a line each. Bytes that could harm a
  * terminal are escaped. Errors: STATUS_NO_MEMORY. */
-enum status explain_print(const struct explained *e, struct fault *fault);
+enum status explain_print(const struct run *r, struct fault *fault);
 
 #endif

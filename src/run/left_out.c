@@ -18,28 +18,28 @@
 #include "query/value.h"
 
 /* Sets fault to what was noted, with its file and a remedy. */
-static void read_note(const struct left_out *l, const struct note *note, struct fault *fault)
+static void read_note(const struct run *l, const struct note *note, struct fault *fault)
 {
 	note_read(note, fault);
 	if (note->file < 0)
-		fault->file = l->names[-1 - note->file]; /* of the state that the run began with */
+		fault->file = l->merge.inputs[-1 - note->file]; /* of the state that the run began with */
 	else
-		fault->file = l->input ? input_name(l->input, note->file) : l->names[note->file];
-	query_explain(l->query, fault);
+		fault->file = l->input ? input_name(l->input, note->file) : l->merge.inputs[note->file];
+	query_explain(&l->query, fault);
 }
 
 /* The number of values of column c that were left out. */
-static uint64_t count_values(const struct left_out *l, size_t c)
+static uint64_t count_values(const struct run *l, size_t c)
 {
-	const struct column_partial *column = &l->total->partial.columns[c];
+	const struct column_partial *column = &l->total.partial.columns[c];
 
-	return result_nleft_out(&l->query->plan.columns[c], column);
+	return result_nleft_out(&l->query.plan.columns[c], column);
 }
 
 /* The number of ragged records that were left out. */
-static uint64_t count_ragged(const struct left_out *l)
+static uint64_t count_ragged(const struct run *l)
 {
-	return l->query->plan.ragged.policy == RAGGED_COUNT ? 0 : l->total->partial.nragged;
+	return l->query.plan.ragged.policy == RAGGED_COUNT ? 0 : l->total.partial.nragged;
 }
 
 /* ---- what the summary's columns of text would be ---- */
@@ -54,27 +54,27 @@ struct hint {
 };
 
 /* Whether a value of a column of text may be a number once `wrong`, which is no number, is read as one or is missing. */
-static bool may_be_number(const struct left_out *l, const struct kept_text *text, const struct fault *wrong)
+static bool may_be_number(const struct run *l, const struct kept_text *text, const struct fault *wrong)
 {
 	const char *bytes = kept_text_bytes(text);
 
-	return notation_resembles_number(bytes, text->nbytes) || value_is_number(&l->query->plan, bytes, text->nbytes) ||
+	return notation_resembles_number(bytes, text->nbytes) || value_is_number(&l->query.plan, bytes, text->nbytes) ||
 	       (text->nbytes == wrong->detail_nbytes && !memcmp(bytes, wrong->detail, text->nbytes));
 }
 
 /* Sets fault's remedy to the option with which column c, text in the summary, might be one of numbers: its first value
  * that is no number tells, and its minimum and maximum. */
-static bool find_hint(const struct left_out *l, size_t c, struct fault *fault)
+static bool find_hint(const struct run *l, size_t c, struct fault *fault)
 {
-	const struct column_partial *column = &l->total->partial.columns[c];
+	const struct column_partial *column = &l->total.partial.columns[c];
 	const struct texts *texts = moments_cell(&column->moments, CELL_TEXTS);
-	const struct note *note = total_note_of_values(l->total, c);
+	const struct note *note = total_note_of_values(&l->total, c);
 	bool is_hint;
 
 	if (!note || !texts || texts->count == 0 || count_values(l, c) > 0)
 		return false;
 	note_read(note, fault);
-	query_explain(l->query, fault);
+	query_explain(&l->query, fault);
 	if (!strncmp(fault->remedy, REMEDY_UNITS, strlen(REMEDY_UNITS)))
 		is_hint = result_nnumbers(column) > 0;
 	else
@@ -82,13 +82,13 @@ static bool find_hint(const struct left_out *l, size_t c, struct fault *fault)
 	return is_hint && may_be_number(l, &texts->least, fault) && may_be_number(l, &texts->greatest, fault);
 }
 
-static void report_hints(const struct left_out *l)
+static void report_hints(const struct run *l)
 {
 	struct hint hints[NHINTS];
 	size_t n = 0, i;
 	struct fault fault;
 
-	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
+	for (size_t c = 0; c < l->query.plan.ncolumns; c++) {
 		if (!find_hint(l, c, &fault))
 			continue;
 		for (i = 0; i < n && strcmp(hints[i].option, fault.remedy);)
@@ -96,7 +96,7 @@ static void report_hints(const struct left_out *l)
 		if (i == NHINTS)
 			continue;
 		if (i == n) {
-			hints[n++] = (struct hint){.column = l->query->plan.columns[c].name};
+			hints[n++] = (struct hint){.column = l->query.plan.columns[c].name};
 			strcpy(hints[i].option, fault.remedy);
 		}
 		hints[i].ncolumns++;
@@ -107,38 +107,38 @@ static void report_hints(const struct left_out *l)
 
 /* ---- the report ---- */
 
-void left_out_report(const struct left_out *l)
+void left_out_report(const struct run *l)
 {
-	const struct partial *total = &l->total->partial;
+	const struct partial *total = &l->total.partial;
 	struct fault first;
 
 	for (size_t i = 0; i < l->npadded; i++)
 		if (l->padded[i])
-			message_padded(l->input ? input_name(l->input, (int)i) : l->names[i]);
+			message_padded(l->input ? input_name(l->input, (int)i) : l->merge.inputs[i]);
 	for (int i = 0; l->input && !l->padded && i < input_nfiles(l->input); i++)
 		if (input_is_padded(l->input, i))
 			message_padded(input_name(l->input, i));
-	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
+	for (size_t c = 0; c < l->query.plan.ncolumns; c++) {
 		uint64_t n = count_values(l, c);
 		if (n == 0)
 			continue;
-		read_note(l, total_note_of_values(l->total, c), &first);
+		read_note(l, total_note_of_values(&l->total, c), &first);
 		first.column = NULL; /* the sentence names it */
-		message_values_left_out(n, l->query->plan.columns[c].name, &first);
+		message_values_left_out(n, l->query.plan.columns[c].name, &first);
 	}
 	if (total->nundecided) {
-		read_note(l, total_note_of_undecided(l->total), &first);
+		read_note(l, total_note_of_undecided(&l->total), &first);
 		message_undecided(total->nundecided, &first);
 	}
 	if (total->nragged) {
-		read_note(l, total_note_of_ragged(l->total), &first);
+		read_note(l, total_note_of_ragged(&l->total), &first);
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
 	}
 	if (total->nheaders) {
-		read_note(l, total_note_of_headers(l->total), &first);
+		read_note(l, total_note_of_headers(&l->total), &first);
 		message_ragged(total->nheaders, true, &first);
 	}
-	if (l->query->summary)
+	if (l->query.summary)
 		report_hints(l);
 }
 
@@ -161,10 +161,10 @@ static bool is_above(const struct invalid_limit *limit, const struct share *s)
 }
 
 /* Sets fault to the note, and says why the share is too much. */
-static enum status fail(const struct left_out *l, const struct share *s, const struct note *note,
+static enum status fail(const struct run *l, const struct share *s, const struct note *note,
 			struct fault *fault)
 {
-	const struct invalid_limit *limit = &l->options->max_invalid;
+	const struct invalid_limit *limit = &l->options.max_invalid;
 
 	read_note(l, note, fault);
 	if (s->of == 1 && !is_above(limit, s))
@@ -182,27 +182,27 @@ static enum status fail(const struct left_out *l, const struct share *s, const s
 }
 
 /* Whether it is an error to leave out the share. */
-static bool is_too_much(const struct left_out *l, const struct share *s)
+static bool is_too_much(const struct run *l, const struct share *s)
 {
-	bool is_all = s->n == s->of && !l->query->summary; /* it is a first look */
+	bool is_all = s->n == s->of && !l->query.summary; /* it is a first look */
 
-	return s->n > 0 && (is_all || is_above(&l->options->max_invalid, s));
+	return s->n > 0 && (is_all || is_above(&l->options.max_invalid, s));
 }
 
 /* The number of records that were left out for a NUL in column c, a key. */
-static uint64_t count_keys(const struct left_out *l, size_t c)
+static uint64_t count_keys(const struct run *l, size_t c)
 {
-	return l->query->plan.columns[c].is_key ? l->total->partial.columns[c].nnuls : 0;
+	return l->query.plan.columns[c].is_key ? l->total.partial.columns[c].nnuls : 0;
 }
 
-static enum status check_column(const struct left_out *l, size_t c, struct fault *fault)
+static enum status check_column(const struct run *l, size_t c, struct fault *fault)
 {
-	const struct column_partial *column = &l->total->partial.columns[c];
+	const struct column_partial *column = &l->total.partial.columns[c];
 	uint64_t nrecords = count_keys(l, c);
 	struct share s = {count_values(l, c) - nrecords, column->ninvalid + result_nnumbers(column) - nrecords,
 			  "value"};
 
-	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(l->total, c), fault) : STATUS_OK;
+	return is_too_much(l, &s) ? fail(l, &s, total_note_of_values(&l->total, c), fault) : STATUS_OK;
 }
 
 /* The note that is earlier in the input; either may be NULL. */
@@ -215,33 +215,33 @@ static const struct note *earlier(const struct note *a, const struct note *b)
 
 /* Ragged records, those that are the header again, those whose condition is undecided, and those with a NUL in a key:
  * all of them together. */
-static enum status check_records(const struct left_out *l, struct fault *fault)
+static enum status check_records(const struct run *l, struct fault *fault)
 {
-	const struct partial *total = &l->total->partial;
+	const struct partial *total = &l->total.partial;
 	uint64_t nragged = count_ragged(l);
 	struct share s = {nragged + total->nheaders + total->nundecided, nragged + total->nheaders + total->nrecords, "record"};
 	const struct note *note = earlier(
-		total->nundecided ? total_note_of_undecided(l->total) : NULL,
-		nragged ? total_note_of_ragged(l->total) : NULL);
+		total->nundecided ? total_note_of_undecided(&l->total) : NULL,
+		nragged ? total_note_of_ragged(&l->total) : NULL);
 
 	if (total->nheaders)
-		note = earlier(note, total_note_of_headers(l->total));
-	for (size_t c = 0; c < l->query->plan.ncolumns; c++) {
+		note = earlier(note, total_note_of_headers(&l->total));
+	for (size_t c = 0; c < l->query.plan.ncolumns; c++) {
 		if (count_keys(l, c) == 0)
 			continue;
 		s.n += count_keys(l, c);
-		note = earlier(note, total_note_of_values(l->total, c));
+		note = earlier(note, total_note_of_values(&l->total, c));
 	}
 	return is_too_much(l, &s) ? fail(l, &s, note, fault) : STATUS_OK;
 }
 
-enum status left_out_check(const struct left_out *l, struct fault *fault)
+enum status left_out_check(const struct run *l, struct fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	if (l->options->invalid != INVALID_SKIP)
+	if (l->options.invalid != INVALID_SKIP)
 		return STATUS_OK;
-	for (size_t c = 0; status == STATUS_OK && c < l->query->plan.ncolumns; c++)
+	for (size_t c = 0; status == STATUS_OK && c < l->query.plan.ncolumns; c++)
 		status = check_column(l, c, fault);
 	return status == STATUS_OK ? check_records(l, fault) : status;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #include "engine/engine.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
+#include "fold/rank_tables.h"
 #include "fold/result.h"
 #include "fold/values_select.h"
 #include "io/message.h"
@@ -28,9 +30,7 @@
 #include "query/remedy.h"
 #include "run/explain.h"
 #include "run/left_out.h"
-#include "run/part_run.h"
 #include "run/progress.h"
-#include "run/ranked_run.h"
 
 #define PATIENCE_MS 1000 /* with standard input, before it is said that it is waited for */
 
@@ -91,12 +91,114 @@ void run_report_guesses(const struct run *r)
 			     remedy_delimiter_option(delimiter));
 }
 
-static enum status find_ranks(struct run *r, struct fault *fault);
+/* ---- parts and states: --partial, --part, --save-state and --from-state ---- */
 
-static struct part_run part_run(struct run *r)
+/* What the run's part is of: its inputs, or a range of one. */
+static void run_scope(struct run *r, const char *const *names, struct part_scope *scope,
+		      struct part_seam seams[2])
 {
-	return (struct part_run){&r->options, &r->query, &r->total, r->input, &r->merge, &r->range};
+	const struct file_part *part = &r->options.part;
+	const struct part_seam seam = {.input = (char *)names[0], .number = part->number, .of = part->of,
+				       .size = r->range.size};
+
+	*scope = (struct part_scope){names, r->merge.ninputs + (size_t)input_nfiles(r->input), r->merge.ninputs,
+				     &seams[0], &seams[1], 0};
+	seams[0] = seams[1] = seam;
+	seams[0].border = r->range.begin;
+	seams[0].is_quoted = part->is_quoted;
+	if (part->number <= 1)
+		seams[0].of = 0;
+	seams[1].border = r->range.end;
+	seams[1].is_quoted = r->total.keeps_head || r->total.seam.nbytes > 0;
+	seams[1].is_same = part->number > 1;
+	seams[1].nlines = r->total.line - 1;
+	if (r->range.has_blocks) /* modulo 2^64: offsets begin at the range's place */
+		seams[1].offset_bytes = r->total.end_bytes - r->range.end;
+	if (part->number == part->of)
+		seams[1].of = 0;
 }
+
+/* Writes the part that a later merge reads to standard output, or saves the state. */
+static enum status write_part(struct run *r, struct fault *fault)
+{
+	size_t nbefore = r->merge.ninputs, nfiles = r->input ? (size_t)input_nfiles(r->input) : 0;
+	const char **names = calloc(nbefore + nfiles + 1, sizeof *names);
+	struct part_scope scope;
+	struct part_seam seams[2];
+	enum status status;
+
+	progress_end();
+	if (!names)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	status = r->input && r->options.part.of ? total_end_range(&r->total, fault) : STATUS_OK;
+	if (status != STATUS_OK) {
+		fault->file = fault->line ? input_name(r->input, 0) : NULL;
+		free(names);
+		return status;
+	}
+	for (size_t i = 0; i < nbefore + nfiles; i++)
+		names[i] = i < nbefore ? r->merge.inputs[i] : input_name(r->input, (int)(i - nbefore));
+	if (r->input)
+		run_scope(r, names, &scope, seams);
+	else
+		merge_scope(&r->merge, &scope);
+	status = r->options.partial
+			 ? part_write(&r->options, &r->query, &r->total, &scope, part_sink_stream(output_stream()), fault)
+			 : state_save(&r->options, &r->query, &r->total, &scope, fault);
+	free(names);
+	return status;
+}
+
+/* Before the input is folded: adds a state of earlier records to the total, that of --from-state or of the records before a
+ * slice. state: NULL: there is none, as with --save-state alone. */
+static enum status begin_with_state(struct run *r, const struct part_source *state, struct fault *fault)
+{
+	const struct merge *m = &r->merge;
+	bool is_slice = state && state == r->slice_state;
+
+	r->query.plan.counts_records = true;
+	r->query.plan.guesses_texts = false;
+	if (!is_slice && r->query.star)
+		return option_fault(fault, "--%s: name the columns: '*' may mean others in the next input",
+				    r->options.from_state ? "from-state" : "save-state");
+	if (state)
+		TRY(state_read(&r->merge, &r->options, &r->query, &r->total, state, fault));
+	if (is_slice || !r->query.plan.emits)
+		input_begin_at(r->input, is_slice && m->right.of ? m->right.offset_bytes : m->offset_bytes);
+	if (is_slice && m->right.of)
+		input_count_slice_from(r->input, m->right.nlines);
+	return STATUS_OK;
+}
+
+/* Has only the range of the file that --part says be read. */
+static enum status cut_part(struct run *r, struct fault *fault)
+{
+	const struct file_part *part = &r->options.part;
+
+	TRY(input_cut_range(r->input, part->number, part->of, r->query.plan.dialect.escape, &r->range, fault));
+	if (part->is_quoted)
+		input_begin_quoted(r->input);
+	return STATUS_OK;
+}
+
+/* Of a fault in such a range, counts the lines before the range, and says what else may be wrong. */
+static void explain_part(struct run *r, struct fault *fault)
+{
+	const struct file_part *part = &r->options.part;
+	struct fault ignored;
+
+	if (part->number <= 1 || fault->line == 0 || !fault->file || r->range.begin == 0 ||
+	    input_count_before(r->input, &r->range, &ignored) != STATUS_OK)
+		return;
+	fault->line += r->range.nlines_before;
+	if (!*fault->remedy && !part->is_quoted)
+		snprintf(fault->remedy, sizeof fault->remedy, "--part %" PRIu64 "/%" PRIu64 ",quoted, if a "
+			 "quoted field goes on where the part begins", part->number, part->of);
+}
+
+/* ---- results ---- */
+
+static enum status find_ranks(struct run *r, struct fault *fault);
 
 static enum status print_table(struct run *r, struct fault *fault)
 {
@@ -153,24 +255,21 @@ static enum status print_result(struct run *r, struct fault *fault)
 
 enum status run_finish(struct run *r, struct fault *fault)
 {
-	const struct left_out left_out = {&r->options, &r->query, r->input,
-					  (const char *const *)r->merge.inputs, &r->total, r->padded, r->npadded};
-	const struct part_run part = part_run(r);
 	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
-		TRY(part_run_write(&part, fault));
+		TRY(write_part(r, fault));
 		return output_close(fault);
 	}
 	if (!emits)
-		TRY(left_out_check(&left_out, fault));
+		TRY(left_out_check(r, fault));
 	TRY(print_result(r, fault));
 	TRY(output_close(fault));
 	if (emits)
-		TRY(left_out_check(&left_out, fault));
+		TRY(left_out_check(r, fault));
 	if (r->options.save_state)
-		TRY(part_run_write(&part, fault));
-	left_out_report(&left_out);
+		TRY(write_part(r, fault));
+	left_out_report(r);
 	run_report_guesses(r);
 	for (const struct run *each = r; each; each = each->before)
 		devices_report_failures(&each->devices);
@@ -301,7 +400,7 @@ enum status run_open_input(struct run *r, struct fault *fault)
 		TRY(input_share_decoding(r->input, fault));
 	TRY(query_make(&r->query, o, r->input, fault));
 	if (o->part.of)
-		TRY(part_run_cut_input(r->input, o, &r->query.plan.dialect, &r->range, fault));
+		TRY(cut_part(r, fault));
 	TRY(prepare_printing(r, fault));
 	prepare_choice(r);
 	return prepare_curve(r, fault);
@@ -324,9 +423,9 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	if (o->part.is_quoted)
 		total_begin_quoted(&r->total);
 	if (o->from_state || o->save_state)
-		TRY(part_run_begin_state(&r->merge, &r->options, q, &r->total, r->input, fault));
+		TRY(begin_with_state(r, o->from_state ? &(struct part_source){.name = o->from_state} : NULL, fault));
 	if (r->slice_state)
-		TRY(part_run_begin_slice(&r->merge, &r->options, q, &r->total, r->input, r->slice_state, fault));
+		TRY(begin_with_state(r, r->slice_state, fault));
 	if (q->plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
 		if (!q->plan.curve && !q->plan.choice && !r->lacks_heading)
@@ -361,13 +460,120 @@ enum status run_merge(struct run *r, struct fault *fault)
 /* Says what would be done with the input, which has been opened. */
 static enum status explain(struct run *r, struct fault *fault)
 {
-	const struct explained e = {&r->options, &r->query, r->input, &r->devices};
-
 	TRY(devices_peek(&r->options, &r->query, r->input, fault));
 	TRY(devices_choose(&r->devices, &r->options, &r->query, r->input, fault));
-	TRY(explain_print(&e, fault));
+	TRY(explain_print(r, fault));
 	return output_close(fault);
 }
+
+/* Has r, which is another pass over the input, read it from its beginning. */
+static void begin_pass(struct run *r, const struct run *before)
+{
+	r->options = before->options;
+	if (before->stdin_offset >= 0)
+		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
+	engine_nbytes_begun = fd_nbytes_read = 0;
+}
+
+/* ---- ranks of records ---- */
+
+/* Whether all files can be read twice: an empty one, which input_is_repeatable does not trust, as well. */
+static bool can_read_twice(const struct run *r)
+{
+	struct stat st;
+
+	for (int i = 0; i < r->options.npaths; i++) {
+		const char *path = r->options.paths[i];
+		bool is_stdin = !strcmp(path, "-");
+		if ((is_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 || !S_ISREG(st.st_mode) ||
+		    (is_stdin && r->stdin_offset < 0))
+			return false;
+	}
+	return true;
+}
+
+/* Makes the plan one that keeps the ranked columns' numbers, of all records that --where takes. */
+static void plan_keeping(struct plan *plan)
+{
+	plan->emits = false;
+	plan->head = 0;
+	plan->curve = NULL;
+	plan->counts_records = true;
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_RANK)
+			plan->columns[plan->new_columns[i].column].needs |= MOMENT_VALUES;
+}
+
+/* How many numbers the ranked columns have, all together. */
+static uint64_t count_numbers(const struct run *r)
+{
+	const struct plan *plan = &r->query.plan;
+	struct wide_fold numbers;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_RANK) {
+			column_numbers(&r->total.partial.columns[plan->new_columns[i].column], &numbers);
+			n += numbers.count;
+		}
+	return n;
+}
+
+/* Prints the records. */
+static enum status print_pass(struct run *r, const struct run *first, const struct rank_tables *tables,
+			      struct fault *fault)
+{
+	begin_pass(r, first);
+	r->stdin_offset = first->stdin_offset;
+	r->careful = first->careful;
+	r->all_ended = true;
+	TRY(run_open_input(r, fault));
+	r->query.plan.ranks = tables;
+	TRY(run_fold_input(r, fault));
+	if (r->query.plan.head == 0 && count_numbers(r) != count_numbers(first))
+		return fault_set(fault, STATUS_CHANGED, 0, NULL);
+	return run_finish(r, fault);
+}
+
+/* Frees what the second pass owns: its options are the first's. */
+static void free_pass(struct run *r)
+{
+	r->options = (struct options){.npaths = 0};
+	run_free(r);
+	free(r);
+}
+
+/* Prints records with their ranks (--rank): keeps the numbers of the ranked columns in a first pass, which is that of a result,
+ * sorts them, and prints the records in a second. r has opened the input. Errors: of both; STATUS_USAGE: the input cannot be
+ * read twice; STATUS_CHANGED: it had other records the second time. */
+static enum status run_ranked(struct run *r, struct fault *fault)
+{
+	struct rank_tables tables;
+	enum status status;
+	struct run *second;
+
+	if (!can_read_twice(r))
+		return option_fault(fault, "--rank reads its input twice, which a pipe cannot be: write it to a file "
+				    "first, then gpustat ... FILE");
+	second = calloc(1, sizeof *second);
+	if (!second)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	plan_keeping(&r->query.plan);
+	TRY(run_fold_input(r, fault));
+	progress_pass_end();
+	status = rank_tables_make(&tables, &r->query.plan, &r->total.partial, ranks_nthreads(&r->query));
+	if (status != STATUS_OK)
+		return fault_set(fault, status, 0, NULL);
+	status = print_pass(second, r, &tables, fault);
+	r->all_ended &= second->all_ended;
+	if (status != STATUS_OK || !r->all_ended)
+		return status; /* the process ends */
+	rank_tables_free(&tables);
+	free_pass(second);
+	return STATUS_OK;
+}
+
+/* ---- all of it ---- */
 
 /* Whether groups are read once, to be printed, and nothing else is done with them. */
 static bool reads_groups_once(const struct run *r)
@@ -421,12 +627,9 @@ static struct run *pass_again(const struct run *first, size_t column, enum statu
 		*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 		return NULL;
 	}
-	r->options = first->options;
+	begin_pass(r, first);
 	r->searches = r->careful = true;
 	r->searched = column;
-	if (first->stdin_offset >= 0)
-		lseek(STDIN_FILENO, first->stdin_offset, SEEK_SET);
-	engine_nbytes_begun = fd_nbytes_read = 0;
 	*status = run_open_input(r, fault);
 	if (*status == STATUS_OK)
 		*status = run_fold_input(r, fault);
@@ -502,17 +705,14 @@ static void explain_memory(const struct run *r, struct fault *fault)
 
 enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
-	r->options = before->options;
+	begin_pass(r, before);
 	r->before = before;
 	r->careful = true;
 	if (fault->status == STATUS_GPU_LOST) {
 		r->options.device = DEVICE_CPU;
 		output_repeat(); /* some groups may have been printed */
 	}
-	if (before->stdin_offset >= 0)
-		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	memset(fault, 0, sizeof *fault);
-	engine_nbytes_begun = fd_nbytes_read = 0;
 	return run_process(r, fault);
 }
 
@@ -530,7 +730,7 @@ void run_explain_fault(struct run *r, struct fault *fault)
 	explain_memory(r, fault);
 	explain_taken(&r->options, fault);
 	query_explain(&r->query, fault);
-	part_run_explain(&r->options, r->input, &r->range, fault);
+	explain_part(r, fault);
 	explain_by_status(&r->options, fault);
 }
 

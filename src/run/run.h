@@ -40,7 +40,7 @@ struct run {
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
-	const bool *padded; /* of a merge of ranks' parts: see struct left_out; not owned */
+	const bool *padded; /* of each input, whether another rank has found it padded; NULL without other ranks; not owned */
 	size_t npadded;
 	bool careful;   /* fold no chunk on a guess: the pass before guessed wrong */
 	const struct run *before; /* the pass that is repeated; NULL: this is the first; not owned */
