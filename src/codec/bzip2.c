@@ -206,14 +206,10 @@ static enum status bzip2_step(void *state, struct feed *feed, struct piece *piec
 			      enum decode_step *step)
 {
 	struct bzip2 *z = state;
-	enum status status = STATUS_OK;
 
-	*step = DECODE_GOES_ON;
-	while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES)
-		if (z->inside_stream || !part_stream_begins(&z->ahead, feed) ||
-		    !part_stream_step(&z->ahead, feed, piece, step))
-			status = decode(z, feed, piece, step);
-	return status;
+	if (z->inside_stream || !part_stream_begins(&z->ahead, feed) || !part_stream_step(&z->ahead, feed, piece, step))
+		return decode(z, feed, piece, step);
+	return STATUS_OK;
 }
 
 /* A whole stream's magic number, and that of a block or of its end: the first four bytes could be a

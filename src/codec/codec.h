@@ -30,7 +30,7 @@ struct piece {
 
 /* Why a call of step ended. */
 enum decode_step {
-	DECODE_GOES_ON, /* the piece is full, or a member or frame has ended */
+	DECODE_GOES_ON, /* step is to be called again, unless the piece is full */
 	DECODE_STARVES, /* the feed has too little */
 	DECODE_ENDED,   /* the feed has ended between members or frames: the stream is complete */
 };
@@ -60,7 +60,8 @@ struct codec {
 	enum status (*open)(void **state, int nthreads, struct fault *fault);
 	void (*close)(void *state);
 
-	/* Appends text to the piece, which is not full; fills its fault. Sets *step. Not
+	/* Appends some text to the piece, which is not full; fills its fault. Sets *step, which is
+	 * DECODE_GOES_ON, if it is to be another. Not
 	 * called while bgzf_next returns BLOCK_WHOLE or BLOCK_STARVES.
 	 * Errors: STATUS_NO_MEMORY, STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING. */
 	enum status (*step)(void *state, struct feed *feed, struct piece *piece,

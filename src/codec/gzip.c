@@ -273,32 +273,21 @@ static enum status pass_padding(struct feed *feed, struct piece *piece, enum dec
 	return STATUS_OK;
 }
 
-/* Returns at each member's end, where blocks may follow. */
 static enum status gzip_step(void *state, struct feed *feed, struct piece *piece,
 			     enum decode_step *step)
 {
 	struct gzip *g = state;
-	enum status status = STATUS_OK;
 
-	*step = DECODE_GOES_ON;
-	do {
-		switch (g->place) {
-		case BETWEEN_MEMBERS:
-			status = begin_member(g, feed, step, &piece->fault);
-			break;
-		case IN_DATA:
-			status = inflate_some(g, feed, piece, step);
-			break;
-		case AT_TRAILER:
-			status = end_member(g, feed, step, &piece->fault);
-			break;
-		case IN_PADDING:
-			status = pass_padding(feed, piece, step);
-			break;
-		}
-	} while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < piece->room_nbytes &&
-		 g->place != BETWEEN_MEMBERS);
-	return status;
+	switch (g->place) {
+	case BETWEEN_MEMBERS:
+		return begin_member(g, feed, step, &piece->fault);
+	case IN_DATA:
+		return inflate_some(g, feed, piece, step);
+	case AT_TRAILER:
+		return end_member(g, feed, step, &piece->fault);
+	default:
+		return pass_padding(feed, piece, step);
+	}
 }
 
 /* ---- sections, and places in a member's data ---- */

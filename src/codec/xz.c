@@ -166,13 +166,8 @@ static enum status xz_step(void *state, struct feed *feed, struct piece *piece,
 			   enum decode_step *step)
 {
 	struct xz *x = state;
-	enum status status = STATUS_OK;
 
-	*step = DECODE_GOES_ON;
-	while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES)
-		status = x->inside_stream ? decode(x, feed, piece, step)
-					  : begin_stream(x, feed, step, &piece->fault);
-	return status;
+	return x->inside_stream ? decode(x, feed, piece, step) : begin_stream(x, feed, step, &piece->fault);
 }
 
 static enum codec_match xz_begins(const unsigned char *data, size_t nbytes)

@@ -277,14 +277,10 @@ static enum status zstd_step(void *state, struct feed *feed, struct piece *piece
 			     enum decode_step *step)
 {
 	struct zstd *z = state;
-	enum status status = STATUS_OK;
 
-	*step = DECODE_GOES_ON;
-	while (status == STATUS_OK && *step == DECODE_GOES_ON && piece->nbytes < PIECE_NBYTES)
-		if (z->inside_frame || !part_stream_begins(&z->ahead, feed) ||
-		    !part_stream_step(&z->ahead, feed, piece, step))
-			status = decode(z, feed, piece, step);
-	return status;
+	if (z->inside_frame || !part_stream_begins(&z->ahead, feed) || !part_stream_step(&z->ahead, feed, piece, step))
+		return decode(z, feed, piece, step);
+	return STATUS_OK;
 }
 
 #else

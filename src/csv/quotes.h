@@ -38,30 +38,38 @@ csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool 
 size_t quotes_find_stray(const struct csv_dialect *dialect, struct simd_bits bits, const char *text,
 			 size_t begin, size_t end);
 
-/* ---- the parts, for other dialects ---- */
-
 /* Whether a byte in this state lies in quotes. */
 static inline bool csv_in_quotes(enum csv_state state)
 {
 	return state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
 }
 
-/* The bitmap form of a state, and back. There, FIELD_START and RECORD_START are the same, and an
- * escape is not seen. */
-struct simd_quotes quotes_enter(enum csv_state state);
-enum csv_state quotes_state(const struct simd_quotes *at);
+/* ---- dialects with an escape byte, comments or blanks that are trimmed ---- */
 
-/* What the quotes of one word tell. */
-struct quotes_word {
-	uint64_t inside; /* the bytes that lie in quotes */
-	uint64_t strays; /* those after a closing quote that are no separator, and quotes that are data */
+/* A text's bitmaps, a word for each 64 bytes. */
+struct dialect_bits {
+	struct simd_bits simd;
+	uint64_t *escapes;  /* escape bytes */
+	uint64_t *comments; /* comment signs behind an LF, and as the text's first byte */
+	uint64_t *blanks;   /* blanks, where the dialect trims them; resolved: those that begin a field */
 };
 
-/* Moves *at past a word that ends with byte `last`, quote by quote. */
-struct quotes_word quotes_step(uint64_t separators, uint64_t quotes, unsigned last,
-			       struct simd_quotes *at);
+/* Completes bits of nwords words: simd is classified by the dialect's delimiter and quote. On entry
+ * escapes has the escape bytes and all LFs, comments has all comment signs, blanks all blanks that the
+ * dialect trims. */
+void dialect_prepare(const struct csv_dialect *dialect, const struct dialect_bits *bits,
+		     size_t nwords);
 
-/* Like quotes_resolve, for words [begin, end); moves *at past them. */
-void quotes_clear(struct simd_bits bits, size_t begin, size_t end, struct simd_quotes *at);
+/* Clears the separators and newlines that are data in words [0, nwords), those of a text that is
+ * entered in `state`; a comment keeps only the LF that ends it. Replaces the quotes as
+ * quotes_resolve does. Returns whether a byte may be stray. */
+bool dialect_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state);
+
+/* Returns the transition map of a text of nbytes, for the entry states that the dialect has. From
+ * word *resolved on, the entry state does not matter; those words are resolved here. If has_quotes
+ * is false, the text has no quote byte, and that holds for entries outside quotes only. None such:
+ * the number of words. *strays: as dialect_resolve's result, of those words. */
+csv_full_map dialect_map(const struct csv_dialect *dialect, const struct dialect_bits *bits,
+			 size_t nbytes, bool has_quotes, size_t *resolved, bool *strays);
 
 #endif

@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "csv/quotes.h"
-#include "csv/whitespace.h"
 #include "csv/word_layout.h"
 
 /* A window of 32 KiB of text stays in a first-level cache, with its positions. But each window
@@ -73,6 +71,84 @@ void rows_free(struct rows *r)
 	free(r->ends_memory);
 	free(r->below_memory);
 	memset(r, 0, sizeof *r);
+}
+
+/* ---- records whose fields are separated by runs of blanks, as in ps and df ---- */
+
+/* The last blank of a run is the separator, so a field begins at its first byte; blanks behind it
+ * are cut off with its value (field.h). Runs at a line's beginning and end separate nothing. Nothing
+ * quotes: every LF ends a record.
+ */
+#define WHITESPACE_BLANK ' ' /* the delimiter and the quote to classify with */
+#define WHITESPACE_TAB '\t'
+
+/* Gathers spaces, tabs, and CRs before LFs in blanks, which has the tabs. */
+static void gather_blanks(struct simd_bits bits, const char *text, size_t nwords)
+{
+	uint64_t *blanks = bits.quotes;
+
+	for (size_t k = 0; k < nwords; k++) {
+		blanks[k] |= bits.separators[k] & ~bits.newlines[k];
+		for (uint64_t left = bits.newlines[k]; left; left &= left - 1) {
+			size_t at = k * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
+			if (at > 0 && text[at - 1] == '\r')
+				blanks[(at - 1) / SIMD_WORD_NBYTES] |= UINT64_C(1)
+								       << (at - 1) % SIMD_WORD_NBYTES;
+		}
+	}
+}
+
+/* Leaves each run of blanks its last one; none before a line's first field and behind its last. */
+static void join_runs(struct simd_bits bits, size_t nwords)
+{
+	const uint64_t *blanks = bits.quotes;
+	uint64_t starts_line = 1; /* the word's first byte does, but for blanks */
+
+	for (size_t k = 0; k < nwords; k++) {
+		uint64_t newlines = bits.newlines[k], run = blanks[k];
+		uint64_t ends = newlines | run, next = k + 1 < nwords ? bits.newlines[k + 1] | blanks[k + 1] : 0;
+		/* A sum carries through the runs that begin a line. */
+		uint64_t leading = run & ~(run + (run & (newlines << 1 | starts_line)));
+		uint64_t last = run & ~(ends >> 1 | next << (SIMD_WORD_NBYTES - 1));
+		bits.separators[k] = newlines | (last & ~leading);
+		starts_line = (newlines | leading) >> (SIMD_WORD_NBYTES - 1);
+	}
+}
+
+/* Reduces the separators of text[0 .. nbytes) to one a field; bits was filled with the two bytes
+ * above. bits.quotes: undefined then. */
+static void whitespace_separate(struct simd_bits bits, const char *text, size_t nbytes)
+{
+	size_t nwords = nwords_of(nbytes);
+
+	gather_blanks(bits, text, nwords);
+	join_runs(bits, nwords);
+}
+
+/* The separators that a row may have before its LF, from its first byte. */
+static size_t nallowed(const struct csv_dialect *d, char first)
+{
+	if (d->comment && first == d->comment)
+		return 0;
+	return d->nfields ? d->nfields - 1 : SIZE_MAX;
+}
+
+/* Drops from ends[0 .. nends), the separators of rows as in rows.h, those in the last of
+ * dialect->nfields columns, which takes the rest of its line, and those of comments. Returns the
+ * number of those left. */
+static size_t whitespace_join(const struct csv_dialect *dialect, const char *text, uint32_t *ends,
+		       size_t nends)
+{
+	size_t left = nallowed(dialect, text[(uint32_t)(ends[-1] + 1)]), n = 0;
+
+	for (size_t i = 0; i < nends; i++) {
+		uint32_t at = ends[i];
+		if (text[at] != '\n' && left == 0)
+			continue;
+		ends[n++] = at;
+		left = text[at] == '\n' ? nallowed(dialect, text[at + 1]) : left - 1;
+	}
+	return n;
 }
 
 /* ---- bitmaps ---- */

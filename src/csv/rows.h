@@ -20,8 +20,8 @@
 #include "csv/chunk.h"
 #include "csv/dfa.h"
 #include "csv/dialect.h"
-#include "csv/dialect_quotes.h"
 #include "csv/field.h"
+#include "csv/quotes.h"
 #include "simd/simd.h"
 
 /* One thread's memory for one text. All owned. */
