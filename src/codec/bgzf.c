@@ -330,9 +330,7 @@ enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fa
 		return STATUS_OK;
 	batch = (struct block_batch){.data = t->packed + t->begin, .nbytes = nbytes, .text_nbytes = block.text_nbytes,
 				     .fd = -1};
-	status = bgzf_decode(t->deflate, &batch, t->text, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(bgzf_decode(t->deflate, &batch, t->text, fault));
 	show(t, batch.text_nbytes);
 	t->begin += nbytes;
 	t->position += (off_t)nbytes;

@@ -29,8 +29,7 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 	f->plan = plan;
 	f->candidates.choice = plan->choice;
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
-	if (row_folder_init(&f->folder, plan) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(row_folder_init(&f->folder, plan));
 	f->leads.plan = plan;
 	return new_fields_init(&f->fields, plan);
 }
@@ -93,8 +92,7 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 {
 	uint64_t nlines;
 
-	if (rows_reserve(&f->rows, nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(rows_reserve(&f->rows, nbytes));
 	rows_classify(&f->rows, text, nbytes, &nlines);
 	return cpu_folder_fold_classified(f, text, nbytes, entry, out);
 }
@@ -290,8 +288,7 @@ static enum status print_kept(const struct row_folder *f, const char *text,
 
 	for (size_t i = 0; i < f->nkept; i++)
 		nbytes += f->kept[i].end - f->kept[i].begin + f->kept[i].ndelimiters;
-	if (text_reserve(out, nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(out, nbytes));
 	for (size_t i = 0; i < f->nkept; i++) {
 		size_t n = f->kept[i].end - f->kept[i].begin;
 		char *to = out->data + out->nbytes;

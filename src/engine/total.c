@@ -20,8 +20,7 @@
 /* Makes the folder's tables unless they are there, and clears the partial. Errors: STATUS_NO_MEMORY. */
 static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
 {
-	if (partial_need(&f->partial, t->plan) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(partial_need(&f->partial, t->plan));
 	partial_clear(&f->partial);
 	if (!f->cpu.plan && cpu_folder_init(&f->cpu, t->plan) != STATUS_OK) {
 		cpu_folder_free(&f->cpu);
@@ -699,18 +698,16 @@ static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t
 			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
 {
-	enum status status;
-
 	if (t->seam.nbytes == 0) {
 		t->seam.file = chunk->file;
 		t->seam.line = line;
 		t->seam.offset_bytes = chunk->offset_bytes;
 	}
-	status = seam_append(&t->seam, chunk->data, later->head_nbytes, fault);
+	TRY(seam_append(&t->seam, chunk->data, later->head_nbytes, fault));
 
-	if (status == STATUS_OK && later->head_ends)
-		status = end_seam(t, use, fault);
-	return status;
+	if (later->head_ends)
+		TRY(end_seam(t, use, fault));
+	return STATUS_OK;
 }
 
 /* Appends the chunk's tail to the seam, and folds the seam at the file's end. */
@@ -720,17 +717,16 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 {
 	const char *tail = chunk->data + later->tail_offset;
 	size_t nbytes = chunk->nbytes - later->tail_offset;
-	enum status status;
 
 	if (t->seam.nbytes == 0) {
 		t->seam.file = chunk->file;
 		t->seam.line = t->line - count_lines(tail, nbytes);
 		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
 	}
-	status = seam_append(&t->seam, tail, nbytes, fault);
-	if (status == STATUS_OK && chunk->last_of_file && !t->keeps_head)
-		status = seam_fold(t, true, use, fault);
-	return status;
+	TRY(seam_append(&t->seam, tail, nbytes, fault));
+	if (chunk->last_of_file && !t->keeps_head)
+		TRY(seam_fold(t, true, use, fault));
+	return STATUS_OK;
 }
 
 /* Begins the seam with a text, if it is empty. */
@@ -762,13 +758,12 @@ enum status total_add_head(struct total *t, const struct end_text *head, struct 
 enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault)
 {
 	const struct seam_use use = {&t->folder, &t->partial, NULL};
-	enum status status;
 
 	t->file_plan = plan;
-	status = t->keeps_head ? STATUS_OK : seam_fold(t, true, &use, fault);
-	if (status == STATUS_OK && t->partial.groups && groups_store(t->partial.groups) != STATUS_OK)
+	TRY(t->keeps_head ? STATUS_OK : seam_fold(t, true, &use, fault));
+	if (t->partial.groups && groups_store(t->partial.groups) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return status;
+	return STATUS_OK;
 }
 
 enum status total_add_tail(struct total *t, const struct end_text *tail, struct fault *fault)

@@ -318,8 +318,7 @@ static enum status append_value(struct printing *p, const char *value, size_t nb
 {
 	char *to;
 
-	if (text_reserve(&p->text, 2 * nbytes + 3) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(&p->text, 2 * nbytes + 3));
 	to = p->append(p->text.data + p->text.nbytes, value, nbytes);
 	*to++ = behind;
 	p->text.nbytes = (size_t)(to - p->text.data);
@@ -337,8 +336,7 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 
 	if (find_text(g, &p->rows->q->plan, r, &text, &nbytes))
 		return append_value(p, text, nbytes, behind);
-	if (text_reserve(&p->text, GROUP_RESULT_NBYTES + 1) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + 1));
 	end = group_write_quickly(g, p->rows->q, r, p->text.data + p->text.nbytes);
 	if (end) {
 		*end++ = behind;

@@ -202,8 +202,7 @@ static enum status init_table(struct table *t, size_t nbins)
 {
 	static const char *const names[NCOLUMNS] = {"low", "high", "count"};
 
-	if (table_init(t, NCOLUMNS, nbins) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(table_init(t, NCOLUMNS, nbins));
 	t->nlabels = 2;
 	t->labels_are_bounds = true;
 	for (size_t i = 0; i < NCOLUMNS * (nbins + 1); i++)

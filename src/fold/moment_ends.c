@@ -60,8 +60,7 @@ static enum status ends_add_wide(void *cell, const struct wide *x, int scale)
 static enum status set_text(struct text_buffer *to, const char *text, size_t nbytes)
 {
 	to->nbytes = 0;
-	if (text_reserve(to, nbytes + 1) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(text_reserve(to, nbytes + 1));
 	memcpy(to->data, text, nbytes);
 	to->data[nbytes] = '\0';
 	to->nbytes = nbytes;

@@ -40,8 +40,7 @@ static enum status keep(struct kept_text *k, const struct text_at *x)
 {
 	if (x->text == kept_text_bytes(k))
 		return STATUS_OK;
-	if (reserve(k, x->nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(reserve(k, x->nbytes));
 	memcpy(k->capacity ? k->far : k->inside, x->text, x->nbytes);
 	k->nbytes = x->nbytes;
 	return STATUS_OK;

@@ -654,8 +654,7 @@ enum status values_focus_combine(struct values *v, const struct values *later)
 {
 	if (!later->counts)
 		return STATUS_OK;
-	if (need_counts(v) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(need_counts(v));
 	for (size_t i = 0; i < ncounts(); i++)
 		v->counts[i] += later->counts[i];
 	return STATUS_OK;

@@ -210,9 +210,50 @@ static void print_program(void)
 	fprintf(stderr, "%s: ", program);
 }
 
-static void print_text(const char *text)
+/* Prints words: @ stands for a text that others wrote, of which each byte is shown, # for a number, a uint64_t, and $ behind
+ * it for the s of a plural. */
+static void vsay(const char *format, va_list arguments)
 {
-	utf8_print_visibly(stderr, text, strlen(text));
+	uint64_t n = 0;
+
+	for (; *format; format++) {
+		const char *text;
+		switch (*format) {
+		case '@':
+			text = va_arg(arguments, const char *);
+			utf8_print_visibly(stderr, text, strlen(text));
+			break;
+		case '#':
+			n = va_arg(arguments, uint64_t);
+			fprintf(stderr, "%" PRIu64, n);
+			break;
+		case '$':
+			fputs(n == 1 ? "" : "s", stderr);
+			break;
+		default:
+			fputc(*format, stderr);
+		}
+	}
+}
+
+static void say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsay(format, arguments);
+	va_end(arguments);
+}
+
+/* Begins a message. */
+static void start(const char *format, ...)
+{
+	va_list arguments;
+
+	print_program();
+	va_start(arguments, format);
+	vsay(format, arguments);
+	va_end(arguments);
 }
 
 static void print_value(const struct fault *f)
@@ -262,25 +303,19 @@ static void print_detail(const struct fault *f)
 static void print_place(const struct fault *f)
 {
 	if (f->file)
-		print_text(f->file);
+		say("@", f->file);
 	if (f->line)
-		fprintf(stderr, ":%" PRIu64, f->line);
+		say(":#", f->line);
 	if (f->file)
-		fputs(": ", stderr);
-	if (f->column) {
-		fputs("column '", stderr);
-		print_text(f->column);
-		fputs("': ", stderr);
-	}
+		say(": ");
+	if (f->column)
+		say("column '@': ", f->column);
 }
 
 static void print_remedy(const struct fault *f)
 {
-	if (!*f->remedy)
-		return;
-	fputs(" (try ", stderr);
-	print_text(f->remedy);
-	fputc(')', stderr);
+	if (*f->remedy)
+		say(" (try @)", f->remedy);
 }
 
 /* Prints the status's words and the detail. */
@@ -317,7 +352,7 @@ static void print_fault(const struct fault *f)
 {
 	print_place(f);
 	print_words(f);
-	print_text(f->excess);
+	say("@", f->excess);
 }
 
 int message_fault(const struct fault *fault)
@@ -375,14 +410,13 @@ void message_columns(char *const *names, size_t ncolumns, const char *const *oth
 	struct nearest nearest = nearest_begin(unknown, strlen(unknown));
 	bool is_told = false;
 
-	print_program();
-	fprintf(stderr, "the input has %zu column%s", ncolumns, ncolumns == 1 ? "" : "s");
+	start("the input has # column$", (uint64_t)ncolumns);
 	for (size_t i = 0; i < ncolumns && i < NAMES_SHOWN; i++) {
 		fputs(i ? ", " : ": ", stderr);
 		print_name(names[i], i);
 	}
 	if (ncolumns > NAMES_SHOWN)
-		fprintf(stderr, " and %zu more", ncolumns - NAMES_SHOWN);
+		say(" and # more", (uint64_t)ncolumns - NAMES_SHOWN);
 	for (size_t i = 0; i < ncolumns && !is_told; i++)
 		is_told = names[i] && print_unseen(names[i], i, unknown);
 	for (size_t i = 0; i < ncolumns; i++)
@@ -409,88 +443,60 @@ static void print_first(uint64_t n, const struct fault *first)
 
 void message_values_left_out(uint64_t n, const char *column, const struct fault *first)
 {
-	print_program();
-	fprintf(stderr, "warning: %" PRIu64 " value%s of column '", n, n == 1 ? "" : "s");
-	print_text(column);
-	fputs("' left out", stderr);
+	start("warning: # value$ of column '@' left out", n, column);
 	print_first(n, first);
 }
 
 void message_ragged(uint64_t n, bool left_out, const struct fault *first)
 {
-	print_program();
-	fprintf(stderr, "warning: %" PRIu64 " ", n);
-	if (left_out)
-		fputs(n == 1 ? "record left out" : "records left out", stderr);
-	else
-		fputs(n == 1 ? "record has too many or too few fields"
-			     : "records have too many or too few fields", stderr);
+	start(left_out ? "warning: # record$ left out"
+	      : n == 1 ? "warning: # record has too many or too few fields"
+		       : "warning: # records have too many or too few fields", n);
 	print_first(n, first);
 }
 
 void message_header_guessed(const struct fault *first)
 {
-	print_program();
-	fputs("note: ", stderr);
+	start("note: ");
 	print_place(first);
 	print_value(first);
-	fputs(" is taken for the header: say -N if it is data\n", stderr);
+	say(" is taken for the header: say -N if it is data\n");
 }
 
 void message_summary_hint(const char *column, uint64_t ncolumns, const char *option)
 {
-	print_program();
-	fputs("note: column '", stderr);
-	print_text(column);
-	fputc('\'', stderr);
+	start("note: column '@'", column);
 	if (ncolumns > 1)
-		fprintf(stderr, " and %" PRIu64 " more", ncolumns - 1);
-	fputs(" may hold numbers: try ", stderr);
-	print_text(option);
-	fputc('\n', stderr);
+		say(" and # more", ncolumns - 1);
+	say(" may hold numbers: try @\n", option);
 }
 
 void message_ordered_as_text(const struct fault *of)
 {
-	print_program();
-	fputs("note: column '", stderr);
-	print_text(of->column);
-	fputs("' has numbers, but is compared with \"", stderr);
-	utf8_print_visibly(stderr, of->detail, of->detail_nbytes);
-	fputs("\" as text: without the quotes, numbers are compared\n", stderr);
+	start("note: column '@' has numbers, but is compared with \"@\" as text: without the quotes, numbers are compared\n",
+	      of->column, of->detail);
 }
 
 void message_units(const char *file, uint64_t line)
 {
-	print_program();
-	fputs("note: ", stderr);
-	print_text(file);
-	fprintf(stderr, ":%" PRIu64 ": a line of units is taken for a record: try sed %" PRIu64 "d, which drops it\n", line, line);
+	start("note: @:#: a line of units is taken for a record: try sed #d, which drops it\n", file, line, line);
 }
 
 void message_name_for_text(const struct fault *of)
 {
-	print_program();
-	fputs("note: \"", stderr);
-	utf8_print_visibly(stderr, of->detail, of->detail_nbytes);
-	fputs("\" is a text in an expression; the column of this name is written in backquotes: `", stderr);
-	utf8_print_visibly(stderr, of->detail, of->detail_nbytes);
-	fputs("`\n", stderr);
+	start("note: \"@\" is a text in an expression; the column of this name is written in backquotes: `@`\n", of->detail,
+	      of->detail);
 }
 
 void message_undecided(uint64_t n, const struct fault *first)
 {
-	print_program();
-	fprintf(stderr, "warning: %" PRIu64 " record%s without an answer to the condition", n, n == 1 ? "" : "s");
+	start("warning: # record$ without an answer to the condition", n);
 	print_first(n, first);
 }
 
 void message_padded(const char *file)
 {
-	print_program();
-	fputs("warning: ", stderr);
-	print_text(file);
-	fputs(": zero bytes behind the gzip data left out\n", stderr);
+	start("warning: @: zero bytes behind the gzip data left out\n", file);
 }
 
 void message_note(const char *format, ...)

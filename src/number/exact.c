@@ -44,8 +44,7 @@ enum status exact_widen(struct exact *x)
 {
 	if (x->is_long)
 		return STATUS_OK;
-	if (need_limbs(x) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(need_limbs(x));
 	wide_set_decimal(x->limbs, x->value, x->scale);
 	x->is_long = true;
 	return STATUS_OK;
@@ -77,15 +76,13 @@ enum status exact_add_scaled(struct exact *x, int128 significand, int scale)
 {
 	int128 term = significand, sum;
 
-	if (exact_raise(x, scale) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(exact_raise(x, scale));
 	if (!x->is_long && decimal_rescale(&term, x->scale - scale) &&
 	    !__builtin_add_overflow(x->value, term, &sum)) {
 		x->value = sum;
 		return STATUS_OK;
 	}
-	if (exact_widen(x) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(exact_widen(x));
 	wide_add_decimal(x->limbs, significand, scale);
 	return STATUS_OK;
 }
