@@ -10,57 +10,6 @@
 #include "query/let.h"
 #include "query/value.h"
 
-/* A row's question: whether the plan, over the input, asks for what no GPU does. */
-typedef bool is_asked(const struct plan *plan, const struct input *input);
-
-static bool has_whitespace(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->dialect.whitespace;
-}
-
-static bool has_trim(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->dialect.trim;
-}
-
-static bool has_escape(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->dialect.escape;
-}
-
-static bool has_comment(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->dialect.comment;
-}
-
-static bool has_notation(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return !notation_is_plain(&plan->notation);
-}
-
-static bool has_head(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->head != 0;
-}
-
-static bool chooses_records(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->choice;
-}
-
-static bool copies_records(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan_copies_records(plan) && plan->npredicates == 0;
-}
-
 /* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
  * may be left out. */
 static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column *column)
@@ -143,14 +92,6 @@ static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_col
 	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_saved || values_focus());
 }
 
-static bool has_computed_key(const struct plan *plan)
-{
-	for (size_t k = 0; k < plan->nkeys; k++)
-		if (plan->columns[plan->keys[k]].let)
-			return true;
-	return false;
-}
-
 static bool has_new_column(const struct plan *plan, enum new_column_kind kind)
 {
 	for (size_t i = 0; i < plan->nnew_columns; i++)
@@ -159,91 +100,57 @@ static bool has_new_column(const struct plan *plan, enum new_column_kind kind)
 	return false;
 }
 
-static bool numbers_groups(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	return plan->nkeys && has_new_column(plan, NEW_OFFSET);
-}
-
-/* Should a GPU fail, the groups that it keeps are lost, and the input is read again. */
-static bool cannot_repeat_groups(const struct plan *plan, const struct input *input)
-{
-	return plan_leaves_groups(plan) && !input_is_repeatable(input);
-}
-
-static bool has_groups_beyond(const struct plan *plan, const struct input *input)
+/* Whether a GPU keeps all of the groups. */
+static bool groups_are_for_gpus(const struct plan *plan)
 {
 	struct group_layout layout;
 
-	(void)input;
-	return plan->nkeys && (has_computed_key(plan) || !group_layout_make(&layout, plan));
+	for (size_t k = 0; k < plan->nkeys; k++)
+		if (plan->columns[plan->keys[k]].let)
+			return false;
+	return group_layout_make(&layout, plan);
 }
-
-static bool has_condition_beyond(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	for (size_t p = 0; p < plan->npredicates; p++)
-		if (!condition_is_for_gpus(plan, plan->predicates[p]))
-			return true;
-	return false;
-}
-
-static bool has_let_beyond(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].let && !let_is_for_gpus(plan, plan->columns[c].let))
-			return true;
-	return false;
-}
-
-static bool has_result_beyond(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (needs_moments_of_cpu(plan, &plan->columns[c]) || plan->npairs ||
-		    keeps_numbers_for_cpu(plan, &plan->columns[c]) ||
-		    needs_texts_of_cpu(plan, &plan->columns[c]))
-			return true;
-	return false;
-}
-
-static bool has_new_column_beyond(const struct plan *plan, const struct input *input)
-{
-	(void)input;
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (!new_column_has(plan->new_columns[i].kind, NEW_FOR_GPUS))
-			return true;
-	return false;
-}
-
-/* All that no GPU does. DEVICES in the manual lists the reasons in this order, and tests/cli/device_table.py compares
- * them; the first that holds is the answer. */
-static const struct {
-	const char *reason;
-	is_asked *holds;
-} limits[] = {
-	{"CPU only: no GPU reads --whitespace", has_whitespace},
-	{"CPU only: no GPU reads --trim", has_trim},
-	{"CPU only: no GPU reads --escape", has_escape},
-	{"CPU only: no GPU reads --comment", has_comment},
-	{"CPU only: no GPU reads numbers in this notation", has_notation},
-	{"CPU only: no GPU stops at --head", has_head},
-	{"CPU only: no GPU chooses records", chooses_records},
-	{"CPU only: no GPU copies records", copies_records},
-	{"CPU only: no GPU numbers records by group", numbers_groups},
-	{"CPU only: no GPU keeps groups of an input that cannot be read again", cannot_repeat_groups},
-	{"CPU only: no GPU keeps all of this by group", has_groups_beyond},
-	{"CPU only: no GPU evaluates this condition", has_condition_beyond},
-	{"CPU only: no GPU computes this column", has_let_beyond},
-	{"CPU only: no GPU computes this result", has_result_beyond},
-	{"CPU only: no GPU computes this new column", has_new_column_beyond},
-};
 
 const char *beyond_gpus(const struct plan *plan, const struct input *input)
 {
-	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-		if (limits[i].holds(plan, input))
+	bool condition = false, let = false, result = false, new_column = false;
+
+	for (size_t p = 0; p < plan->npredicates; p++)
+		condition |= !condition_is_for_gpus(plan, plan->predicates[p]);
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct plan_column *column = &plan->columns[c];
+		let |= column->let && !let_is_for_gpus(plan, column->let);
+		result |= needs_moments_of_cpu(plan, column) || plan->npairs || keeps_numbers_for_cpu(plan, column) ||
+			  needs_texts_of_cpu(plan, column);
+	}
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		new_column |= !new_column_has(plan->new_columns[i].kind, NEW_FOR_GPUS);
+
+	/* DEVICES in the manual lists the reasons in this order, and tests/cli/device_table.py compares them; the first that
+	 * holds is the answer. Should a GPU fail, the groups that it keeps are lost, and the input is read again. */
+	const struct {
+		const char *reason;
+		bool holds;
+	} limits[] = {
+		{"CPU only: no GPU reads --whitespace", plan->dialect.whitespace},
+		{"CPU only: no GPU reads --trim", plan->dialect.trim},
+		{"CPU only: no GPU reads --escape", plan->dialect.escape},
+		{"CPU only: no GPU reads --comment", plan->dialect.comment},
+		{"CPU only: no GPU reads numbers in this notation", !notation_is_plain(&plan->notation)},
+		{"CPU only: no GPU stops at --head", plan->head != 0},
+		{"CPU only: no GPU chooses records", plan->choice},
+		{"CPU only: no GPU copies records", plan_copies_records(plan) && plan->npredicates == 0},
+		{"CPU only: no GPU numbers records by group", plan->nkeys && has_new_column(plan, NEW_OFFSET)},
+		{"CPU only: no GPU keeps groups of an input that cannot be read again",
+		 plan_leaves_groups(plan) && !input_is_repeatable(input)},
+		{"CPU only: no GPU keeps all of this by group", plan->nkeys && !groups_are_for_gpus(plan)},
+		{"CPU only: no GPU evaluates this condition", condition},
+		{"CPU only: no GPU computes this column", let},
+		{"CPU only: no GPU computes this result", result},
+		{"CPU only: no GPU computes this new column", new_column},
+	};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (limits[i].holds)
 			return limits[i].reason;
 	return NULL;
 }
