@@ -24,8 +24,7 @@ enum status array_grow(void *array, size_t *capacity, size_t wanted, size_t each
 {
 	size_t n = 2 * *capacity > wanted ? 2 * *capacity : wanted;
 
-	if (!resize(array, n, each_nbytes))
-		return STATUS_NO_MEMORY;
+	NEED(resize(array, n, each_nbytes));
 	*capacity = n;
 	return STATUS_OK;
 }

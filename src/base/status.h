@@ -128,6 +128,13 @@ enum status {
 			return try_;           \
 	} while (0)
 
+/* Leaves the function with STATUS_NO_MEMORY if what was to be allocated is NULL. */
+#define NEED(allocated)                          \
+	do {                                     \
+		if (!(allocated))                \
+			return STATUS_NO_MEMORY; \
+	} while (0)
+
 #define FAULT_DETAIL_NBYTES 256
 #define FAULT_EXCESS_NBYTES 128
 #define FAULT_REMEDY_NBYTES 256

@@ -15,8 +15,7 @@ static enum status append_field(struct record *r, size_t begin, size_t end)
 {
 	struct field_span *field = ARRAY_ADD(r->fields, r->nfields);
 
-	if (!field)
-		return STATUS_NO_MEMORY;
+	NEED(field);
 	*field = (struct field_span){begin, end};
 	r->nfields++;
 	return STATUS_OK;
@@ -161,8 +160,7 @@ static enum status split_below(struct walk *w, struct record *r, struct word_lin
 	uint32_t *ends = malloc(n * sizeof *ends);
 	enum status status = STATUS_OK;
 
-	if (!ends)
-		return STATUS_NO_MEMORY;
+	NEED(ends);
 	n = word_layout_cut(w->dialect, line, ends);
 	if (n == 0)
 		w->stray_offset = 0;

@@ -105,8 +105,7 @@ static enum status narrow(struct choice *c)
 	if (c->nrecords <= c->nmost)
 		return STATUS_OK;
 	keys = malloc(c->nrecords * sizeof *keys);
-	if (!keys)
-		return STATUS_NO_MEMORY;
+	NEED(keys);
 	for (size_t i = 0; i < c->nrecords; i++)
 		keys[i] = c->records[i].key;
 	c->bound = select_key(keys, c->nrecords, c->nmost - 1);
@@ -121,8 +120,7 @@ static enum status reserve(struct choice *c, size_t nrecords, size_t nbytes)
 	size_t had = c->text.capacity, grown = c->nrecords + nrecords > c->capacity ? c->capacity + nrecords : 0;
 	uint64_t needs = (c->text.nbytes + nbytes > had ? had + nbytes : 0) + grown * sizeof *c->records;
 
-	if (!memory_take(needs))
-		return STATUS_NO_MEMORY;
+	NEED(memory_take(needs));
 	c->ntaken += needs;
 	TRY(text_reserve(&c->text, nbytes));
 	return ARRAY_GROW(c->records, c->capacity, c->nrecords + nrecords);

@@ -382,8 +382,7 @@ static enum status grow_table(struct lead_queue *q)
 	size_t nslots = q->nslots ? 2 * q->nslots : 16;
 	struct lead_group *grown = calloc(nslots, sizeof *grown);
 
-	if (!grown)
-		return STATUS_NO_MEMORY;
+	NEED(grown);
 	for (size_t i = 0; i < q->nslots; i++)
 		if (q->groups[i].at)
 			*slot_of(grown, nslots, q->groups[i].home) = q->groups[i];

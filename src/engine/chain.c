@@ -78,8 +78,7 @@ enum status chain_init(struct chain *c, uint64_t nchunks)
 	while (c->nslots < nchunks)
 		c->nslots *= 2;
 	c->slots = calloc(c->nslots, sizeof *c->slots);
-	if (!c->slots)
-		return STATUS_NO_MEMORY;
+	NEED(c->slots);
 	for (uint64_t i = 0; i < c->nslots; i++)
 		atomic_init(&c->slots[i], i == 0 ? CHAIN_TURN : CHAIN_EMPTY);
 	atomic_init(&c->next, 0);

@@ -46,8 +46,7 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 
 	*p = (struct partial){.ncolumns = plan->ncolumns, .npredicates = plan->npredicates, .npairs = plan->npairs,
 			      .nwindows = plan->nwindows, .nlets = plan->nlets};
-	if (!memory)
-		return STATUS_NO_MEMORY;
+	NEED(memory);
 	place_arrays(p, memory);
 	for (size_t i = 0; i < p->nwindows; i++)
 		p->windows[i].plan = &plan->windows[i];
@@ -119,8 +118,7 @@ enum status bad_value_keep(struct bad_value **kept, size_t offset, enum status w
 		return STATUS_OK;
 	if (!v)
 		v = *kept = malloc(sizeof *v);
-	if (!v)
-		return STATUS_NO_MEMORY;
+	NEED(v);
 	text = decimal_trim(text, &nbytes);
 	v->offset = offset;
 	v->why = why == STATUS_NOT_A_NUMBER && memchr(text, '\0', nbytes) ? STATUS_NUL : why;
@@ -187,8 +185,7 @@ enum status column_combine(struct column_partial *column, const struct column_pa
 	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	if (column_has_wide(later)) {
-		if (!wide_of(column))
-			return STATUS_NO_MEMORY;
+		NEED(wide_of(column));
 		wide_fold_combine(column->wide, later->wide);
 	}
 	return moments_combine(&column->moments, &later->moments);
@@ -399,8 +396,7 @@ static enum status add_key(struct partial *p, size_t c, const struct plan_column
 		return STATUS_OK;
 	p->full_column = c;
 	keys = moments_need(&p->columns[c].moments, is_invalid ? CELL_TEXT_KEYS : CELL_KEYS);
-	if (!keys)
-		return STATUS_NO_MEMORY;
+	NEED(keys);
 	return keys_add(keys, keys_wanted_of(plan), v->text, v->nbytes, p->offset_bytes + offset);
 }
 
@@ -444,7 +440,6 @@ enum status column_add_computed(const struct plan *plan, struct partial *p, size
 		return status;
 	if (to->parses) /* v.text may be in another notation */
 		v.text = field_value(&plan->dialect, field->text, field->nbytes, scratch, &v.nbytes);
-	if (!v.text)
-		return STATUS_NO_MEMORY;
+	NEED(v.text);
 	return add_key(p, c, to, &v, *why != STATUS_OK, offset_of_value(field, offset, &v));
 }

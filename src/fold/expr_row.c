@@ -59,8 +59,7 @@ static enum status read_value(struct expr_row *row, uint32_t i, const struct pla
 	enum status status = STATUS_OK;
 
 	v->text = field_value(&plan->dialect, field, nbytes, &row->scratch[i], &v->nbytes);
-	if (!v->text)
-		return STATUS_NO_MEMORY;
+	NEED(v->text);
 	v->kind = value_is_missing(plan, row->how[i], v->text, v->nbytes)
 			  ? EXPR_MISSING : EXPR_UNREAD;
 	if (row->why[i] != STATUS_OK) {

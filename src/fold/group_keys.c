@@ -44,8 +44,7 @@ static enum status make_tables(struct groups *part)
 	const struct plan *plan = part->plan;
 
 	part->keys = calloc(plan->ncolumns, sizeof *part->keys);
-	if (!part->keys)
-		return STATUS_NO_MEMORY;
+	NEED(part->keys);
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_KEY_COUNTS))
 			table_of(part, c)->value_nbytes = sizeof(struct key_count);

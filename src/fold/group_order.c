@@ -213,8 +213,7 @@ static enum status group_list_new(size_t n, struct group_list *out)
 	size_t npieces = (n + GROUP_LIST_PIECE_NGROUPS - 1) / GROUP_LIST_PIECE_NGROUPS;
 
 	*out = (struct group_list){calloc(npieces + 1, sizeof *out->pieces), n, NULL};
-	if (!out->pieces)
-		return STATUS_NO_MEMORY;
+	NEED(out->pieces);
 	for (size_t i = 0; i < npieces; i++) {
 		void *memory;
 		TRY(key_memory_new(piece_nbytes(out, i), &memory));
@@ -442,8 +441,7 @@ static enum status keep_text(struct sort_value *v, const char *text)
 	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
 		return STATUS_OK;
 	v->text = malloc(v->nbytes);
-	if (!v->text)
-		return STATUS_NO_MEMORY;
+	NEED(v->text);
 	memcpy(v->text, text, v->nbytes);
 	return STATUS_OK;
 }
@@ -473,8 +471,7 @@ static enum status set_value(struct sort_value *v, const char *text, size_t nbyt
 		return set_plain(v, text, nbytes);
 	if (nbytes + NOTATION_ROOM > sizeof room)
 		to = malloc(nbytes + NOTATION_ROOM);
-	if (!to)
-		return STATUS_NO_MEMORY;
+	NEED(to);
 	plain_nbytes = notation_to_plain(notation, text, nbytes, to);
 	if (plain_nbytes > 0) {
 		status = set_plain(v, to, plain_nbytes);

@@ -78,8 +78,7 @@ enum status group_tuples_reserve(struct group_tuples *t, const struct plan *plan
 	data = realloc(t->data, room * plan->tuple_nbytes);
 	t->data = data ? data : t->data;
 	parts = data ? realloc(t->parts, room) : NULL;
-	if (!parts)
-		return STATUS_NO_MEMORY;
+	NEED(parts);
 	t->parts = parts;
 	t->room = room;
 	return STATUS_OK;

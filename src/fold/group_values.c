@@ -80,8 +80,7 @@ static enum status lengthen(struct groups *g, size_t list)
 
 	if (!g->lists)
 		g->lists = calloc(nlists(g->plan), sizeof(struct listed_values *));
-	if (!g->lists)
-		return STATUS_NO_MEMORY;
+	NEED(g->lists);
 	nbytes = nbytes < BLOCK_NBYTES_MAX ? nbytes : BLOCK_NBYTES_MAX;
 	TRY(key_memory_new(nbytes, &memory));
 	block = memory;

@@ -183,8 +183,7 @@ static enum status count_all(struct bin_counts *counts, int nthreads,
 {
 	for (int i = 0; i < nthreads; i++) {
 		counts[i] = (struct bin_counts){bins, calloc(bins->n, sizeof *counts[i].counts), false};
-		if (!counts[i].counts)
-			return STATUS_NO_MEMORY;
+		NEED(counts[i].counts);
 	}
 	values_pass(blocks, nthreads, count_block, counts, sizeof *counts);
 	for (int i = 0; i < nthreads; i++) {

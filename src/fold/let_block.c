@@ -27,8 +27,7 @@ static enum status column_init(struct let_column *column, const struct let *let)
 
 	column->let = let;
 	column->conditions = calloc(let->nconditions + 1, sizeof *column->conditions);
-	if (!column->conditions)
-		return STATUS_NO_MEMORY;
+	NEED(column->conditions);
 	for (size_t i = 0; i < let->nconditions && status == STATUS_OK; i++)
 		status = row_predicate_init(&column->conditions[i], &let->conditions[i].expr);
 	return status;
@@ -45,8 +44,7 @@ enum status let_block_init(struct let_block *l, const struct plan *plan)
 	l->room_nbytes = ROOM_NBYTES;
 	l->columns = calloc(plan->nlets + 1, sizeof *l->columns);
 	l->spans = calloc(plan->ncolumns + 1, sizeof *l->spans);
-	if (!l->columns || !l->spans)
-		return STATUS_NO_MEMORY;
+	NEED(l->columns && l->spans);
 	for (; l->nlets < plan->nlets && status == STATUS_OK; l->nlets++) {
 		const struct let *let = plan->columns[l->first + l->nlets].let;
 		status = column_init(&l->columns[l->nlets], let);
@@ -95,8 +93,7 @@ static enum status reserve(struct let_block *l, size_t nbytes)
 	if (needed <= l->capacity)
 		return STATUS_OK;
 	memory = malloc(needed + 2 * PAD_NBYTES);
-	if (!memory)
-		return STATUS_NO_MEMORY;
+	NEED(memory);
 	memset(memory, 0, PAD_NBYTES);
 	free(l->memory);
 	l->memory = memory;

@@ -33,8 +33,7 @@ static enum status keep(struct row_folder *f, const char *text, size_t c, unsign
 		return STATUS_OK;
 	span = row_block_field(&f->block, c, row);
 	value = field_value(&f->plan->dialect, text + span.begin, span.end - span.begin, &f->scratch, &nbytes);
-	if (!value)
-		return STATUS_NO_MEMORY;
+	NEED(value);
 	TRY(bad_value_keep(&kept->first, offset, why, value, nbytes));
 	if (!is_text)
 		TRY(bad_value_keep(&kept->first_nul, offset, why, value, nbytes));
@@ -79,8 +78,7 @@ static enum status fold_ends(struct row_folder *f, size_t c, struct partial *out
 	struct ends *ends = moments_need(&out->columns[c].moments, CELL_ENDS);
 	enum status status = STATUS_OK;
 
-	if (!ends)
-		return STATUS_NO_MEMORY;
+	NEED(ends);
 	if (!ends_has(ends, END_FIRST))
 		status = offer_rows(f, c, out->offset_bytes, ends, END_FIRST);
 	return status == STATUS_OK ? offer_rows(f, c, out->offset_bytes, ends, END_LAST) : status;

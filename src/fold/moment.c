@@ -82,8 +82,7 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 	for (int i = 0; i < NCELLS; i++) {
 		if (!moments_cell(later, i))
 			continue;
-		if (!moments_need(m, i))
-			return STATUS_NO_MEMORY;
+		NEED(moments_need(m, i));
 		TRY(moment_table[i]->combine(m->cells[i], later->cells[i]));
 	}
 	return STATUS_OK;

@@ -29,8 +29,7 @@ static enum status reserve(struct kept_text *k, uint32_t nbytes)
 	if (nbytes <= (k->capacity ? k->capacity : KEPT_NBYTES_INSIDE))
 		return STATUS_OK;
 	grown = realloc(k->capacity ? k->far : NULL, nbytes);
-	if (!grown)
-		return STATUS_NO_MEMORY;
+	NEED(grown);
 	k->far = grown;
 	k->capacity = nbytes;
 	return STATUS_OK;

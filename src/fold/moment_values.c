@@ -115,8 +115,7 @@ static enum status add_int32(struct values *v, const int64_t *x, uint32_t n)
 		struct values_block *b = need_room(v, VALUES_INT32, sizeof(int32_t));
 		uint32_t room, now;
 		int32_t *to;
-		if (!b)
-			return STATUS_NO_MEMORY;
+		NEED(b);
 		to = (int32_t *)(void *)(b->data + b->nbytes);
 		room = (b->capacity_nbytes - b->nbytes) / (uint32_t)sizeof *to;
 		now = n < room ? n : room;
@@ -135,8 +134,7 @@ static enum status add_int64(struct values *v, const int64_t *x, uint32_t n)
 	while (n > 0) {
 		struct values_block *b = need_room(v, VALUES_INT64, sizeof *x);
 		uint32_t room, now;
-		if (!b)
-			return STATUS_NO_MEMORY;
+		NEED(b);
 		room = (b->capacity_nbytes - b->nbytes) / (uint32_t)sizeof *x;
 		now = n < room ? n : room;
 		memcpy(b->data + b->nbytes, x, now * sizeof *x);
@@ -152,8 +150,7 @@ static enum status add_decimal(struct values *v, int64_t significand, uint8_t sc
 {
 	struct values_block *b = need_room(v, VALUES_DECIMAL, VALUES_DECIMAL_NBYTES);
 
-	if (!b)
-		return STATUS_NO_MEMORY;
+	NEED(b);
 	memcpy(b->data + b->nbytes, &significand, sizeof significand);
 	b->data[b->nbytes + sizeof significand] = scale;
 	b->nbytes += VALUES_DECIMAL_NBYTES;
@@ -270,8 +267,7 @@ static enum status add_wide(struct values *v, const struct wide *x, int scale)
 {
 	struct values_block *b = need_room(v, VALUES_WIDE, WIDE_RECORD_NBYTES);
 
-	if (!b)
-		return STATUS_NO_MEMORY;
+	NEED(b);
 	b->nbytes += values_pack_wide(x, scale, b->data + b->nbytes);
 	b->nvalues++;
 	return STATUS_OK;

@@ -53,15 +53,13 @@ enum status row_predicate_init(struct row_predicate *p, const struct expr *e)
 	p->thresholds = calloc((size_t)e->ntests * DECIMAL_NSCALES, sizeof *p->thresholds);
 	p->pending = calloc(e->ntests, sizeof *p->pending);
 	p->matches = calloc(e->npatterns + (size_t)1, sizeof(struct pattern_match *));
-	if (!p->thresholds || !p->pending || !p->matches)
-		return STATUS_NO_MEMORY;
+	NEED(p->thresholds && p->pending && p->matches);
 	for (uint32_t t = 0; t < e->ntests; t++)
 		if (e->tests[t].kind == EXPR_TEST_NUMBER && e->tests[t].literal_kind == EXPR_NUMBER)
 			set_thresholds(&e->tests[t], p->thresholds + (size_t)t * DECIMAL_NSCALES);
 	for (uint32_t i = 0; i < e->npatterns; i++) {
 		p->matches[i] = pattern_match_make(e->patterns[i]);
-		if (!p->matches[i])
-			return STATUS_NO_MEMORY;
+		NEED(p->matches[i]);
 	}
 	return expr_row_init(&p->row, e);
 }
@@ -75,8 +73,7 @@ enum status row_filter_init(struct row_filter *f, const struct plan *plan)
 	f->predicates = calloc(plan->npredicates + 1, sizeof *f->predicates);
 	f->spans = calloc(plan->ncolumns + 1, sizeof *f->spans);
 	f->holds = calloc(plan->npredicates + 1, sizeof *f->holds);
-	if (!f->predicates || !f->spans || !f->holds)
-		return STATUS_NO_MEMORY;
+	NEED(f->predicates && f->spans && f->holds);
 	for (size_t p = 0; status == STATUS_OK && p < plan->npredicates; p++)
 		status = row_predicate_init(&f->predicates[p], plan->predicates[p]);
 	return status;

@@ -96,8 +96,7 @@ enum status row_keys_note_numbers(struct row_folder *f, const char *text, size_t
 	struct key_span *room;
 	struct keys *keys = need_room(f, text, c, out, (size_t)__builtin_popcountll(rows), &room);
 
-	if (!keys)
-		return STATUS_NO_MEMORY;
+	NEED(keys);
 	for (; rows; rows &= rows - 1) {
 		const uint32_t *ends = fields->ends + (size_t)__builtin_ctzll(rows) * fields->stride;
 		struct field_span span = row_field(text, ends, fields->drops_cr);

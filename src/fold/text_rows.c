@@ -221,8 +221,7 @@ enum status text_folder_init(struct text_folder *f, const struct plan *plan)
 	if (!asks_texts(plan))
 		return STATUS_OK;
 	f->states = calloc(plan->ncolumns + 1, sizeof *f->states);
-	if (!f->states)
-		return STATUS_NO_MEMORY;
+	NEED(f->states);
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		f->states[c] = (struct text_state){true, plan->columns[c].parses};
 	return STATUS_OK;
@@ -314,8 +313,7 @@ enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
 	struct text_rows at = *fields;
 	struct text_run run;
 
-	if (!texts)
-		return STATUS_NO_MEMORY;
+	NEED(texts);
 	text_run_begin(&run, texts);
 	for (size_t i = 0; i < nrows; i++, at.ends += at.stride) {
 		struct text_at x = field_at(&at, 0);

@@ -170,8 +170,7 @@ enum status values_blocks_list(const struct values *v, struct values_blocks *out
 	if (v)
 		values_each_block(v, count_one, &nblocks);
 	out->at = calloc(nblocks + 1, sizeof(const struct values_block *));
-	if (!out->at)
-		return STATUS_NO_MEMORY;
+	NEED(out->at);
 	if (v)
 		values_each_block(v, add_one, out);
 	return STATUS_OK;
@@ -379,8 +378,7 @@ static enum status pass_ranges(struct selection *s, struct device_range *ranges)
 			continue;
 		ranges[i].nlisted_most = s->intervals[i].count;
 		ranges[i].listed = malloc(s->intervals[i].count * sizeof *ranges[i].listed);
-		if (!ranges[i].listed)
-			return STATUS_NO_MEMORY;
+		NEED(ranges[i].listed);
 	}
 	TRY(s->runs->ops->pass(s->runs, s->keys.scale, ranges, s->nintervals));
 	for (size_t i = 0; i < s->nintervals; i++)
@@ -681,8 +679,7 @@ enum status values_search_begin(struct values_search *s, const struct values_ext
 	s->intervals = calloc(nwanted + 1, sizeof *s->intervals);
 	s->next = calloc(nwanted + 1, sizeof *s->next);
 	s->kept = calloc(nwanted + 1, sizeof *s->kept);
-	if (!s->intervals || !s->next || !s->kept)
-		return STATUS_NO_MEMORY;
+	NEED(s->intervals && s->next && s->kept);
 	values_keys_choose(&s->focus.keys, extent, &all.low, &all.high);
 	s->nkept_most = memory_limit_nbytes() / nbytes_each[s->focus.keys.kind];
 	interval_add(&s->focus.keys, s->intervals, &s->nintervals, &all);

@@ -577,8 +577,7 @@ static enum status table_plot(const struct table *t, const struct terminal *term
 	size_t *widths = calloc(t->nlabels + 1, sizeof *widths), taken;
 	struct block b = {.t = t, .out = out, .is_utf8 = terminal->is_utf8, .widths = widths};
 
-	if (!widths)
-		return STATUS_NO_MEMORY;
+	NEED(widths);
 	taken = fit_labels(t, widths, terminal->width / 2);
 	for (b.column = t->nlabels; b.column < t->ncolumns; b.column++) {
 		const char *name = t->names[b.column].text;
@@ -638,8 +637,7 @@ static enum status make_labels(struct bar_chart *c)
 	c->labels = calloc(c->nrows + 1, sizeof *c->labels);
 	for (size_t i = 0; c->labels && i <= c->nrows; i++) {
 		c->labels[i] = join_labels(c->t, i == c->nrows ? c->t->names : cell_at(c->t, i, 0));
-		if (!c->labels[i])
-			return STATUS_NO_MEMORY;
+		NEED(c->labels[i]);
 	}
 	return c->labels ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -805,8 +803,7 @@ static enum status make_spans(struct plot *p)
 	size_t n = p->ncolumns * (size_t)p->ndots, nbuckets = curve_nbuckets(p->curve);
 
 	p->spans = calloc(n, sizeof *p->spans);
-	if (!p->spans)
-		return STATUS_NO_MEMORY;
+	NEED(p->spans);
 	for (size_t i = 0; i < n; i++) {
 		size_t begin = i * nbuckets / n, end = (i + 1) * nbuckets / n;
 		p->spans[i] = span_of(p, begin, end > begin ? end : begin + 1);

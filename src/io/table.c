@@ -22,8 +22,7 @@ enum status table_init(struct table *t, size_t ncolumns, size_t nrows)
 {
 	memset(t, 0, sizeof *t);
 	t->names = calloc(ncolumns * (nrows + 1) + 1, sizeof *t->names);
-	if (!t->names)
-		return STATUS_NO_MEMORY;
+	NEED(t->names);
 	t->cells = t->names + ncolumns;
 	t->ncolumns = ncolumns;
 	t->nrows = nrows;
@@ -175,8 +174,7 @@ static enum status print_table(FILE *out, const struct table *t)
 {
 	size_t *widths = calloc(t->ncolumns + 1, sizeof *widths);
 
-	if (!widths)
-		return STATUS_NO_MEMORY;
+	NEED(widths);
 	for (size_t i = 0; i < t->ncolumns; i++)
 		widths[i] = is_shown(t, i) ? column_width(t, i) : WIDTH_HIDDEN;
 	print_aligned(out, t, t->names, widths);
@@ -427,8 +425,7 @@ static enum status print_json(FILE *out, const struct table *t, bool is_lines)
 	struct key *keys = make_keys(t);
 	bool is_list = !is_lines && !t->one_record;
 
-	if (!keys)
-		return STATUS_NO_MEMORY;
+	NEED(keys);
 	if (is_list)
 		putc('[', out);
 	for (size_t i = 0; i < t->nrows; i++) {

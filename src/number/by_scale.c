@@ -23,8 +23,7 @@ static enum status grow(struct by_scale *b, uint32_t n)
 	if (n < b->capacity || n == 0)
 		return STATUS_OK;
 	grown = realloc(b->capacity ? b->many : NULL, capacity * sizeof *grown);
-	if (!grown)
-		return STATUS_NO_MEMORY;
+	NEED(grown);
 	if (b->capacity == 0)
 		*grown = b->one;
 	b->many = grown;

@@ -222,8 +222,7 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 	uint32_t nlines = 0;
 
 	r->values = calloc(cut->nfields + 1, sizeof *r->values);
-	if (!r->values)
-		return STATUS_NO_MEMORY;
+	NEED(r->values);
 	for (; r->nfields < cut->nfields; r->nfields++) {
 		struct field_span f = cut->fields[r->nfields];
 		struct first_value *v = &r->values[r->nfields];

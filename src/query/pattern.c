@@ -77,8 +77,7 @@ enum status pattern_compile(const char *text, size_t nbytes, struct pattern **ou
 	int error;
 
 	*out = p;
-	if (!p)
-		return STATUS_NO_MEMORY;
+	NEED(p);
 	if (!is_of_bytes(text, nbytes))
 		options |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
 	p->code = pcre2_compile((PCRE2_SPTR)text, nbytes, options, &error, offset, NULL);
@@ -87,8 +86,7 @@ enum status pattern_compile(const char *text, size_t nbytes, struct pattern **ou
 		return error == PCRE2_ERROR_HEAP_FAILED ? STATUS_NO_MEMORY : STATUS_USAGE;
 	}
 	p->limits = pcre2_match_context_create(NULL);
-	if (!p->limits)
-		return STATUS_NO_MEMORY;
+	NEED(p->limits);
 	pcre2_set_match_limit(p->limits, STEPS_MAX);
 	pcre2_set_heap_limit(p->limits, HEAP_KIB_MAX);
 	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE); /* where it fails, the interpreter works */

@@ -454,8 +454,7 @@ static enum status select_field(struct making *m, size_t field)
 {
 	struct demand *d = demand_of(m, field);
 
-	if (!d)
-		return STATUS_NO_MEMORY;
+	NEED(d);
 	d->selected = true;
 	return STATUS_OK;
 }
@@ -485,8 +484,7 @@ static enum status demand_values(struct making *m, enum operation operation, uin
 {
 	struct demand *d = demand_of(m, field);
 
-	if (!d)
-		return STATUS_NO_MEMORY;
+	NEED(d);
 	d->selected = true;
 	d->needs |= m->q->summary ? summary_needs(m->options->all) : operation_needs(operation);
 	d->needs |= m->q->matrix ? MOMENT_SQUARES : 0; /* for its diagonal */
@@ -571,8 +569,7 @@ static enum status demand_fields(struct making *m, enum operation operation, str
 		return option_fault(m->fault, "--%s: '*' is not a column", operation_name(operation));
 	for (uint32_t field = range.first; field <= range.last; field++) {
 		struct demand *d = demand_of(m, field);
-		if (!d)
-			return STATUS_NO_MEMORY;
+		NEED(d);
 		d->is_dropped |= operation == OPERATION_DROP;
 		if (operation == OPERATION_SELECT)
 			TRY(demand_print(m, field));

@@ -90,8 +90,7 @@ enum status value_to_plain(const struct plan *plan, const char **text, size_t *n
 	if (notation_is_plain(&plan->notation))
 		return STATUS_OK;
 	to = scratch_behind(scratch, text, *nbytes, *nbytes + NOTATION_ROOM);
-	if (!to)
-		return STATUS_NO_MEMORY;
+	NEED(to);
 	length = notation_to_plain(&plan->notation, *text, *nbytes, to);
 	*is_number = length > 0;
 	if (length > 0) {
@@ -108,8 +107,7 @@ enum status value_read(const struct plan *plan, unsigned how, const char *field,
 	bool is_number;
 
 	out->text = field_value(&plan->dialect, field, nbytes, scratch, &out->nbytes);
-	if (!out->text)
-		return STATUS_NO_MEMORY;
+	NEED(out->text);
 	out->kind = DECIMAL_INVALID;
 	if (value_is_missing(plan, how, out->text, out->nbytes)) {
 		out->kind = DECIMAL_MISSING;

@@ -265,8 +265,7 @@ static enum status say_results(const struct run *e)
 		say("each record%s", q->nresults ? ", and " : "");
 	for (size_t i = 0; i < q->nresults && say_item(i); i++) {
 		char *name = result_name(q, &q->results[i]);
-		if (!name)
-			return STATUS_NO_MEMORY;
+		NEED(name);
 		say_text(name);
 		free(name);
 	}
