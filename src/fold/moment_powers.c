@@ -8,14 +8,14 @@
  * for each scale up to the largest. While all significands of a block are below 2^30, which those
  * of most columns are, 64 fourth powers add up to less than 2^126, so a block is summed in 128 bits.
  *
- * The power of a wide number is an integer at 10^(power x places), with the most places of all of them;
- * those of negative numbers are kept apart from the others.
+ * The powers of wide numbers are added as they are; those of negative numbers are kept apart from the others.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fold/moment.h"
 #include "fold/moment_rows.h"
+#include "number/big_decimal.h"
 #include "number/exact_text.h"
 
 #define SUM_NWORDS 5
@@ -26,16 +26,10 @@ struct power_sum {
 	uint64_t word[SUM_NWORDS];
 };
 
-/* Powers of wide numbers, whose last digit weighs 10^(-power x places). */
-struct wide_powers {
-	int places;
-	struct integer positive, negative; /* negative: of the absolute values */
-};
-
 struct powers {
 	int nscales;
 	struct power_sum *sums;   /* by scale, below nscales. Owned. */
-	struct wide_powers *wide; /* NULL: 0. Owned. */
+	struct big_decimal *wide[2]; /* of wide numbers that are not negative, and of the others without their sign; NULL: 0. Owned. */
 };
 
 static void powers_clear(void *cell)
@@ -44,8 +38,9 @@ static void powers_clear(void *cell)
 
 	if (p->nscales > 0)
 		memset(p->sums, 0, (size_t)p->nscales * sizeof *p->sums);
-	if (p->wide)
-		*p->wide = (struct wide_powers){.places = 0};
+	for (int i = 0; i < 2; i++)
+		if (p->wide[i])
+			big_decimal_set(p->wide[i], (struct decimal){0, 0});
 }
 
 static void powers_free(void *cell)
@@ -53,7 +48,8 @@ static void powers_free(void *cell)
 	struct powers *p = cell;
 
 	free(p->sums);
-	free(p->wide);
+	free(p->wide[0]);
+	free(p->wide[1]);
 }
 
 /* The sum of a scale, which is made 0 if it is not there. NULL: out of memory. */
@@ -173,53 +169,31 @@ static enum status powers_add(struct powers *p, int power, const int64_t *signif
 
 /* ---- wide numbers ---- */
 
-static enum status need_wide(struct powers *p)
-{
-	if (!p->wide)
-		p->wide = calloc(1, sizeof *p->wide);
-	return p->wide ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-/* Gives the sums so many places, if they have fewer. */
-static void need_places(struct wide_powers *w, int power, int places)
-{
-	int nzeros = power * (places - w->places);
-
-	if (nzeros <= 0)
-		return;
-	integer_shift(&w->positive, nzeros);
-	integer_shift(&w->negative, nzeros);
-	w->places = places;
-}
-
 static enum status powers_add_wide(struct powers *p, int power, const struct wide *x, int scale)
 {
-	struct integer value, square, product;
+	struct big_decimal value, square, product;
+	bool negative;
 
-	if (need_wide(p) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	need_places(p->wide, power, wide_places(scale));
-	wide_to_integer(x, p->wide->places, &value);
-	integer_multiply(&square, &value, &value);
-	integer_multiply(&product, &square, power == 3 ? &value : &square);
-	integer_add(product.negative ? &p->wide->negative : &p->wide->positive, &product, product.negative);
-	return STATUS_OK;
+	big_decimal_set_wide(&value, x, scale);
+	big_decimal_multiply(&square, &value, &value);
+	big_decimal_multiply(&product, &square, power == 3 ? &value : &square);
+	negative = product.n.negative;
+	product.n.negative = false;
+	return big_decimal_sum_up(&p->wide[negative], &product);
 }
 
-static enum status powers_combine(struct powers *p, int power, struct powers *later)
+static enum status powers_combine(void *cell, void *later_cell)
 {
+	struct powers *p = cell;
+	const struct powers *later = later_cell;
+
 	if (later->nscales > 0 && !need_sum(p, later->nscales - 1))
 		return STATUS_NO_MEMORY;
 	for (int scale = 0; scale < later->nscales; scale++)
 		add_words(&p->sums[scale], &later->sums[scale]);
-	if (!later->wide)
-		return STATUS_OK;
-	if (need_wide(p) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	need_places(p->wide, power, later->wide->places);
-	need_places(later->wide, power, p->wide->places);
-	integer_add(&p->wide->positive, &later->wide->positive, false);
-	integer_add(&p->wide->negative, &later->wide->negative, false);
+	for (int i = 0; i < 2; i++)
+		if (later->wide[i] && big_decimal_sum_up(&p->wide[i], later->wide[i]) != STATUS_OK)
+			return STATUS_NO_MEMORY;
 	return STATUS_OK;
 }
 
@@ -235,7 +209,7 @@ static bool is_zero(const struct power_sum *sum)
 
 static bool has_wide(const struct powers *p)
 {
-	return p->wide && (p->wide->positive.nlimbs || p->wide->negative.nlimbs);
+	return big_decimal_has(p->wide[0]) || big_decimal_has(p->wide[1]);
 }
 
 static bool powers_is_empty(const void *cell)
@@ -267,9 +241,9 @@ static void put_sums(const struct powers *p, int power, struct json_text *j)
 
 static void powers_text(struct powers *p, int power, struct json_text *j)
 {
-	const int nlimbs = power * WIDE_NLIMBS + 3; /* of 2^64 powers */
+	const int most = (power * WIDE_NLIMBS + 3) * WIDE_LIMB_DIGITS; /* of 2^64 powers */
 	struct power_sum sums[DECIMAL_NSCALES];
-	struct wide_powers read, *wide = j->reads ? &read : p->wide;
+	struct big_decimal wide[2];
 	struct powers later = {.sums = sums};
 
 	json_mark(j, "{");
@@ -281,17 +255,17 @@ static void powers_text(struct powers *p, int power, struct json_text *j)
 			exact_words(j, sums[later.nscales++].word, SUM_NWORDS);
 	json_mark(j, "]");
 	if (json_may(j, has_wide(p), "wide")) {
-		const int places = wide_places(WIDE_SCALE_ROUNDED), nzeros = j->reads ? 0 : power * (places - wide->places);
-		later.wide = wide;
 		json_mark(j, "[");
-		exact_integer(json_next(j), &wide->positive, nzeros, nlimbs);
-		exact_integer(json_next(j), &wide->negative, nzeros, nlimbs);
+		for (int i = 0; i < 2; i++) {
+			struct big_decimal *x = j->reads || !p->wide[i] ? &wide[i] : p->wide[i];
+			big_decimal_set(&wide[i], (struct decimal){0, 0});
+			exact_big(json_next(j), x, power * WIDE_POINT * WIDE_LIMB_DIGITS, most);
+			later.wide[i] = &wide[i];
+		}
 		json_mark(j, "]");
-		if (j->reads)
-			wide->places = places;
 	}
 	json_mark(j, "}");
-	if (json_has_read(j) && powers_combine(p, power, &later) != STATUS_OK)
+	if (json_has_read(j) && powers_combine(p, &later) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
 }
 
@@ -300,12 +274,14 @@ static void powers_text(struct powers *p, int power, struct json_text *j)
 /* *out = the sum of the powers x 10^(power scale), an integer. p: NULL: of no numbers, as of a part with a wrong count. */
 static void powers_sum(const struct powers *p, int power, int scale, struct integer *out)
 {
+	struct integer wide;
+
 	integer_set(out, 0);
-	if (p && p->wide) {
-		integer_copy(out, &p->wide->positive);
-		integer_add(out, &p->wide->negative, true);
-		integer_shift(out, power * (scale - p->wide->places));
-		integer_round(out, power * (p->wide->places - scale), false); /* of what was read, zeros */
+	for (int i = 0; p && i < 2; i++) {
+		if (!p->wide[i])
+			continue;
+		big_decimal_to_integer(p->wide[i], power * scale, &wide);
+		integer_add(out, &wide, i == 1);
 	}
 	for (int s = 0; p && s < p->nscales && s <= scale; s++)
 		integer_add_words(out, p->sums[s].word, SUM_NWORDS, power * (scale - s));
@@ -336,10 +312,6 @@ static bool powers_total(const struct powers *p, int power, int scale, int128 *o
 	{ \
 		return powers_add_wide(cell, power, x, scale); \
 	} \
-	static enum status name##_combine(void *cell, void *later) \
-	{ \
-		return powers_combine(cell, power, later); \
-	} \
 	static void name##_text(void *cell, struct json_text *j, const struct moment_source *source) \
 	{ \
 		(void)source; \
@@ -355,7 +327,7 @@ static bool powers_total(const struct powers *p, int power, int scale, int128 *o
 	} \
 	const struct moment_ops moment_##name = { \
 		.moment = id, .cell_nbytes = sizeof(struct powers), .clear = powers_clear, .add = name##_add, \
-		.add_wide = name##_add_wide, .combine = name##_combine, .free = powers_free, .is_empty = powers_is_empty, \
+		.add_wide = name##_add_wide, .combine = powers_combine, .free = powers_free, .is_empty = powers_is_empty, \
 		.text = name##_text, \
 	};
 

@@ -5,21 +5,22 @@
  * A significand is below 10^18 < 2^60, its square below 2^120: 64 of them fit in 128 bits, and
  * 2^64 of them in 192. So there is one sum of 192 bits for each scale, packed like the bins
  * (number/by_scale.h). Those of significands below 2^30 are summed by SIMD (simd/squares.h). The
- * square of a wide number, 94 limbs in base 10^9, has 188; wide squares are added limb by limb.
+ * squares of wide numbers are added as they are.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fold/moment.h"
 #include "fold/moment_rows.h"
+#include "number/big_decimal.h"
 #include "number/by_scale.h"
 #include "number/exact_text.h"
 
-#define WIDE_SQUARE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
+#define UNIT_NDIGITS (2 * WIDE_POINT * WIDE_LIMB_DIGITS) /* after the point, of the squares of wide numbers */
 
 struct squares {
 	struct by_scale sums;
-	int64_t *wide; /* WIDE_SQUARE_NLIMBS canonical limbs; NULL: 0. Owned. */
+	struct big_decimal *wide; /* the sum of the squares of wide numbers; NULL: 0. Owned. */
 };
 
 static void squares_clear(void *cell)
@@ -28,7 +29,7 @@ static void squares_clear(void *cell)
 
 	by_scale_clear(&s->sums);
 	if (s->wide)
-		memset(s->wide, 0, WIDE_SQUARE_NLIMBS * sizeof *s->wide);
+		big_decimal_set(s->wide, (struct decimal){0, 0});
 }
 
 static void squares_free(void *cell)
@@ -77,43 +78,14 @@ static enum status squares_add(void *cell, const int64_t *significand, const uin
 	return STATUS_OK;
 }
 
-static enum status need_wide(struct squares *s)
-{
-	if (!s->wide)
-		s->wide = calloc(WIDE_SQUARE_NLIMBS, sizeof *s->wide);
-	return s->wide ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-/* Makes limbs, which are not negative, smaller than the base: those from `low` on, until `high` is reached and
- * nothing is carried on. */
-static void carry(int64_t *limb, int low, int high)
-{
-	for (int i = low; i < WIDE_SQUARE_NLIMBS - 1 && (i <= high || limb[i] >= WIDE_LIMB_BASE); i++) {
-		limb[i + 1] += limb[i] / WIDE_LIMB_BASE;
-		limb[i] %= WIDE_LIMB_BASE;
-	}
-}
-
-/* All limbs of x have one sign, so no product is negative. A product is below 10^18, and a
- * carry after each row keeps every limb below 2^61. */
 static enum status squares_add_wide(void *cell, const struct wide *x, int scale)
 {
 	struct squares *s = cell;
-	int low = 0, high = WIDE_NLIMBS - 1;
+	struct big_decimal root, square;
 
-	(void)scale;
-	if (need_wide(s) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	while (high > 0 && x->limb[high] == 0)
-		high--;
-	while (low < high && x->limb[low] == 0)
-		low++;
-	for (int i = low; i <= high; i++) {
-		for (int j = low; j <= high; j++)
-			s->wide[i + j] += x->limb[i] * x->limb[j];
-		carry(s->wide, i + low, i + high);
-	}
-	return STATUS_OK;
+	big_decimal_set_wide(&root, x, scale);
+	big_decimal_multiply(&square, &root, &root);
+	return big_decimal_sum_up(&s->wide, &square);
 }
 
 static enum status squares_combine(void *cell, void *later_cell)
@@ -125,14 +97,7 @@ static enum status squares_combine(void *cell, void *later_cell)
 
 	for (uint32_t left = later->sums.scales; left && status == STATUS_OK; left &= left - 1)
 		status = squares_add_sum(s, __builtin_ctz(left), value++->square);
-	if (status != STATUS_OK || !later->wide)
-		return status;
-	if (need_wide(s) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	for (int i = 0; i < WIDE_SQUARE_NLIMBS; i++)
-		s->wide[i] += later->wide[i];
-	carry(s->wide, 0, WIDE_SQUARE_NLIMBS - 1);
-	return STATUS_OK;
+	return status == STATUS_OK && later->wide ? big_decimal_sum_up(&s->wide, later->wide) : status;
 }
 
 void squares_sum(const struct squares *s, int scale, struct integer *out)
@@ -144,7 +109,7 @@ void squares_sum(const struct squares *s, int scale, struct integer *out)
 		return;
 	value = by_scale_values(&s->sums);
 	if (s->wide)
-		integer_set_limbs(out, s->wide, WIDE_SQUARE_NLIMBS, 2 * (WIDE_POINT * WIDE_LIMB_DIGITS - scale));
+		big_decimal_to_integer(s->wide, 2 * scale, out);
 	for (uint32_t left = s->sums.scales; left; left &= left - 1)
 		sum192_add_to(out, value++->square, 2 * (scale - __builtin_ctz(left)));
 }
@@ -171,10 +136,7 @@ bool squares_total(const struct squares *s, int scale, uint128 *out)
 	for (uint32_t left = s->sums.scales; left; left &= left - 1)
 		if (!add_to_total(out, &value++->square, 2 * (scale - __builtin_ctz(left))))
 			return false;
-	for (int i = 0; s->wide && i < WIDE_SQUARE_NLIMBS; i++)
-		if (s->wide[i])
-			return false;
-	return true;
+	return !big_decimal_has(s->wide);
 }
 
 static bool squares_is_empty(const void *cell)
@@ -185,7 +147,7 @@ static bool squares_is_empty(const void *cell)
 	for (uint32_t left = s->sums.scales; left; left &= left - 1, value++)
 		if (value->square.low || value->square.high)
 			return false;
-	return !exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS);
+	return !big_decimal_has(s->wide);
 }
 
 static enum status read_sum(void *squares, int scale, struct sum192 sum)
@@ -195,15 +157,15 @@ static enum status read_sum(void *squares, int scale, struct sum192 sum)
 
 static void squares_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	int64_t wide[WIDE_SQUARE_NLIMBS];
-	struct squares *s = cell, later = {.wide = wide};
+	struct big_decimal wide;
+	struct squares *s = cell;
 
 	(void)source;
 	json_mark(j, "{");
 	exact_sums(json_member(j, "sums"), &s->sums, 2, read_sum, s);
-	if (json_may(j, exact_has_limbs(s->wide, WIDE_SQUARE_NLIMBS), "wide")) {
-		exact_limbs(j, j->reads ? wide : s->wide, WIDE_SQUARE_NLIMBS);
-		if (j->reads && squares_combine(s, &later) != STATUS_OK)
+	if (json_may(j, big_decimal_has(s->wide), "wide")) {
+		exact_big(j, j->reads ? &wide : s->wide, UNIT_NDIGITS, 2 * WIDE_NLIMBS * WIDE_LIMB_DIGITS);
+		if (j->reads && big_decimal_sum_up(&s->wide, &wide) != STATUS_OK)
 			json_fail(j, STATUS_NO_MEMORY);
 	}
 	json_mark(j, "}");

@@ -3,15 +3,12 @@
  * pair.c - see pair.h.
  *
  * A significand is below 10^18 < 2^60, a product below 2^120: 64 of them fit in 127 bits and a sign,
- * and 2^64 of them in 192. A wide number has 94 limbs in base 10^9, a product 188; all limbs of a
- * product have its sign, so two sums, one for each sign, have no limbs of both.
+ * and 2^64 of them in 192. Products with a wide number have two sums, one for each sign.
  */
 #include "fold/pair.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define WIDE_PRODUCT_NBYTES (PAIR_WIDE_NLIMBS * sizeof(int64_t))
 
 static const union scale_value no_products = {.square = {0, 0}};
 
@@ -32,7 +29,7 @@ void pair_clear(struct pair_partial *p)
 	for (int i = 0; i < 2; i++) {
 		by_scale_clear(&p->products[i]);
 		if (p->wide[i])
-			memset(p->wide[i], 0, WIDE_PRODUCT_NBYTES);
+			big_decimal_set(p->wide[i], (struct decimal){0, 0});
 		if (p->alone[i])
 			column_clear(p->alone[i]);
 	}
@@ -58,66 +55,15 @@ enum status pair_add_products(struct pair_partial *p, unsigned scale, int128 sum
 
 /* ---- wide numbers ---- */
 
-static bool is_negative(const struct wide *x)
+enum status pair_add_wide(struct pair_partial *p, const struct big_decimal *x, const struct big_decimal *y)
 {
-	for (int i = WIDE_NLIMBS - 1; i >= 0; i--)
-		if (x->limb[i])
-			return x->limb[i] < 0;
-	return false;
-}
+	struct big_decimal product;
+	bool negative;
 
-/* Makes all limbs, which are not negative, smaller than the base. */
-static void carry(int64_t *limb)
-{
-	for (int i = 0; i < PAIR_WIDE_NLIMBS - 1; i++) {
-		limb[i + 1] += limb[i] / WIDE_LIMB_BASE;
-		limb[i] %= WIDE_LIMB_BASE;
-	}
-}
-
-/* The sum of that sign; makes it the first time. NULL: out of memory. */
-static int64_t *wide_sum(struct pair_partial *p, int sign)
-{
-	if (!p->wide[sign])
-		p->wide[sign] = calloc(1, WIDE_PRODUCT_NBYTES);
-	return p->wide[sign];
-}
-
-/* A product of two limbs is below 10^18: with a carry after each eight rows, a limb stays below
- * 8 x 10^18 + 10^9 < 2^63. */
-enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const struct wide *y)
-{
-	int negative = is_negative(x) != is_negative(y), sign = negative ? -1 : 1;
-	int64_t *sum = wide_sum(p, negative);
-	unsigned nrows = 0;
-
-	if (!sum)
-		return STATUS_NO_MEMORY;
-	for (int i = 0; i < WIDE_NLIMBS; i++) {
-		if (x->limb[i] == 0)
-			continue;
-		for (int j = 0; j < WIDE_NLIMBS; j++)
-			sum[i + j] += sign * x->limb[i] * y->limb[j];
-		if (++nrows % 8 == 0)
-			carry(sum);
-	}
-	carry(sum);
-	return STATUS_OK;
-}
-
-static enum status combine_wide(struct pair_partial *p, const struct pair_partial *later, int sign)
-{
-	int64_t *sum;
-
-	if (!later->wide[sign])
-		return STATUS_OK;
-	sum = wide_sum(p, sign);
-	if (!sum)
-		return STATUS_NO_MEMORY;
-	for (int i = 0; i < PAIR_WIDE_NLIMBS; i++)
-		sum[i] += later->wide[sign][i];
-	carry(sum);
-	return STATUS_OK;
+	big_decimal_multiply(&product, x, y);
+	negative = product.n.negative;
+	product.n.negative = false;
+	return big_decimal_sum_up(&p->wide[negative], &product);
 }
 
 /* ---- values without a partner ---- */
@@ -176,7 +122,8 @@ enum status pair_combine(struct pair_partial *p, const struct pair_partial *late
 {
 	for (int i = 0; i < 2; i++) {
 		TRY(combine_products(p, later, i));
-		TRY(combine_wide(p, later, i));
+		if (later->wide[i])
+			TRY(big_decimal_sum_up(&p->wide[i], later->wide[i]));
 		TRY(combine_alone(p, later, i));
 	}
 	return STATUS_OK;
@@ -184,14 +131,13 @@ enum status pair_combine(struct pair_partial *p, const struct pair_partial *late
 
 void pair_products(const struct pair_partial *p, int scale, struct integer *out)
 {
-	const int nzeros = 2 * WIDE_POINT * WIDE_LIMB_DIGITS - scale;
 	struct integer wide;
 
 	integer_set(out, 0);
 	for (int i = 0; i < 2; i++) {
 		const union scale_value *value = by_scale_values(&p->products[i]);
 		if (p->wide[i]) {
-			integer_set_limbs(&wide, p->wide[i], PAIR_WIDE_NLIMBS, nzeros);
+			big_decimal_to_integer(p->wide[i], scale, &wide);
 			integer_add(out, &wide, i == 1);
 		}
 		for (uint32_t left = p->products[i].scales; left; left &= left - 1)

@@ -18,11 +18,11 @@
 
 #include "base/status.h"
 #include "fold/column.h"
+#include "number/big_decimal.h"
 #include "number/by_scale.h"
-#include "number/integer.h"
 #include "number/wide.h"
 
-#define PAIR_WIDE_NLIMBS (2 * WIDE_NLIMBS) /* limb i weighs 10^(9 (i - 2 WIDE_POINT)) */
+#define PAIR_WIDE_NDIGITS (2 * WIDE_POINT * WIDE_LIMB_DIGITS) /* after the point, of products of wide numbers */
 
 /* The sides of a pair. */
 enum { PAIR_X, PAIR_Y, PAIR_NSIDES };
@@ -31,7 +31,7 @@ struct pair_partial {
 	struct by_scale products[2]; /* sums of products, in `square`, of 192 bits with a sign; a
 				      * product has the scale of both factors together: those of
 				      * scales 0 to 31, and those of 32 to 62 as 0 to 30 */
-	int64_t *wide[2]; /* sums of products with a wide number: of those that are not negative,
+	struct big_decimal *wide[2]; /* sums of products with a wide number: of those that are not negative,
 			   * and of the negative ones, their sign left out; NULL: 0. Owned. */
 	struct column_partial *alone[PAIR_NSIDES]; /* the values of x where y is missing, and those
 						    * of y where x is; NULL: none. Owned. */
@@ -51,8 +51,8 @@ enum status pair_add_products(struct pair_partial *p, unsigned scale, int128 sum
 /* Like pair_add_products, for a two's complement of 192 bits. */
 enum status pair_add_sum(struct pair_partial *p, unsigned scale, struct sum192 sum);
 
-/* Adds the product x y. Errors: STATUS_NO_MEMORY. Cost: some microseconds. */
-enum status pair_add_wide(struct pair_partial *p, const struct wide *x, const struct wide *y);
+/* Adds the product x y. Errors: STATUS_NO_MEMORY. Cost: some 100 ns. */
+enum status pair_add_wide(struct pair_partial *p, const struct big_decimal *x, const struct big_decimal *y);
 
 /* The fold of a side's values without a partner; makes it the first time. NULL: out of memory. */
 struct column_partial *pair_alone(struct pair_partial *p, int side);

@@ -211,11 +211,16 @@ static enum status add_wide_products(const struct pair_fold *m, const struct pla
 				     struct pair_partial *pair, uint64_t rows)
 {
 	for (; rows; rows &= rows - 1) {
-		struct wide x, y;
-		int ignored;
-		if (read_wide(m, plan->x, lowest(rows), &x, &ignored) != STATUS_OK ||
-		    read_wide(m, plan->y, lowest(rows), &y, &ignored) != STATUS_OK ||
-		    pair_add_wide(pair, &x, &y) != STATUS_OK)
+		struct big_decimal x, y;
+		struct wide wide;
+		int scale;
+		if (read_wide(m, plan->x, lowest(rows), &wide, &scale) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		big_decimal_set_wide(&x, &wide, scale);
+		if (read_wide(m, plan->y, lowest(rows), &wide, &scale) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		big_decimal_set_wide(&y, &wide, scale);
+		if (pair_add_wide(pair, &x, &y) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
 	return STATUS_OK;

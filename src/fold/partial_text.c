@@ -171,7 +171,7 @@ static void wide_text(struct json_text *j, struct wide_fold **wide)
 	json_number(j, &w->count);
 	exact_scale(json_next(j), &w->scale, WIDE_SCALE_LAST + 1);
 	for (int i = 0; i < 3; i++)
-		exact_limbs(json_next(j), of[i]->limb, WIDE_NLIMBS);
+		exact_wide(json_next(j), of[i]);
 	json_mark(j, "]");
 	if (j->reads && (later.count > COUNT_MAX || (*wide && (*wide)->count > COUNT_MAX)))
 		json_fail(j, STATUS_DAMAGED);
@@ -299,7 +299,7 @@ static bool pair_is_empty(const struct pair_partial *p)
 		for (uint32_t left = p->products[i].scales; left; left &= left - 1, value++)
 			if (value->square.low || value->square.high)
 				return false;
-		if (exact_has_limbs(p->wide[i], PAIR_WIDE_NLIMBS) || has_alone(p, i))
+		if (big_decimal_has(p->wide[i]) || has_alone(p, i))
 			return false;
 	}
 	return true;
@@ -344,11 +344,11 @@ static void products_text(struct json_text *j, struct pair_partial *p)
 
 static void wide_products_text(struct json_text *j, struct pair_partial *p, int sign)
 {
-	int64_t wide[PAIR_WIDE_NLIMBS];
+	struct big_decimal wide;
 	struct pair_partial later = {.wide = {NULL, NULL}};
 
-	later.wide[sign] = wide;
-	exact_limbs(j, j->reads ? wide : p->wide[sign], PAIR_WIDE_NLIMBS);
+	later.wide[sign] = &wide;
+	exact_big(j, j->reads ? &wide : p->wide[sign], PAIR_WIDE_NDIGITS, 2 * WIDE_NLIMBS * WIDE_LIMB_DIGITS);
 	if (json_has_read(j) && pair_combine(p, &later) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
 }
@@ -366,9 +366,9 @@ static void alone_text(struct json_text *j, struct pair_partial *p, const struct
 static void pair_members(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, bool is_swapped)
 {
 	products_text(json_member(j, "products"), p);
-	if (json_may(j, exact_has_limbs(p->wide[0], PAIR_WIDE_NLIMBS), "positive"))
+	if (json_may(j, big_decimal_has(p->wide[0]), "positive"))
 		wide_products_text(j, p, 0);
-	if (json_may(j, exact_has_limbs(p->wide[1], PAIR_WIDE_NLIMBS), "negative"))
+	if (json_may(j, big_decimal_has(p->wide[1]), "negative"))
 		wide_products_text(j, p, 1);
 	if (json_may(j, has_alone(p, PAIR_X), "x"))
 		alone_text(j, p, plan, is_swapped ? PAIR_Y : PAIR_X);

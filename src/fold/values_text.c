@@ -135,7 +135,7 @@ static void put_wide(struct json_text *j, const unsigned char *const *packed, si
 			json_put(json_next(j), "[");
 		}
 		values_unpack_wide(packed[i], &x);
-		exact_limbs(j, x.limb, WIDE_NLIMBS);
+		exact_wide(j, &x);
 		end_item(j, i, n, "]", ",");
 	}
 }
@@ -219,7 +219,7 @@ static void get_wide(struct json_text *j, struct batch *b)
 {
 	do {
 		struct wide x;
-		exact_limbs(j, x.limb, WIDE_NLIMBS);
+		exact_wide(j, &x);
 		if (j->status == STATUS_OK && b->ops->add_wide(b->cell, &x, 0) != STATUS_OK)
 			json_fail(j, STATUS_NO_MEMORY);
 	} while (json_try(j, ","));

@@ -4,6 +4,8 @@
  */
 #include "number/big_decimal.h"
 
+#include <stdlib.h>
+
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
@@ -12,6 +14,20 @@ void big_decimal_set(struct big_decimal *x, struct decimal d)
 	x->is_rounded = false;
 	x->scale = d.scale;
 	integer_set_signed(&x->n, d.significand);
+}
+
+void big_decimal_set_wide(struct big_decimal *to, const struct wide *x, int scale)
+{
+	to->is_rounded = false;
+	to->scale = wide_places(scale);
+	wide_to_integer(x, to->scale, &to->n);
+}
+
+void big_decimal_to_integer(const struct big_decimal *x, int places, struct integer *out)
+{
+	integer_copy(out, &x->n);
+	integer_shift(out, places - x->scale);
+	integer_round(out, x->scale - places, false); /* which drops zeros */
 }
 
 enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decimal *x)
@@ -32,8 +48,7 @@ enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decima
 	status = wide_parse(text, nbytes, &wide, &x->scale);
 	if (status != STATUS_OK)
 		return status;
-	x->is_rounded = false;
-	wide_to_integer(&wide, x->scale, &x->n);
+	big_decimal_set_wide(x, &wide, x->scale);
 	return STATUS_OK;
 }
 
@@ -123,6 +138,18 @@ void big_decimal_add(struct big_decimal *a, struct big_decimal *b)
 		return;
 	big_decimal_round(a, places);
 	settle(a);
+}
+
+enum status big_decimal_sum_up(struct big_decimal **sum, struct big_decimal *x)
+{
+	if (!*sum) {
+		*sum = malloc(sizeof **sum);
+		if (!*sum)
+			return STATUS_NO_MEMORY;
+		big_decimal_set(*sum, (struct decimal){0, 0});
+	}
+	big_decimal_add(*sum, x);
+	return STATUS_OK;
 }
 
 /* How many digits of what is computed of a and b are known. */

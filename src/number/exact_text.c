@@ -4,117 +4,78 @@
  */
 #include "number/exact_text.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "number/decimal_text.h"
 
-#define STEP_NDIGITS 18 /* digits that a step adds or takes away */
-
-/* ---- words ---- */
-
-static void negate(uint64_t *word, int nwords)
+/* Writes a sign and digits; 0 has none. */
+static void put_digits(struct json_text *j, bool negative, const char *digits, int n)
 {
-	uint64_t carry = 1;
-
-	for (int i = 0; i < nwords; i++) {
-		word[i] = ~word[i] + carry;
-		carry = carry && word[i] == 0;
-	}
+	json_put(j, negative && n > 0 ? "\"-" : "\"");
+	json_put_bytes(j, n > 0 ? digits : "0", n > 0 ? (size_t)n : 1);
 }
 
-/* word = word x factor + more. Returns false where that does not fit. */
-static bool multiply(uint64_t *word, int nwords, uint64_t factor, uint64_t more)
+/* Reads an integer without quotes; it fails where no digit follows, or too many. */
+static void get_integer(struct json_text *j, struct integer *x)
 {
-	for (int i = 0; i < nwords; i++) {
-		uint128 product = (uint128)word[i] * factor + more;
-		word[i] = (uint64_t)product;
-		more = (uint64_t)(product >> 64);
-	}
-	return more == 0;
-}
+	const bool negative = json_try(j, "-");
+	const char *digits = j->at;
+	bool fits;
 
-static bool is_zero(const uint64_t *word, int nwords)
-{
-	for (int i = 0; i < nwords; i++)
-		if (word[i])
-			return false;
-	return true;
-}
-
-static void put_words(struct json_text *j, const uint64_t *word, int nwords)
-{
-	char digits[INTEGER_NDIGITS] = "0";
-	struct integer x;
-	int n;
-
-	integer_set_words(&x, word, nwords);
-	n = integer_digits(&x, digits);
-	json_put(j, x.negative ? "\"-" : "\"");
-	json_put_bytes(j, digits, n ? (size_t)n : 1);
-	json_put(j, "\"");
-}
-
-/* Reads a two's complement without quotes. */
-static void get_words(struct json_text *j, uint64_t *word, int nwords)
-{
-	bool negative = json_try(j, "-"), fits = true;
-	const char *begin = j->at;
-
-	memset(word, 0, (size_t)nwords * sizeof *word);
-	while (fits && j->at < j->end && decimal_is_digit(*j->at)) {
-		uint64_t x = 0;
-		int n = 0;
-		for (; n < STEP_NDIGITS && j->at < j->end && decimal_is_digit(*j->at); n++)
-			x = x * 10 + (uint64_t)(*j->at++ - '0');
-		fits = multiply(word, nwords, decimal_powers[n], x);
-	}
-	fits = fits && j->at > begin;
-	if (negative)
-		negate(word, nwords);
-	if (!fits || (word[nwords - 1] >> 63) != (negative && !is_zero(word, nwords)))
+	while (j->at < j->end && decimal_is_digit(*j->at))
+		j->at++;
+	fits = j->at > digits && j->at - digits <= INTEGER_NDIGITS;
+	integer_set_digits(x, digits, fits ? (size_t)(j->at - digits) : 0);
+	x->negative = negative;
+	if (!fits)
 		json_fail(j, STATUS_DAMAGED);
 }
 
+/* Reads one of up to DECIMAL_NDIGITS digits. Returns false and reads nothing if none follows. */
+static inline bool get_short(struct json_text *j, int64_t *x)
+{
+	const char *at = j->at, *digits, *end = j->end - at > DECIMAL_NDIGITS + 1 ? at + DECIMAL_NDIGITS + 2 : j->end;
+	const bool negative = at < end && *at == '-';
+	uint64_t number = 0;
+
+	for (digits = at += negative; at < end && decimal_is_digit(*at); at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	if (at == digits || at - digits > DECIMAL_NDIGITS)
+		return false;
+	*x = negative ? -(int64_t)number : (int64_t)number;
+	j->at = at;
+	return true;
+}
+
+/* ---- words ---- */
+
 void exact_words(struct json_text *j, uint64_t *word, int nwords)
 {
+	char digits[INTEGER_NDIGITS];
+	struct integer x;
+
 	if (!j->reads) {
-		put_words(j, word, nwords);
+		integer_set_words(&x, word, nwords);
+		put_digits(j, x.negative, digits, integer_digits(&x, digits));
+		json_put(j, "\"");
 		return;
 	}
 	json_mark(j, "\"");
-	get_words(j, word, nwords);
+	get_integer(j, &x);
 	json_mark(j, "\"");
-}
-
-#define SHORT_NDIGITS 19 /* of any number below 2^64 */
-
-/* Reads an integer in quotes, of up to SHORT_NDIGITS digits. Returns false and reads nothing if no integer follows. */
-static inline bool get_short(struct json_text *j, int128 *x)
-{
-	const char *at = j->at + 1, *digits, *end = j->end - j->at > SHORT_NDIGITS + 3 ? at + SHORT_NDIGITS + 2 : j->end;
-	bool negative;
-	uint64_t number = 0;
-
-	if (j->at == j->end || *j->at != '"' || at == j->end)
-		return false;
-	negative = *at == '-';
-	digits = at += negative;
-	for (; at < end && decimal_is_digit(*at); at++)
-		number = number * 10 + (uint64_t)(*at - '0');
-	if (at == end || *at != '"' || at == digits || at - digits > SHORT_NDIGITS)
-		return false;
-	*x = negative ? -(int128)number : (int128)number;
-	j->at = at + 1;
-	return true;
+	if (!integer_to_words(&x, word, nwords))
+		json_fail(j, STATUS_DAMAGED);
 }
 
 void exact_int128(struct json_text *j, int128 *x)
 {
 	uint64_t word[] = {(uint64_t)*x, (uint64_t)((uint128)*x >> 64)};
+	const char *begin = j->at;
+	int64_t number;
 
-	if (j->reads && get_short(j, x))
+	if (j->reads && json_try(j, "\"") && get_short(j, &number) && json_try(j, "\"")) {
+		*x = number;
 		return;
+	}
+	j->at = begin;
 	if (!j->reads && *x == (int64_t)*x) {
 		json_put(j, "\"");
 		exact_put_int64(j, (int64_t)*x);
@@ -142,112 +103,77 @@ void exact_put_int64(struct json_text *j, int64_t x)
 
 int64_t exact_get_int64(struct json_text *j)
 {
-	uint64_t word;
+	int64_t x = 0;
 
-	get_words(j, &word, 1);
-	return (int64_t)word;
-}
-
-/* ---- limbs ---- */
-
-static void put_limbs(struct json_text *j, const int64_t *limb, int nlimbs)
-{
-	int low = 0, high = nlimbs - 1;
-	char digits[24];
-	bool negative;
-
-	while (high > 0 && limb[high] == 0)
-		high--;
-	while (low < high && limb[low] == 0)
-		low++;
-	negative = limb[high] < 0;
-	json_put(j, negative ? "\"-" : "\"");
-	for (int i = high; i >= low; i--) {
-		snprintf(digits, sizeof digits, i == high ? "%lld" : "%09lld",
-			 (long long)(negative ? -limb[i] : limb[i]));
-		json_put(j, digits);
-	}
-	if (low > 0) {
-		json_put(j, "e");
-		json_put_number(j, (uint64_t)low * WIDE_LIMB_DIGITS);
-	}
-	json_put(j, "\"");
-}
-
-/* Sets limbs from `low` on to digits[0 .. n). Returns false where they do not fit. */
-static bool set_limbs(int64_t *limb, int nlimbs, uint64_t low, const char *digits, size_t n, int sign)
-{
-	for (; n > 0 && low < (uint64_t)nlimbs; low++) {
-		size_t step = n < WIDE_LIMB_DIGITS ? n : WIDE_LIMB_DIGITS;
-		int64_t x = 0;
-		for (size_t i = n - step; i < n; i++)
-			x = x * 10 + (digits[i] - '0');
-		limb[low] = sign * x;
-		n -= step;
-	}
-	return n == 0;
-}
-
-void exact_limbs(struct json_text *j, int64_t *limb, int nlimbs)
-{
-	uint64_t exponent = 0;
-	const char *digits, *end;
-	bool negative;
-
-	if (!j->reads) {
-		put_limbs(j, limb, nlimbs);
-		return;
-	}
-	memset(limb, 0, (size_t)nlimbs * sizeof *limb);
-	json_mark(j, "\"");
-	negative = json_try(j, "-");
-	for (digits = j->at; j->at < j->end && decimal_is_digit(*j->at);)
-		j->at++;
-	end = j->at;
-	if (json_try(j, "e"))
-		exponent = json_get_number(j);
-	json_mark(j, "\"");
-	if (j->status == STATUS_OK &&
-	    (end == digits || exponent % WIDE_LIMB_DIGITS ||
-	     !set_limbs(limb, nlimbs, exponent / WIDE_LIMB_DIGITS, digits, (size_t)(end - digits),
-			negative ? -1 : 1)))
+	if (!get_short(j, &x))
 		json_fail(j, STATUS_DAMAGED);
+	return x;
 }
 
-bool exact_has_limbs(const int64_t *limb, int nlimbs)
-{
-	for (int i = 0; limb && i < nlimbs; i++)
-		if (limb[i])
-			return true;
-	return false;
-}
+/* ---- integers with an exponent ---- */
 
-void exact_integer(struct json_text *j, struct integer *x, int nmore, int nlimbs_max)
+/* Writes x x 10^nzeros. */
+static void put_integer(struct json_text *j, const struct integer *x, int nzeros)
 {
-	int64_t limb[4 * WIDE_NLIMBS + 3];
-	char digits[INTEGER_NDIGITS + WIDE_LIMB_DIGITS] = "0";
-	int n, nzeros;
+	char digits[INTEGER_NDIGITS + WIDE_LIMB_DIGITS];
+	int n = integer_digits(x, digits);
 
-	if (j->reads) {
-		exact_limbs(j, limb, nlimbs_max);
-		integer_set_limbs(x, limb, nlimbs_max, 0);
-		if (x->negative)
-			json_fail(j, STATUS_DAMAGED);
-		return;
-	}
-	n = integer_digits(x, digits);
-	nzeros = n > 0 ? nmore : 0;
 	for (; n > 0 && digits[n - 1] == '0'; n--)
 		nzeros++;
-	for (; nzeros % WIDE_LIMB_DIGITS; nzeros--)
+	for (nzeros = n > 0 ? nzeros : 0; nzeros % WIDE_LIMB_DIGITS; nzeros--)
 		digits[n++] = '0';
-	json_put(j, x->negative && n > 0 ? "\"-" : "\"");
-	json_put_bytes(j, digits, n > 0 ? (size_t)n : 1);
+	put_digits(j, x->negative, digits, n);
 	if (nzeros > 0) {
 		json_put(j, "e");
 		json_put_number(j, (uint64_t)nzeros);
 	}
 	json_put(j, "\"");
+}
+
+/* Reads that. Returns the number of zeros, where all has up to ndigits_max digits; else x is 0. */
+static int get_with_zeros(struct json_text *j, struct integer *x, int ndigits_max)
+{
+	uint64_t exponent = 0;
+
+	json_mark(j, "\"");
+	get_integer(j, x);
+	if (json_try(j, "e"))
+		exponent = json_get_number(j);
+	json_mark(j, "\"");
+	if (exponent % WIDE_LIMB_DIGITS || exponent > (uint64_t)ndigits_max || integer_ndigits(x) > ndigits_max - (int)exponent)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status != STATUS_OK)
+		integer_set(x, 0);
+	return j->status == STATUS_OK ? (int)exponent : 0;
+}
+
+void exact_wide(struct json_text *j, struct wide *x)
+{
+	struct integer significant;
+	int low = 0;
+
+	if (j->reads) {
+		low = get_with_zeros(j, &significant, WIDE_NLIMBS * WIDE_LIMB_DIGITS);
+		wide_set_integer(x, &significant, WIDE_POINT * WIDE_LIMB_DIGITS - low);
+		return;
+	}
+	while (low < WIDE_NLIMBS && x->limb[low] == 0)
+		low++;
+	integer_set_limbs(&significant, x->limb, WIDE_NLIMBS, low * WIDE_LIMB_DIGITS);
+	put_integer(j, &significant, low * WIDE_LIMB_DIGITS);
+}
+
+void exact_big(struct json_text *j, struct big_decimal *x, int nplaces, int ndigits_max)
+{
+	if (!j->reads) {
+		put_integer(j, &x->n, nplaces - x->scale);
+		return;
+	}
+	integer_shift(&x->n, get_with_zeros(j, &x->n, ndigits_max));
+	x->scale = nplaces;
+	x->is_rounded = false;
+	if (x->n.negative)
+		json_fail(j, STATUS_DAMAGED);
 }
 
 /* ---- sums by scale ---- */
@@ -324,8 +250,7 @@ void exact_sum_end(struct exact_sum *s, int nwords)
 
 void exact_put_piece(struct json_text *j, const struct exact_sum *s, const struct exact_piece *piece)
 {
-	json_put(j, s->sum.negative ? "\"-" : "\"");
-	json_put_bytes(j, piece->digits, piece->ndigits);
+	put_digits(j, s->sum.negative, piece->digits, (int)piece->ndigits);
 	json_put(j, "\"");
 }
 

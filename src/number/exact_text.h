@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * exact_text.h - the integers that moments are made of as strings of JSON (base/json_text.h), digit for
- * digit: two's complements of 64-bit words, and limbs in base 10^9. Functions write or read, as json_number does.
+ * digit: two's complements of 64-bit words, wide numbers and long ones. Functions write or read, as json_number does.
  *
  * Reading fails with STATUS_DAMAGED where the text is no such integer, or does not fit.
  */
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/json_text.h"
+#include "number/big_decimal.h"
 #include "number/by_scale.h"
-#include "number/integer.h"
 #include "number/wide.h"
 
 #define EXACT_NWORDS_MAX 5
@@ -28,15 +28,11 @@ void exact_sum192(struct json_text *j, struct sum192 *sum);
 void exact_put_int64(struct json_text *j, int64_t x);
 int64_t exact_get_int64(struct json_text *j);
 
-/* The sum of limb[i] x 10^(9 i), i < nlimbs, canonical as struct wide is: "-123", or "-123e18" for one
- * whose limbs below 10^18 are 0. */
-void exact_limbs(struct json_text *j, int64_t *limb, int nlimbs);
+/* In units of the lowest limb's last digit: "-123", or "-123e18" for one whose limbs below 10^18 are 0. */
+void exact_wide(struct json_text *j, struct wide *x);
 
-/* Whether any limb is not 0. limb: NULL: 0. */
-bool exact_has_limbs(const int64_t *limb, int nlimbs);
-
-/* The magnitude of x 10^nmore, in the form of limbs. Reading: nmore is 0, and it has at most nlimbs_max limbs of 9 digits. */
-void exact_integer(struct json_text *j, struct integer *x, int nmore, int nlimbs_max);
+/* x x 10^nplaces, an integer, in that form; one that is read is not negative, and has up to ndigits_max digits. */
+void exact_big(struct json_text *j, struct big_decimal *x, int nplaces, int ndigits_max);
 
 /* A scale below nscales. */
 void exact_scale(struct json_text *j, int *scale, int nscales);

@@ -97,6 +97,21 @@ void integer_add_words(struct integer *to, const uint64_t *word, int nwords, int
 	integer_add(to, &x, false);
 }
 
+bool integer_to_words(const struct integer *x, uint64_t *word, int nwords)
+{
+	const bool negative = x->negative && x->nlimbs > 0;
+	uint64_t carry = negative;
+
+	if (x->nlimbs > nwords)
+		return false;
+	for (int i = 0; i < nwords; i++) {
+		uint64_t limb = i < x->nlimbs ? x->limb[i] : 0;
+		word[i] = (negative ? ~limb : limb) + carry;
+		carry = carry && word[i] == 0;
+	}
+	return word[nwords - 1] >> 63 == negative;
+}
+
 static int compare_magnitudes(const struct integer *a, const struct integer *b)
 {
 	if (a->nlimbs != b->nlimbs)

@@ -63,6 +63,9 @@ void integer_set_digits(struct integer *x, const char *digits, size_t n);
 void integer_set_words(struct integer *x, const uint64_t *word, int nwords);
 void integer_add_words(struct integer *to, const uint64_t *word, int nwords, int ndigits);
 
+/* Sets word[0 .. nwords) to such a two's complement. Returns false where that does not fit. */
+bool integer_to_words(const struct integer *x, uint64_t *word, int nwords);
+
 /* -1, 0 or 1 as a is less than, equal to or greater than b. */
 int integer_compare(const struct integer *a, const struct integer *b);
 

@@ -181,6 +181,15 @@ static void add_digits(struct wide *x, const char *text, const char *end, int di
 	}
 }
 
+void wide_set_integer(struct wide *x, const struct integer *n, int scale)
+{
+	char digits[INTEGER_NDIGITS];
+	int ndigits = integer_digits(n, digits);
+
+	wide_clear(x);
+	add_digits(x, digits, digits + ndigits, POINT_DIGITS - scale, n->negative ? -1 : 1);
+}
+
 static enum status parse_quotient(const char *text, size_t nbytes, struct wide *x, int *scale)
 {
 	struct quotient q;
@@ -269,9 +278,8 @@ size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char 
 void wide_settle(struct wide *x, int scale)
 {
 	const int places = wide_sum_places(scale, 1);
-	char digits[INTEGER_NDIGITS];
 	struct integer n;
-	int ndigits, surplus;
+	int surplus;
 
 	if (!wide_scale_is_rounded(scale))
 		return;
@@ -279,9 +287,7 @@ void wide_settle(struct wide *x, int scale)
 	integer_round(&n, POINT_DIGITS - places, false);
 	surplus = integer_ndigits(&n) - RATIO_NDIGITS;
 	integer_round(&n, surplus, false);
-	ndigits = integer_digits(&n, digits);
-	wide_clear(x);
-	add_digits(x, digits, digits + ndigits, POINT_DIGITS - places + (surplus > 0 ? surplus : 0), n.negative ? -1 : 1);
+	wide_set_integer(x, &n, surplus > 0 ? places - surplus : places);
 }
 
 /* ---- fold ---- */

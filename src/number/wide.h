@@ -92,6 +92,9 @@ static inline void wide_to_integer(const struct wide *x, int places, struct inte
 	integer_set_limbs(out, x->limb, WIDE_NLIMBS, WIDE_POINT * WIDE_LIMB_DIGITS - places);
 }
 
+/* x = n x 10^-scale, which is in range; scale: -441 .. 405. */
+void wide_set_integer(struct wide *x, const struct integer *n, int scale);
+
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int wide_compare(const struct wide *x, const struct wide *y);
 
