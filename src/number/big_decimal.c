@@ -217,11 +217,12 @@ bool big_decimal_quotient(struct big_decimal *quotient, const struct big_decimal
 
 bool big_decimal_to_decimal(const struct big_decimal *x, struct decimal *out)
 {
-	int64_t significand = (int64_t)integer_low(&x->n);
+	const int64_t significand = (int64_t)integer_low(&x->n);
 
-	out->significand = x->n.negative ? -significand : significand;
-	out->scale = x->scale;
-	return x->n.nlimbs <= 1 && integer_low(&x->n) < decimal_powers[DECIMAL_NDIGITS] && x->scale < DECIMAL_NSCALES;
+	if (x->n.nlimbs > 1 || integer_low(&x->n) >= decimal_powers[DECIMAL_NDIGITS] || x->scale >= DECIMAL_NSCALES)
+		return false;
+	*out = (struct decimal){x->n.negative ? -significand : significand, x->scale};
+	return true;
 }
 
 size_t big_decimal_format(const struct big_decimal *x, char text[BIG_DECIMAL_TEXT_NBYTES])
