@@ -7,17 +7,570 @@
  * needs, and some blocks of lines. A part without records has columns as it imagined them, if its input had no
  * header either: it adds nothing but its length.
  */
+#include "cluster/part.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/merge_head.h"
-#include "cluster/merge_query.h"
-#include "cluster/part.h"
-#include "cluster/part_lines.h"
-#include "cluster/part_order.h"
-#include "cluster/part_text.h"
 #include "codec/crc32.h"
 #include "csv/record.h"
+#include "fold/groups.h"
+#include "fold/result.h"
+#include "fold/values_select.h"
+#include "query/options.h"
+#include "query/select.h"
+
+/* A file of parts. */
+struct part_file {
+	struct part_text text;
+	const char *run;      /* lines of the block that are to be added, up to the current one; NULL: none */
+	uint64_t run_begin;   /* lines before them */
+	const char *unsummed; /* the current part's bytes of the block that are not in the CRC */
+	uint64_t begin;   /* lines before the current part */
+	uint32_t crc;     /* of the current part so far */
+	bool is_inside;   /* a part has begun and not ended */
+	bool is_skipped;  /* it has no records */
+	size_t ninputs;   /* of the parts before, less one where the part goes on with the last */
+	uint64_t offset_bytes;  /* of the part in the input */
+	uint64_t nlines_before; /* of the file in the midst of which the part begins */
+	bool ends_within;       /* a file, of which the next part goes on */
+	struct part_map *map;
+	const struct plan *plan; /* for records that the part's ends cut: its columns are where they are in the
+				  * part's inputs */
+};
+
+/* ---- the order of parts ----
+ *
+ * Parts of one file behind each other must be whole and in order, and each must begin as the one before ended. A border of two
+ * parts lies after an LF. A part is written as if a record began there, which is wrong where the LF is one in a quoted field.
+ * The part before knows: it has ended inside quotes. Then the part after it must be written again as one that begins in them.
+ */
+
+__attribute__((format(printf, 2, 3))) static enum status fail_order(struct fault *fault, const char *format, ...)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof words, format, arguments);
+	va_end(arguments);
+	return fault_set(fault, STATUS_PART_ORDER, 0, words);
+}
+
+/* Names a part of a file. */
+#define PART_WORDS "part %" PRIu64 "/%" PRIu64 " of %.100s"
+
+/* Part `number` of the file is not where it must be. */
+static enum status fail_missing(const struct part_seam *of, uint64_t number, struct fault *fault)
+{
+	return fail_order(fault, PART_WORDS " is missing before this", number, of->of, of->input);
+}
+
+/* Checks that a part follows another, of which right is the end, of == 0: it ends with a file. is_first: no part comes before;
+ * then is_piece says whether the part may begin in the midst of a file. */
+static enum status check_order(const struct part_seam *right, const struct part_seam *left, bool is_first,
+			       bool is_piece, struct fault *fault)
+{
+	if (right->of && (left->of == 0 || strcmp(left->input, right->input)))
+		return fail_missing(right, right->number + 1, fault);
+	if (left->of == 0 || (is_first && is_piece))
+		return STATUS_OK;
+	if (right->of == 0)
+		return fail_missing(left, is_first ? 1 : left->number - 1, fault);
+	if (left->size != right->size)
+		return fail_order(fault, "%.100s had %" PRIu64 " bytes for part %" PRIu64 ", and %" PRIu64 " for this: write its "
+				  "parts again", right->input, right->size, right->number, left->size);
+	if (left->of != right->of)
+		return fail_order(fault, "part %" PRIu64 "/%" PRIu64 " behind part %" PRIu64 "/%" PRIu64 " of %.100s",
+				  left->number, left->of, right->number, right->of, right->input);
+	if (left->number != right->number + 1 || left->border != right->border)
+		return fail_missing(right, right->number + 1, fault);
+	if (right->is_quoted == left->is_quoted)
+		return STATUS_OK;
+	return fail_order(fault, PART_WORDS " begins %s a quoted field: write it again with --part %" PRIu64 "/%" PRIu64 "%s",
+			  left->number, left->of, left->input, right->is_quoted ? "inside" : "outside", left->number, left->of,
+			  right->is_quoted ? ",quoted" : "");
+}
+
+/* Checks that the last part ends with a file. */
+static enum status check_end(const struct part_seam *right, struct fault *fault)
+{
+	if (right->of == 0)
+		return STATUS_OK;
+	return fail_order(fault, PART_WORDS " is missing behind these", right->number + 1, right->of, right->input);
+}
+
+/* *to = a copy, whose name it owns. */
+static enum status copy_seam(struct part_seam *to, const struct part_seam *from)
+{
+	char *input = from->input ? strdup(from->input) : NULL;
+
+	if (from->input && !input)
+		return STATUS_NO_MEMORY;
+	free(to->input);
+	*to = *from;
+	to->input = input;
+	return STATUS_OK;
+}
+
+/* ---- the query ---- */
+
+/* Sets how results are printed, and with what, to what the command line says. */
+static void set_given(struct options *o, const struct options *given)
+{
+	o->format = given->format;
+	o->sort = given->sort;
+	o->top = given->top;
+	o->picture = given->picture;
+	o->partial = given->partial;
+	o->memory_nbytes = given->memory_nbytes;
+	o->nthreads = given->nthreads;
+	o->verbose = given->verbose;
+	o->device = DEVICE_CPU;
+}
+
+/* A column that '*' leaves out because its first value is a text: one run would not have read its numbers. What other operations
+ * ask of it they take as text. */
+static void take_unfit_as_text(struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		struct plan_column *column = &plan->columns[c];
+		if (!column->if_numeric || !column->begins_as_text || column->invalid == INVALID_TEXT)
+			continue;
+		column->if_numeric = false;
+		column->takes_text = true;
+	}
+}
+
+/* Forgets the columns that no result shows, once all parts have been read. */
+static void forget_unasked(struct merge *m)
+{
+	const struct query *q = m->query;
+	bool *is_asked = calloc(q->plan.ncolumns + 1, sizeof *is_asked);
+
+	for (size_t i = 0; is_asked && i < q->nresults; i++) {
+		is_asked[q->results[i].column] = true;
+		is_asked[q->results[i].other] = true;
+	}
+	for (size_t c = 0; is_asked && c < q->plan.ncolumns; c++)
+		if (!is_asked[c] && !q->plan.columns[c].is_key)
+			column_clear(&m->total->partial.columns[c]);
+	free(is_asked);
+}
+
+/* Sets the header of a plan's file, which the caller owns. is_sought: records are compared with it. */
+static void use_header(struct plan *plan, const char *line, size_t nbytes, bool is_sought)
+{
+	plan->header = line;
+	plan->header_nbytes = nbytes;
+	plan->sought = is_sought ? sought_header_of(line, nbytes, &plan->dialect) : (struct sought_header){.text = NULL};
+}
+
+/* Makes the query that the part of m->first answers, with what the command line says of printing, and the total of
+ * no records. Errors, in m->fault: STATUS_USAGE, STATUS_UNKNOWN_COLUMN, STATUS_NO_MEMORY. */
+static enum status begin_merge(struct merge *m)
+{
+	enum status status;
+
+	TRY(asked_parse(&m->first.asked, m->options, m->fault));
+	set_given(m->options, &m->given);
+	status = options_check(m->options, m->fault); /* what is printed goes with the parts' query */
+	m->options->merge = true;
+	if (m->options->emits && status != STATUS_NO_MEMORY) /* results are what a part is of */
+		return fault_set(m->fault, m->options->nuses ? STATUS_PART_RECORDS : STATUS_PART_DAMAGED, 0, NULL);
+	TRY(status);
+	TRY(query_make_again(m->query, m->options, &m->first.header, m->fault));
+	if (m->query->header.present)
+		use_header(&m->query->plan, m->query->header.line, m->query->header.line_nbytes,
+				 m->first.seeks_header);
+	m->query->plan.counts_records = true;
+	if (m->options->partial)
+		plan_as_part(&m->query->plan);
+	else
+		take_unfit_as_text(&m->query->plan);
+	values_focus_set(NULL, false);
+	m->has_begun = true;
+	if (groups_plan(&m->query->plan, 0) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	m->lines = part_lines_begin(&m->query->plan, &m->total->partial, m->options->nthreads);
+	return m->lines ? STATUS_OK : fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+}
+
+/* Whether something was left out of which no part has a note: the parts are damaged. */
+static bool lacks_note(const struct merge *m)
+{
+	const struct plan *plan = &m->query->plan;
+	const struct partial *p = &m->total->partial;
+
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (result_nleft_out(&plan->columns[c], &p->columns[c]) > 0 && !total_note_of_values(m->total, c))
+			return true;
+	return (p->nragged > 0 && !total_note_of_ragged(m->total)) ||
+	       (p->nheaders > 0 && !total_note_of_headers(m->total)) ||
+	       (p->nundecided > 0 && !total_note_of_undecided(m->total));
+}
+
+enum status merge_check(const struct merge *m, struct fault *fault)
+{
+	const struct plan *plan = &m->query->plan;
+	const struct note *first = NULL;
+
+	if (lacks_note(m))
+		return fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
+	for (size_t c = 0; c < plan->ncolumns; c++) {
+		const struct column_partial *column = &m->total->partial.columns[c];
+		const struct note *note = total_note_of_values(m->total, c);
+		if (!plan->columns[c].if_numeric || plan->columns[c].invalid != INVALID_ERROR ||
+		    column_kind(column) != COLUMN_NUMBER || column->ninvalid == 0 || !note)
+			continue;
+		if (!first || note->file < first->file || (note->file == first->file && note->line < first->line))
+			first = note;
+	}
+	if (!first)
+		return STATUS_OK;
+	note_read(first, fault);
+	fault->file = m->inputs[first->file];
+	return fault->status;
+}
+
+/* ---- where its columns are ---- */
+
+/* Columns are sought in order of their names, so that many cost no more than sorting. */
+struct named {
+	const char *name;
+	size_t column;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->column > y->column) - (x->column < y->column);
+}
+
+/* Maps a part's columns to the plan's. Of several columns with one name, the first is the first. */
+static void match(struct partial_map *map, const struct named *part, const struct named *plan, size_t nplan)
+{
+	size_t i = 0, k = 0;
+
+	while (i < map->ncolumns) {
+		int order = k < nplan ? strcmp(part[i].name, plan[k].name) : -1;
+		if (order == 0)
+			map->columns[part[i].column] = plan[k].column;
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
+
+static enum status map_columns(struct partial_map *map, const struct part_head *head, const struct plan *plan)
+{
+	struct named *part = calloc(head->ncolumns + plan->ncolumns + 1, sizeof *part), *whole = part + head->ncolumns;
+
+	if (!part)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < head->ncolumns; i++)
+		part[i] = (struct named){head->columns[i], i};
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		whole[c] = (struct named){plan->columns[c].name, c};
+	qsort(part, head->ncolumns, sizeof *part, compare_named);
+	qsort(whole, plan->ncolumns, sizeof *whole, compare_named);
+	match(map, part, whole, plan->ncolumns);
+	free(part);
+	return STATUS_OK;
+}
+
+/* The plan's computed column of a name; SIZE_MAX if it has no such column. */
+static size_t find_computed(const struct plan *plan, const char *name)
+{
+	for (size_t c = plan->ncolumns - plan->nlets; c < plan->ncolumns; c++)
+		if (!strcmp(plan->columns[c].name, name))
+			return c;
+	return SIZE_MAX;
+}
+
+/* Like map_columns; both lists are in the order of fields, and have computed columns behind them. */
+static void map_fields(struct partial_map *map, const struct part_head *head, const struct plan *plan)
+{
+	size_t c = 0, nfields = plan->ncolumns - plan->nlets;
+
+	for (size_t i = 0; i < head->ncolumns; i++) {
+		if (head->fields[i] == FIELD_COMPUTED) {
+			map->columns[i] = find_computed(plan, head->columns[i]);
+			continue;
+		}
+		while (c < nfields && plan->columns[c].field < head->fields[i])
+			c++;
+		if (c < nfields && plan->columns[c].field == head->fields[i])
+			map->columns[i] = c;
+	}
+}
+
+/* The plan's pair of two of its columns that no pair before took; pairs of both come in the same order. */
+static size_t find_pair(const struct plan *plan, size_t x, size_t y, const bool *is_taken, bool *is_swapped)
+{
+	for (int swapped = 0; swapped < 2; swapped++)
+		for (size_t k = 0; k < plan->npairs; k++) {
+			const struct plan_pair *p = &plan->pairs[k];
+			*is_swapped = swapped;
+			if (!is_taken[k] && x == (swapped ? p->y : p->x) && y == (swapped ? p->x : p->y))
+				return k;
+		}
+	return SIZE_MAX;
+}
+
+static void map_pairs(struct partial_map *map, const struct part_head *head, const struct plan *plan, bool *is_taken)
+{
+	for (size_t i = 0; i < head->npairs; i++) {
+		size_t x = map->columns[head->pairs[i][0]], y = map->columns[head->pairs[i][1]], k = i;
+		map->are_swapped[i] = false;
+		if (k >= plan->npairs || is_taken[k] || plan->pairs[k].x != x || plan->pairs[k].y != y)
+			k = find_pair(plan, x, y, is_taken, &map->are_swapped[i]);
+		map->pairs[i] = k;
+		if (k != SIZE_MAX)
+			is_taken[k] = true;
+	}
+}
+
+/* Finds the columns and pairs of a part in a plan, by name, or by place where its inputs have no header. *lacks: the first
+ * column of the plan that the part does not have; plan->ncolumns: none. Errors: STATUS_NO_MEMORY. */
+static enum status make_map(struct partial_map *map, const struct part_head *head, const struct plan *plan,
+			    size_t *lacks)
+{
+	bool *has = calloc(plan->ncolumns + plan->npairs + 1, sizeof *has);
+
+	*map = (struct partial_map){.ncolumns = head->ncolumns, .npairs = head->npairs};
+	map->columns = malloc((head->ncolumns + 1) * sizeof *map->columns);
+	map->pairs = calloc(head->npairs + 1, sizeof *map->pairs);
+	map->are_swapped = calloc(head->npairs + 1, sizeof *map->are_swapped);
+	for (size_t i = 0; map->columns && i < head->ncolumns; i++)
+		map->columns[i] = SIZE_MAX;
+	if (!has || !map->columns || !map->pairs || !map->are_swapped ||
+	    (head->header.present && map_columns(map, head, plan) != STATUS_OK)) {
+		free(has);
+		return STATUS_NO_MEMORY;
+	}
+	if (!head->header.present)
+		map_fields(map, head, plan);
+	for (size_t i = 0; i < map->ncolumns; i++)
+		if (map->columns[i] != SIZE_MAX)
+			has[map->columns[i]] = true;
+	for (*lacks = 0; *lacks < plan->ncolumns && has[*lacks];)
+		++*lacks;
+	map_pairs(map, head, plan, has + plan->ncolumns);
+	free(has);
+	return STATUS_OK;
+}
+
+/* ---- heads ---- */
+
+/* Sets m's fault to a status, words, and the file's current line. Returns status. */
+static enum status fail(struct merge *m, const struct part_file *f, enum status status, const char *words)
+{
+	fault_set(m->fault, status, 0, words);
+	m->fault->file = f->text.name;
+	m->fault->line = f->text.nlines;
+	return status;
+}
+
+/* The first option of one list that differs from the other's. */
+static const char *find_difference(const struct asked *a, const struct asked *b)
+{
+	size_t i = 0;
+
+	while (i < a->n && i < b->n && !strcmp(a->at[i], b->at[i]))
+		i++;
+	return i < a->n ? a->at[i] : b->at[i];
+}
+
+/* Compares a part's query with the first part's, or with the command line's. */
+static enum status check_query(struct merge *m, const struct part_file *f, const struct part_head *head)
+{
+	const struct asked *wanted = m->is_state ? &m->options->asked : &m->first.asked;
+
+	if ((m->is_state || m->has_head) && !asked_equal(&head->asked, wanted))
+		return fail(m, f, m->is_state ? STATUS_STATE_QUERY : STATUS_PART_QUERY, find_difference(&head->asked, wanted));
+	if (m->given.asked.n && !asked_equal(&head->asked, &m->given.asked))
+		return option_fault(m->fault, "--merge: the query is that of the parts, which differs in %.100s: "
+				    "leave it out", find_difference(&m->given.asked, &head->asked));
+	return STATUS_OK;
+}
+
+/* is_same: the first is the last of the parts before. */
+static enum status add_inputs(struct merge *m, const struct part_head *head, bool is_same)
+{
+	char **grown = realloc(m->inputs, (m->ninputs + head->ninputs + 1) * sizeof *grown);
+
+	if (!grown)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	m->inputs = grown;
+	for (size_t i = is_same; i < head->ninputs; i++) {
+		grown[m->ninputs] = strdup(head->inputs[i]);
+		if (!grown[m->ninputs])
+			return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+		m->ninputs++;
+	}
+	return STATUS_OK;
+}
+
+/* Makes the head the one from which the query is made: the first, but rather one whose input is not empty. */
+static void prefer(struct merge *m, struct part_head *head)
+{
+	bool better = !m->has_head || (m->first.header.nfields == 0 && head->header.nfields > 0);
+
+	if (m->has_begun || !better)
+		return;
+	part_head_free(&m->first);
+	m->first = *head;
+	memset(head, 0, sizeof *head);
+	m->has_head = true;
+}
+
+static enum status map_part(struct merge *m, struct part_file *f, const struct part_head *head)
+{
+	size_t lacks = 0;
+	enum status status;
+
+	f->map = part_map_new();
+	if (!f->map)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	status = make_map(&f->map->map, head, &m->query->plan, &lacks);
+	f->map->map.offset_bytes = f->offset_bytes;
+	if (status == STATUS_OK && lacks == m->query->plan.ncolumns)
+		return STATUS_OK;
+	fail(m, f, status == STATUS_OK ? STATUS_HEADER_LACKS : status, NULL);
+	if (status == STATUS_OK)
+		m->fault->column = m->query->plan.columns[lacks].name;
+	return m->fault->status;
+}
+
+/* Whether the part's columns are where the run's are, in as many fields, below the same header: one that records are compared
+ * with by the same bytes. */
+static bool is_placed_alike(const struct merge *m, const struct part_file *f, const struct part_head *head)
+{
+	const struct plan *run = &m->query->plan;
+
+	for (size_t i = 0; i < head->ncolumns; i++)
+		if (f->map->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED &&
+		    run->columns[f->map->map.columns[i]].field != head->fields[i])
+			return false;
+	return head->header.nfields == 0 ||
+	       (head->header.nfields == run->ragged.nfields && head->seeks_header == (run->sought.nbytes > 0) &&
+		head->header.line_nbytes == run->header_nbytes &&
+		(run->header_nbytes == 0 || !memcmp(head->header.line, run->header, run->header_nbytes)));
+}
+
+/* Finds the plan for the records that the part's ends cut, or makes one, which the merge owns: folders point to it. */
+static enum status find_plan(struct merge *m, struct part_file *f, struct part_head *head)
+{
+	const struct plan *run = &m->query->plan;
+	struct plan_column *columns;
+	struct file_plan *made;
+
+	f->plan = run;
+	if ((head->left.of == 0 && head->right.of == 0) || is_placed_alike(m, f, head))
+		return STATUS_OK;
+	columns = malloc((run->ncolumns + 1) * sizeof *columns);
+	made = calloc(1, sizeof *made);
+	if (!made || !columns) {
+		free(made);
+		free(columns);
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	}
+	*made = (struct file_plan){.next = m->plans, .header = head->header.line, .plan = *run};
+	head->header.line = NULL;
+	use_header(&made->plan, made->header, head->header.line_nbytes, head->seeks_header);
+	made->plan.columns = memcpy(columns, run->columns, run->ncolumns * sizeof *run->columns);
+	for (size_t i = 0; i < head->ncolumns; i++)
+		if (f->map->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
+			columns[f->map->map.columns[i]].field = (uint32_t)head->fields[i];
+	made->plan.ragged.nfields = (uint32_t)head->header.nfields;
+	made->plan.ragged.last_is_empty = head->header.ends_empty;
+	made->plan.dialect.one_column = head->header.nfields == 1;
+	m->plans = made;
+	f->plan = &made->plan;
+	return STATUS_OK;
+}
+
+/* Places the part behind those before: where it begins in the input. */
+static enum status place_part(struct merge *m, struct part_file *f, const struct part_head *head)
+{
+	bool is_first = m->ninputs == 0;
+	uint64_t nlines;
+	enum status status = check_order(&m->right, &head->left, is_first, m->given.partial, m->fault);
+
+	if (status != STATUS_OK) {
+		m->fault->file = f->text.name;
+		m->fault->line = f->text.nlines;
+		return status;
+	}
+	f->ends_within = head->right.of > 0;
+	f->nlines_before = head->left.of ? m->right.nlines : 0;
+	f->offset_bytes = head->left.of ? m->right.offset_bytes : m->offset_bytes;
+	nlines = head->right.nlines + (head->right.is_same ? m->right.nlines : 0);
+	if ((is_first && head->left.of && copy_seam(&m->left, &head->left) != STATUS_OK) ||
+	    copy_seam(&m->right, &head->right) != STATUS_OK)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	m->is_one_file = (is_first || m->is_one_file) && head->right.is_same;
+	m->right.nlines = nlines;
+	m->right.offset_bytes = f->offset_bytes + head->right.offset_bytes;
+	m->right.is_same = m->is_one_file;
+	return STATUS_OK;
+}
+
+/* Begins with a part whose head has been read. */
+static enum status begin_part(struct merge *m, struct part_file *f, struct part_head *head)
+{
+	uint64_t nbytes = head->nbytes;
+	bool is_first = m->ninputs == 0, is_same = !is_first && head->left.of > 0;
+	enum status status;
+
+	f->is_skipped = head->nrecords == 0 && head->left.of == 0 && head->right.of == 0;
+	TRY(check_query(m, f, head));
+	TRY(place_part(m, f, head));
+	f->ninputs = m->ninputs - is_same;
+	TRY(add_inputs(m, head, is_same));
+	prefer(m, head);
+	m->offset_bytes = f->offset_bytes + nbytes;
+	if (f->is_skipped)
+		return STATUS_OK;
+	if (!m->has_begun && (status = begin_merge(m)) != STATUS_OK)
+		return status == STATUS_PART_DAMAGED ? fail(m, f, status, NULL)
+		       : status == STATUS_PART_RECORDS ? fail(m, f, status, m->first.asked.at[0]) : status;
+	head = head->version ? head : &m->first; /* which has taken it over */
+	TRY(map_part(m, f, head));
+	TRY(find_plan(m, f, head));
+	if (is_first && m->left.of && m->left.is_quoted)
+		total_begin_quoted(m->total);
+	return STATUS_OK;
+}
+
+/* Like fail, for the status of a reader of the line. head: NULL, or the head that was read. */
+static enum status fail_reading(struct merge *m, const struct part_file *f, enum status status,
+			       const struct part_head *head)
+{
+	if (status == STATUS_DAMAGED)
+		status = STATUS_PART_DAMAGED;
+	if (status == STATUS_PART_VERSION)
+		return fail(m, f, status, head->version);
+	if (status == STATUS_MANY_KEYS && m->has_begun)
+		return partial_fault(&m->total->partial, &m->query->plan, status, m->fault);
+	return fail(m, f, status, NULL);
+}
+
+static enum status read_head(struct merge *m, struct part_file *f, struct json_text *r)
+{
+	struct part_head head;
+	enum status status;
+
+	part_head_read(&head, r);
+	status = r->status == STATUS_OK ? begin_part(m, f, &head) : fail_reading(m, f, r->status, &head);
+	part_head_free(&head);
+	return status;
+}
 
 /* ---- lines ---- */
 
@@ -40,14 +593,12 @@ static enum status read_ends(struct merge *m, struct part_file *f, struct json_t
 	if (r->at != r->end)
 		json_fail(r, STATUS_DAMAGED);
 	if (r->status != STATUS_OK)
-		return merge_fail_reading(m, f, r->status, NULL);
+		return fail_reading(m, f, r->status, NULL);
 	if (!is_head) {
 		text.line = m->right.nlines + 1 - count_lines(text.text, text.nbytes);
 		text.offset_bytes = m->right.offset_bytes + m->right.border - text.nbytes;
 	}
-	status = await_order(m);
-	if (status != STATUS_OK)
-		return status;
+	TRY(await_order(m));
 	status = is_head ? total_add_head(m->total, &text, m->fault) : total_add_tail(m->total, &text, m->fault);
 	if (status != STATUS_OK)
 		m->fault->file = m->inputs[text.file];
@@ -64,11 +615,10 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_te
 	f->map = NULL;
 	f->is_inside = false;
 	if (r->status != STATUS_OK || r->at != r->end || nlines != f->text.nlines - 1 - f->begin || crc != f->crc)
-		return merge_fail(m, f, STATUS_PART_DAMAGED, NULL);
-	if (f->is_skipped || f->right.of || m->total->seam.nbytes == 0)
+		return fail(m, f, STATUS_PART_DAMAGED, NULL);
+	if (f->is_skipped || f->ends_within || m->total->seam.nbytes == 0)
 		return STATUS_OK;
-	if (await_order(m) != STATUS_OK)
-		return m->fault->status;
+	TRY(await_order(m));
 	if (total_end_file(m->total, f->plan, m->fault) == STATUS_OK)
 		return STATUS_OK;
 	m->fault->file = m->inputs[m->ninputs - 1];
@@ -98,7 +648,7 @@ static enum status read_line(struct merge *m, struct part_file *f, struct json_t
 					m->is_state, r, m->fault);
 	else
 		json_fail(r, STATUS_DAMAGED);
-	return r->status == STATUS_OK ? status : merge_fail_reading(m, f, r->status, NULL);
+	return r->status == STATUS_OK ? status : fail_reading(m, f, r->status, NULL);
 }
 
 /* Whether the line is one of columns, pairs or groups, or damaged: by the first letter of its first name. */
@@ -111,17 +661,16 @@ static bool is_fold(const struct part_text *t)
 
 /* Keeps a line of folds, to be added with those behind it. Where order does not show in the results, the
  * threads that read lines do not know which value of a column is the first: its kind is read here. */
-static enum status keep_line(struct merge *m, struct part_file *f, const struct json_text *r)
+static void keep_line(struct merge *m, struct part_file *f, const struct json_text *r)
 {
 	if (f->is_skipped)
-		return STATUS_OK;
+		return;
 	if (!f->run) {
 		f->run = f->text.line;
 		f->run_begin = f->text.nlines - 1;
 	}
 	if (!plan_is_ordered(&m->query->plan))
 		partial_read_kind(&m->total->partial, &f->map->map, *r);
-	return STATUS_OK;
 }
 
 /* Adds the lines that were kept, up to `end`. */
@@ -150,13 +699,13 @@ static enum status take_line(struct merge *m, struct part_file *f, struct json_t
 		return read_end(m, f, r);
 	}
 	if (!f->is_inside && !begins(r, PART_HEAD_BEGIN))
-		return merge_fail(m, f, STATUS_PART_FOREIGN, NULL);
+		return fail(m, f, STATUS_PART_FOREIGN, NULL);
 	if (!f->is_inside) {
 		f->begin = f->text.nlines - 1;
 		f->crc = 0;
 		f->unsummed = f->text.line;
 	}
-	status = f->is_inside ? read_line(m, f, r) : merge_read_head(m, f, r);
+	status = f->is_inside ? read_line(m, f, r) : read_head(m, f, r);
 	f->is_inside = true;
 	text_free(&r->scratch);
 	text_free(&r->joined);
@@ -177,25 +726,23 @@ static bool is_cut(const struct part_file *f)
 /* Reads the lines of the block. */
 static enum status read_block(struct merge *m, struct part_file *f)
 {
-	enum status status = STATUS_OK;
 	struct part_text *t = &f->text;
 
 	f->unsummed = t->block->data;
-	while (status == STATUS_OK && part_text_next(t)) {
+	while (part_text_next(t)) {
 		struct json_text r = {.reads = true, .at = t->line, .end = t->line + t->nbytes - 1};
 		if (is_cut(f))
-			return merge_fail(m, f, STATUS_PART_TRUNCATED, NULL);
+			return fail(m, f, STATUS_PART_TRUNCATED, NULL);
 		if (f->is_inside && is_fold(t)) {
-			status = keep_line(m, f, &r);
+			keep_line(m, f, &r);
 			continue;
 		}
-		status = add_run(m, f, t->line);
-		if (status == STATUS_OK)
-			status = take_line(m, f, &r);
+		TRY(add_run(m, f, t->line));
+		TRY(take_line(m, f, &r));
 	}
-	if (status == STATUS_OK && f->is_inside)
+	if (f->is_inside)
 		sum_up(f, t->block->data + t->at);
-	return status == STATUS_OK ? add_run(m, f, t->block->data + t->at) : status;
+	return add_run(m, f, t->block->data + t->at);
 }
 
 static enum status read_parts(struct merge *m, struct part_file *f)
@@ -204,11 +751,10 @@ static enum status read_parts(struct merge *m, struct part_file *f)
 
 	while (status == STATUS_OK && part_text_fill(&f->text, &status, m->fault))
 		status = read_block(m, f);
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	if (f->text.nlines == 0)
-		return merge_fail(m, f, STATUS_PART_EMPTY, NULL);
-	return f->is_inside ? merge_fail(m, f, STATUS_PART_TRUNCATED, NULL) : STATUS_OK;
+		return fail(m, f, STATUS_PART_EMPTY, NULL);
+	return f->is_inside ? fail(m, f, STATUS_PART_TRUNCATED, NULL) : STATUS_OK;
 }
 
 /* After reading has ended with a status: waits for the lines, of which an error comes before. */
@@ -248,6 +794,12 @@ static enum status end_lines(struct merge *m)
 	return part_lines_end(lines, m->fault);
 }
 
+enum status merge_end(struct merge *m)
+{
+	m->total->end_bytes = m->offset_bytes;
+	return end_lines(m);
+}
+
 enum status merge_parts(struct merge *m, struct fault *fault)
 {
 	enum status status = STATUS_OK;
@@ -258,19 +810,15 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	memset(m->options, 0, sizeof *m->options);
 	for (int i = 0; i < m->given.npaths && status == STATUS_OK; i++)
 		status = read_source(m, &(struct part_source){.name = m->given.paths[i]});
-	status = settle(m, status);
-	if (status == STATUS_OK && !m->given.partial)
-		status = part_order_end(&m->right, fault);
-	if (status == STATUS_OK && !m->has_begun)
-		status = merge_begin(m);
-	if (status == STATUS_OK)
-		status = end_lines(m);
-	if (status != STATUS_OK)
-		return status;
+	TRY(settle(m, status));
+	if (!m->given.partial)
+		TRY(check_end(&m->right, fault));
+	if (!m->has_begun)
+		TRY(begin_merge(m));
+	TRY(merge_end(m));
 	if (!m->options->partial)
-		merge_forget_unasked(m);
-	m->total->end_bytes = m->offset_bytes;
-	return status;
+		forget_unasked(m);
+	return STATUS_OK;
 }
 
 /* Makes a fault of reading parts that of a state. */
@@ -306,8 +854,8 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	if (status == STATUS_OK)
 		status = end_lines(m);
 	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
-		status = part_order_end(&m->right, fault);
-	if (status == STATUS_OK && merge_lacks_note(m)) {
+		status = check_end(&m->right, fault);
+	if (status == STATUS_OK && lacks_note(m)) {
 		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
 		fault->file = from->name;
 	}
@@ -327,9 +875,9 @@ enum status merge_behind(struct merge *m, struct options *options, struct query 
 		m->ninputs++;
 	if (m->ninputs > 0) {
 		m->is_one_file = scope->right->is_same;
-		status = part_seam_copy(&m->left, scope->left);
+		status = copy_seam(&m->left, scope->left);
 		if (status == STATUS_OK)
-			status = part_seam_copy(&m->right, scope->right);
+			status = copy_seam(&m->right, scope->right);
 	}
 	if (m->lines && m->inputs && m->ninputs == scope->ninputs && status == STATUS_OK)
 		return STATUS_OK;
@@ -341,12 +889,6 @@ enum status merge_next(struct merge *m, const struct part_source *from)
 	enum status status = read_source(m, from);
 
 	return status == STATUS_OK ? status : settle(m, status);
-}
-
-enum status merge_end(struct merge *m)
-{
-	m->total->end_bytes = m->offset_bytes;
-	return end_lines(m);
 }
 
 void merge_scope(const struct merge *m, struct part_scope *scope)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * part.c - writing parts. See part.h.
+ * part.c - the text of a part: its head, its notes, what it folds, and its last line. See part.h.
  */
 #include "cluster/part.h"
 
@@ -11,12 +11,241 @@
 #include <string.h>
 
 #include "codec/crc32.h"
-#include "engine/total.h"
 #include "fold/group_keys.h"
 #include "fold/group_order.h"
 #include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
+#include "io/out_file.h"
+#include "query/options.h"
+
+/* ---- what all lines of a head consist of, written or read (base/json_text.h) ---- */
+
+/* Makes room for one more of n items of `nbytes` each, 1, 2, 4, 8 ... at a time. */
+static void *grow(struct json_text *j, void *items, size_t n, size_t nbytes)
+{
+	void *grown = n & (n - 1) ? items : realloc(items, (n ? 2 * n : 1) * nbytes);
+
+	if (!grown)
+		json_fail(j, STATUS_NO_MEMORY);
+	return grown;
+}
+
+/* A list of strings. has_null: there may be NULL among them. */
+static void strings_text(struct json_text *j, char ***text, size_t *n, bool has_null)
+{
+	json_mark(j, "[");
+	for (size_t i = 0; json_item(j, i < *n); i++) {
+		if (j->reads) {
+			char **grown = grow(j, *text, i, sizeof *grown);
+			if (!grown)
+				return;
+			*text = grown;
+			grown[(*n)++] = NULL;
+		}
+		if (!has_null || !json_option(j, !(*text)[i], "null"))
+			json_string(j, &(*text)[i]);
+	}
+	json_mark(j, "]");
+}
+
+static void seam_text(struct json_text *j, struct part_seam *s)
+{
+	json_mark(j, "{");
+	json_string(json_member(j, "input"), &s->input);
+	json_number(json_member(j, "part"), &s->number);
+	json_number(json_member(j, "of"), &s->of);
+	json_number(json_member(j, "border"), &s->border);
+	json_number(json_member(j, "size"), &s->size);
+	json_bool(json_member(j, "quoted"), &s->is_quoted);
+	json_bool(json_member(j, "same"), &s->is_same);
+	json_number(json_member(j, "lines"), &s->nlines);
+	json_number(json_member(j, "offset"), &s->offset_bytes);
+	json_mark(j, "}");
+	if (s->of == 0 || s->number == 0 || s->number > s->of)
+		json_fail(j, STATUS_DAMAGED);
+}
+
+/* What the first record that is no header says of each column: n a number, m missing, e a field of no byte, t
+ * a text. */
+static void put_first(struct json_text *j, const struct first_record *r)
+{
+	json_put(j, "\"");
+	for (size_t i = 0; i < r->nfields; i++) {
+		const struct first_value *v = &r->values[i];
+		json_put(j, v->is_number ? "n" : !v->is_missing ? "t" : v->has_no_byte ? "e" : "m");
+	}
+	json_put(j, "\"");
+}
+
+/* Makes a first record of n values with the given texts; NULL: of no byte. */
+static void make_record(struct json_text *j, struct first_record *record, char *const *texts, size_t n)
+{
+	record->values = calloc(n + 1, sizeof *record->values);
+	record->nfields = record->values ? n : 0;
+	for (size_t i = 0; i < record->nfields; i++)
+		if (!(record->values[i].text = strdup(texts && texts[i] ? texts[i] : "")))
+			json_fail(j, STATUS_NO_MEMORY);
+	if (!record->values)
+		json_fail(j, STATUS_NO_MEMORY);
+}
+
+static void get_first(struct json_text *j, struct first_record *record)
+{
+	size_t n;
+	const char *kinds = json_get_string(j, &n);
+
+	if (!kinds)
+		return;
+	make_record(j, record, NULL, n);
+	for (size_t i = 0; j->status == STATUS_OK && i < n; i++) {
+		record->values[i].is_number = kinds[i] == 'n';
+		record->values[i].is_missing = kinds[i] == 'm' || kinds[i] == 'e';
+		record->values[i].has_no_byte = kinds[i] == 'e';
+	}
+}
+
+static void header_members(struct json_text *j, struct header *h, bool *seeks_header)
+{
+	struct text_buffer line = {.data = h->line, .nbytes = h->line_nbytes};
+
+	json_bool(json_member(j, "header"), &h->present);
+	json_bool(json_member(j, "ends_empty"), &h->ends_empty);
+	strings_text(json_member(j, "names"), &h->names, &h->nnames, true);
+	if (h->present) {
+		json_bytes(json_member(j, "line"), &line); /* as it came, without its line end */
+		json_bool(json_member(j, "sought"), seeks_header);
+	}
+	h->line = line.data;
+	h->line_nbytes = h->end = line.nbytes;
+	json_member(j, "first");
+	if (!j->reads) {
+		put_first(j, &h->record[h->present ? 1 : 0]);
+		return;
+	}
+	h->nfields = h->nnames;
+	get_first(j, &h->record[h->present ? 1 : 0]);
+	h->has_second = h->record[1].nfields > 0;
+	if (h->present)
+		make_record(j, &h->record[0], h->names, h->nnames);
+}
+
+static void columns_members(struct json_text *j, struct part_head *head)
+{
+	strings_text(json_member(j, "columns"), &head->columns, &head->ncolumns, false);
+	if (j->reads && !(head->fields = calloc(head->ncolumns + 1, sizeof *head->fields)))
+		json_fail(j, STATUS_NO_MEMORY);
+	json_mark(json_member(j, "fields"), "[");
+	for (size_t i = 0; i < head->ncolumns && j->status == STATUS_OK; i++) {
+		uint64_t field = j->reads ? FIELD_COMPUTED : head->fields[i];
+		if (!json_option(json_next(j), field == FIELD_COMPUTED, "null"))
+			json_number(j, &field);
+		head->fields[i] = (size_t)field;
+	}
+	json_mark(json_member(json_mark(j, "]"), "pairs"), "[");
+	for (size_t i = 0; json_item(j, i < head->npairs); i++) {
+		if (j->reads) {
+			size_t (*grown)[2] = grow(j, head->pairs, i, sizeof *grown);
+			if (!grown)
+				return;
+			head->pairs = grown;
+			head->npairs++;
+		}
+		json_mark(j, "[");
+		for (int side = 0; side < 2; side++) {
+			uint64_t column = j->reads ? 0 : head->pairs[i][side];
+			json_number(json_next(j), &column);
+			head->pairs[i][side] = (size_t)column;
+			if (column >= head->ncolumns)
+				json_fail(j, STATUS_DAMAGED);
+		}
+		json_mark(j, "]");
+	}
+	json_mark(j, "]");
+}
+
+static void head_text(struct json_text *j, struct part_head *head)
+{
+	uint64_t format = PART_FORMAT;
+
+	json_number(json_mark(j, PART_HEAD_BEGIN), &format);
+	json_string(json_member(j, "version"), &head->version);
+	if (j->status == STATUS_OK && format != PART_FORMAT)
+		json_fail(j, STATUS_PART_VERSION);
+	strings_text(json_member(j, "query"), &head->asked.at, &head->asked.n, false);
+	strings_text(json_member(j, "inputs"), &head->inputs, &head->ninputs, false);
+	if (json_may(j, head->left.of > 0, "begins"))
+		seam_text(j, &head->left);
+	if (json_may(j, head->right.of > 0, "ends"))
+		seam_text(j, &head->right);
+	json_number(json_member(j, "bytes"), &head->nbytes);
+	json_number(json_member(j, "records"), &head->nrecords);
+	header_members(j, &head->header, &head->seeks_header);
+	columns_members(j, head);
+	json_mark(j, "}");
+}
+
+/* ---- heads ---- */
+
+void part_head_write(const struct options *o, const struct query *q, const struct part_scope *scope,
+		     uint64_t nbytes, uint64_t nrecords, struct json_text *j)
+{
+	const struct plan *plan = &q->plan;
+	struct part_head head = {.version = (char[]){PACKAGE_VERSION}, .asked = o->asked, .header = q->header,
+				 .seeks_header = plan->sought.nbytes > 0, .ncolumns = plan->ncolumns, .npairs = plan->npairs,
+				 .inputs = (char **)scope->inputs, .ninputs = scope->ninputs, .left = *scope->left,
+				 .right = *scope->right, .nbytes = nbytes, .nrecords = nrecords};
+
+	head.header.nnames = head.header.nfields;
+	head.header.line = (char *)plan->header;
+	head.header.line_nbytes = plan->header_nbytes;
+	head.columns = calloc(plan->ncolumns + 1, sizeof *head.columns);
+	head.fields = calloc(plan->ncolumns + 1, sizeof *head.fields);
+	head.pairs = calloc(plan->npairs + 1, sizeof *head.pairs);
+	if (!head.columns || !head.fields || !head.pairs)
+		json_fail(j, STATUS_NO_MEMORY);
+	for (size_t c = 0; c < plan->ncolumns && j->status == STATUS_OK; c++) {
+		head.columns[c] = (char *)plan->columns[c].name;
+		head.fields[c] = plan->columns[c].let ? FIELD_COMPUTED : plan->columns[c].field;
+	}
+	for (size_t i = 0; i < plan->npairs && j->status == STATUS_OK; i++)
+		memcpy(head.pairs[i], (size_t[]){plan->pairs[i].x, plan->pairs[i].y}, sizeof head.pairs[i]);
+	if (j->status == STATUS_OK)
+		head_text(j, &head);
+	json_end_line(j);
+	free(head.columns);
+	free(head.fields);
+	free(head.pairs);
+}
+
+void part_head_read(struct part_head *head, struct json_text *j)
+{
+	memset(head, 0, sizeof *head);
+	head_text(j, head);
+	if (j->at != j->end || head->ninputs == 0)
+		json_fail(j, STATUS_DAMAGED);
+}
+
+static void free_strings(char **text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(text[i]);
+	free(text);
+}
+
+void part_head_free(struct part_head *head)
+{
+	free(head->version);
+	free(head->left.input);
+	free(head->right.input);
+	asked_free(&head->asked);
+	header_free(&head->header);
+	free_strings(head->columns, head->ncolumns);
+	free(head->fields);
+	free(head->pairs);
+	free_strings(head->inputs, head->ninputs);
+	memset(head, 0, sizeof *head);
+}
 
 /* ---- notes ---- */
 
@@ -328,4 +557,17 @@ enum status part_write(const struct options *options, const struct query *q, str
 	if (status == STATUS_WRITE)
 		return fault_set(fault, status, errno, NULL);
 	return status == STATUS_OK ? status : partial_fault(&t->partial, &q->plan, status, fault);
+}
+
+/* ---- states ---- */
+
+const struct out_file_kind state_kind = {PART_HEAD_BEGIN, STATUS_NOT_STATE, false};
+
+enum status state_save(const struct options *o, const struct query *q, struct total *total,
+		       const struct part_scope *scope, struct fault *fault)
+{
+	struct out_file file;
+
+	TRY(out_file_begin(&file, o->save_state, &state_kind, fault));
+	return out_file_end(&file, part_write(o, q, total, scope, part_sink_stream(file.stream), fault), fault);
 }

@@ -5,7 +5,7 @@
  * Folds are exact and associative, so the fold of many inputs is that of the folds of each, in order, and a
  * merged result has the bytes that one run over all inputs would print. A part is JSON Lines:
  *
- *     {"gpustat_part":2,"version":...,"query":[...],"inputs":[...],...}      part_head.h
+ *     {"gpustat_part":2,"version":...,"query":[...],"inputs":[...],...}
  *     {"note":"values","column":0,...}                  the first value of a kind that was left out
  *     {"head":"...","ends":true}                        of a record that began in the file's part before
  *     {"records":...}  {"column":0,...}  {"group":...}                       fold/partial_text.h
@@ -23,13 +23,54 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/json_text.h"
 #include "base/status.h"
-#include "cluster/part_head.h"
-#include "cluster/part_text.h"
+#include "cluster/part_lines.h"
 #include "engine/total.h"
 #include "io/out_file.h"
 #include "query/options.h"
 #include "query/query.h"
+
+#define PART_FORMAT 3
+
+/* Where a part begins or ends in the midst of a file, of which other parts are needed. of == 0: it does not. */
+struct part_seam {
+	char *input;           /* the file's name; owned */
+	uint64_t number, of;   /* of the file's part that begins, or ends, here */
+	uint64_t border, size; /* offset in the file, and the file's size */
+	bool is_quoted;        /* inside a quoted field */
+	/* at the end: */
+	bool is_same;          /* the file in the midst of which the part began, too */
+	uint64_t nlines;       /* of the file, in this part */
+	uint64_t offset_bytes; /* of the file in this part */
+};
+
+/* All owned. */
+struct part_head {
+	char *version;         /* of the program that wrote the part */
+	struct asked asked;    /* the query */
+	struct header header;  /* as query_make_again takes it */
+	bool seeks_header;     /* a record that is the header again is sought by its bytes (struct sought_header) */
+	char **columns;        /* the names of the plan's columns */
+	size_t *fields;        /* of the columns in a record, from 0 on; FIELD_COMPUTED: --let's */
+	size_t ncolumns;
+	size_t (*pairs)[2];    /* x and y, in columns */
+	size_t npairs;
+	char **inputs;         /* their names, in order */
+	size_t ninputs;
+	struct part_seam left, right;
+	uint64_t nbytes;       /* of the inputs, decompressed */
+	uint64_t nrecords;     /* taken, and left out */
+};
+
+/* What a part is of. Nothing is owned. */
+struct part_scope {
+	const char *const *inputs; /* their names */
+	size_t ninputs;
+	size_t nbefore; /* so many of them are of the state with which the run began */
+	const struct part_seam *left, *right; /* of == 0: none */
+	int first; /* of the run's files, where its slice of the input begins: behind those nbefore */
+};
 
 /* Where a part's text goes. */
 struct part_sink {
@@ -113,7 +154,14 @@ enum status state_save(const struct options *options, const struct query *q, str
 /* Sets *scope to what the merge has read. */
 void merge_scope(const struct merge *m, struct part_scope *scope);
 
-/* ---- notes, and the last line: by part.c for merge.c ---- */
+/* ---- lines that are no folds: by part.c for merge.c ---- */
+
+/* Reads a line, which begins with PART_HEAD_BEGIN. Errors, in j->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
+ * STATUS_PART_VERSION: head->version wrote it, in a format that this program does not know. Free with
+ * part_head_free in any case. */
+#define PART_HEAD_BEGIN "{\"gpustat_part\":"
+void part_head_read(struct part_head *head, struct json_text *j);
+void part_head_free(struct part_head *head);
 
 /* Reads the rest of a note's line, behind PART_NOTE_BEGIN, and keeps it unless total has an earlier one.
  * inputs: of all parts; ninputs: of those before; nall: with the part's; nlines: before the part, in the file in the midst
