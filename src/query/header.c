@@ -213,8 +213,7 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status copy_values(struct first_record *r, const struct first_text *t,
-			       const struct plan *plan)
+static enum status copy_values(struct first_record *r, const struct first_text *t, const struct plan *plan, struct fault *fault)
 {
 	const struct record *cut = &t->record;
 	const char *data = t->data + t->begin;
@@ -222,17 +221,16 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 	uint32_t nlines = 0;
 
 	r->values = calloc(cut->nfields + 1, sizeof *r->values);
-	NEED(r->values);
-	for (; r->nfields < cut->nfields; r->nfields++) {
+	for (; r->values && r->nfields < cut->nfields; r->nfields++) {
 		struct field_span f = cut->fields[r->nfields];
 		struct first_value *v = &r->values[r->nfields];
 		if (copy_value(v, data + f.begin, f.end - f.begin, plan) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+			break;
 		nlines += (uint32_t)count_lines(data + counted, f.begin - counted);
 		counted = f.begin;
 		v->nlines = nlines;
 	}
-	return STATUS_OK;
+	return r->values && r->nfields == cut->nfields ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 /* See struct header; second: the text's record is the one after the first, which the text has, too. A byte that means
@@ -269,16 +267,15 @@ static bool is_all_numbers(const struct header *h)
 }
 
 /* Fills h, which is all 0, with what was cut. */
-static enum status fill_header(struct header *h, const struct input *input,
-			       const struct first_text *t, const struct plan *plan)
+static enum status fill_header(struct header *h, const struct input *input, const struct first_text *t,
+			       const struct plan *plan, struct fault *fault)
 {
 	const struct record *first = &t->record;
 	struct field_span last;
 
 	h->file = t->file;
 	h->has_byte = t->has_byte;
-	if (copy_values(&h->record[0], t, plan) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(copy_values(&h->record[0], t, plan, fault));
 	if (first->nfields == 0)
 		return STATUS_OK;
 	last = first->fields[first->nfields - 1];
@@ -300,8 +297,8 @@ static enum status make_header(struct header *h, const struct input *input, stru
 			       const struct plan *plan, enum status status, struct fault *fault)
 {
 	memset(h, 0, sizeof *h);
-	if (status == STATUS_OK && fill_header(h, input, t, plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK)
+		status = fill_header(h, input, t, plan, fault);
 	record_free(&t->record);
 	return status;
 }
@@ -362,9 +359,8 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 		return STATUS_OK;
 	status = read_first(&t, input, &dialect, blank_counts, fault);
 	free_values(&h->record[1]);
-	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin)) &&
-	    copy_values(&h->record[1], &t, plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin)))
+		status = copy_values(&h->record[1], &t, plan, fault);
 	h->has_second = t.record.nfields > 0 || (blank_counts && has_lines(&t, &dialect, t.nbytes));
 	record_free(&t.record);
 	if (status == STATUS_OK)
@@ -428,11 +424,12 @@ static enum status look_next(struct look *l, struct header *h, struct first_reco
 	enum status status = look_cut(l, found, fault);
 
 	free_values(r);
-	if (status == STATUS_OK && *found && copy_values(r, &l->t, l->plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	if (status == STATUS_OK && *found && l->nrecords == 1)
+	if (status != STATUS_OK || !*found)
+		return status;
+	TRY(copy_values(r, &l->t, l->plan, fault));
+	if (l->nrecords == 1)
 		find_other_fields(h, &l->t, &l->plan->dialect, true);
-	return status;
+	return STATUS_OK;
 }
 
 static void look_end(struct look *l)
@@ -513,12 +510,25 @@ static bool note_units(const struct first_record *r, bool *is_unit)
 	return units_are(&units);
 }
 
+/* Looks at the record below, r, and the one after it. is_unit: of each of its values. */
+static enum status find_units(struct header *h, struct look *look, struct first_record *r, bool *is_unit, struct fault *fault)
+{
+	size_t n = r->nfields;
+	bool found;
+
+	if (!note_units(r, is_unit))
+		return STATUS_OK;
+	TRY(look_next(look, h, r, &found, fault));
+	for (size_t i = 0; found && i < n && i < r->nfields; i++)
+		h->is_above_units |= is_unit[i] && r->values[i].is_number;
+	return STATUS_OK;
+}
+
 enum status header_find_units(struct header *h, struct input *input, const struct plan *plan, struct fault *fault)
 {
 	struct first_record r = {0, NULL};
 	struct look look;
 	bool found = false, *is_unit = NULL;
-	size_t n = 0;
 	enum status status;
 
 	if (h->nfields == 0)
@@ -526,17 +536,11 @@ enum status header_find_units(struct header *h, struct input *input, const struc
 	look_begin(&look, h, input, plan);
 	status = look_cut(&look, &found, fault);
 	if (status == STATUS_OK && found && look.t.begin == h->nbytes) {
-		status = copy_values(&r, &look.t, plan);
-		n = r.nfields;
-		is_unit = calloc(n + 1, sizeof *is_unit);
-		if (status != STATUS_OK || !is_unit)
-			status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		else if (note_units(&r, is_unit))
-			status = look_next(&look, h, &r, &found, fault);
-		else
-			found = false;
-		for (size_t i = 0; status == STATUS_OK && found && i < n && i < r.nfields; i++)
-			h->is_above_units |= is_unit[i] && r.values[i].is_number;
+		status = copy_values(&r, &look.t, plan, fault);
+		is_unit = calloc(r.nfields + 1, sizeof *is_unit);
+		if (status == STATUS_OK)
+			status = is_unit ? find_units(h, &look, &r, is_unit, fault)
+					 : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	}
 	free(is_unit);
 	free_values(&r);
@@ -629,7 +633,7 @@ static enum status find_layout(struct header *h, struct look *look, struct word_
 }
 
 /* Cuts the first record again, by the layout if there is one. */
-static enum status cut_again(struct header *h, const char *data, const struct plan *plan)
+static enum status cut_again(struct header *h, const char *data, const struct plan *plan, struct fault *fault)
 {
 	struct first_text t = {.data = data, .begin = h->begin};
 	struct csv_dialect dialect = plan->dialect;
@@ -639,8 +643,8 @@ static enum status cut_again(struct header *h, const char *data, const struct pl
 	dialect.nfields = h->layout ? h->layout->nnames : 0;
 	status = record_split(data + h->begin, h->nbytes - h->begin, &dialect, true, &t.record);
 	free_values(&h->record[0]);
-	if (status == STATUS_OK)
-		status = copy_values(&h->record[0], &t, plan);
+	status = status == STATUS_OK ? copy_values(&h->record[0], &t, plan, fault)
+				     : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	h->nfields = h->record[0].nfields;
 	record_free(&t.record);
 	return status;
@@ -667,11 +671,19 @@ enum status header_line_up(struct header *h, struct input *input, const struct p
 		status = find_layout(h, &look, t, nwords, fault);
 		h->nwords_below = h->layout || h->nfields == 1 ? 0 : nwords;
 	}
-	if (status == STATUS_OK && h->layout && cut_again(h, look.t.data, plan) != STATUS_OK)
-		status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (status == STATUS_OK && h->layout)
+		status = cut_again(h, look.t.data, plan, fault);
 	look_end(&look);
 	free(t);
 	return status;
+}
+
+/* Names the record in a fault. Returns its status. */
+static enum status at_header(const struct header *h, const struct input *input, struct fault *fault)
+{
+	fault->file = input_name(input, h->file);
+	fault->line = h->line_number;
+	return fault->status;
 }
 
 /* Fails if the header, which is present, has another number of words than the record below it, or begins with blanks, and that
@@ -689,9 +701,7 @@ static enum status check_words(const struct header *h, const struct input *input
 	snprintf(fault->remedy, sizeof fault->remedy,
 		 "-N if this line is data, --skip-lines %" PRIu64 " if it is a title, or both, and columns by number",
 		 h->line_number);
-	fault->file = input_name(input, h->file);
-	fault->line = h->line_number;
-	return STATUS_MISALIGNED;
+	return at_header(h, input, fault);
 }
 
 /* ---- names that are not there ---- */
@@ -726,15 +736,13 @@ static enum status check_row_names(struct header *h, struct input *input, const 
 	look_begin(&look, h, input, plan);
 	while (status == STATUS_OK && found) {
 		const struct record *r = &look.t.record;
+		bool is_longer;
 		status = look_cut(&look, &found, fault);
 		if (status != STATUS_OK || !found)
 			break;
-		if (r->nfields != h->nfields + 1 ||
-		    r->fields[h->nfields].begin == r->fields[h->nfields].end) {
-			nlonger = 0;
-			break;
-		}
-		nlonger++;
+		is_longer = r->nfields == h->nfields + 1 && r->fields[h->nfields].begin < r->fields[h->nfields].end;
+		nlonger = is_longer ? nlonger + 1 : 0;
+		found = is_longer;
 	}
 	look_end(&look);
 	h->lacks_name = nlonger > 0;
@@ -742,9 +750,7 @@ static enum status check_row_names(struct header *h, struct input *input, const 
 		return status;
 	fault_set(fault, STATUS_ROW_NAMES, 0, NULL);
 	remedy_row_names(&plan->dialect, h->line_number, "to name that column", fault);
-	fault->file = input_name(input, h->file);
-	fault->line = h->line_number;
-	return STATUS_ROW_NAMES;
+	return at_header(h, input, fault);
 }
 
 /* ---- is it a header? ---- */
@@ -904,9 +910,7 @@ static enum status doubt(struct header *h, struct input *input, struct fault *fa
 
 	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
 	fault_set_value(fault, STATUS_DOUBTFUL_HEADER, data + h->begin, h->end - h->begin);
-	fault->file = input_name(input, h->file);
-	fault->line = h->line_number;
-	return STATUS_DOUBTFUL_HEADER;
+	return at_header(h, input, fault);
 }
 
 /* Sets h->present, and h->reason. Arguments and errors: header_decide's. */
@@ -993,7 +997,7 @@ static enum status drop_layout(struct header *h, struct input *input, const stru
 	h->layout = NULL;
 	/* what was looked at last may be another file */
 	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
-	return cut_again(h, data, plan) == STATUS_OK ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return cut_again(h, data, plan, fault);
 }
 
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
@@ -1099,13 +1103,10 @@ static struct likeness compare(const struct file_headers *f, const struct first_
 }
 
 /* Sets fault to a status at the file's first record. */
-static enum status fail_later(const struct input *input, const struct file_header *file,
-			enum status status, struct fault *fault)
+static enum status fail_later(const struct input *input, const struct file_header *file, enum status status, struct fault *fault)
 {
 	fault_set(fault, status, 0, NULL);
-	fault->file = input_name(input, file->header.file);
-	fault->line = file->header.line_number;
-	return status;
+	return at_header(&file->header, input, fault);
 }
 
 /* Whether the first record, which is not the first header, is a header as well. */
