@@ -82,14 +82,11 @@ bool input_is_padded(const struct input *in, int file)
 static enum status skip_header(struct input *in, struct source *s, struct fault *fault)
 {
 	size_t nbytes = 0;
-	enum status status = STATUS_OK;
 
 	if (in->headers.find)
-		status = in->headers.find(in->headers.context, in, (int)(s - in->sources), &nbytes,
-					  fault);
-	if (status == STATUS_OK)
-		source_skip(s, nbytes);
-	return status;
+		TRY(in->headers.find(in->headers.context, in, (int)(s - in->sources), &nbytes, fault));
+	source_skip(s, nbytes);
+	return STATUS_OK;
 }
 
 /* Opens the source unless it has been opened. Under the lock once chunks are read. */

@@ -129,13 +129,11 @@ static enum status look(const struct out_file_request *file, struct stat *is, st
 /* Whether what is there may be replaced. */
 static enum status check_place(const struct out_file_request *file, const struct stat *is, struct fault *fault)
 {
-	enum status status = STATUS_OK;
-
 	if (is->st_nlink && !S_ISREG(is->st_mode))
 		return STATUS_OK;
 	if (is->st_nlink)
-		status = check_begin(file->path, file->kind, fault);
-	return status == STATUS_OK ? check_folder(file->path, fault) : status;
+		TRY(check_begin(file->path, file->kind, fault));
+	return check_folder(file->path, fault);
 }
 
 static enum status check_inputs(const struct out_file_request *file, const struct stat *is,
@@ -165,21 +163,17 @@ static size_t find_same(const struct out_file_request *files, size_t i, const st
 enum status out_files_check(const struct out_file_request *files, size_t nfiles, const char *const *inputs,
 			    int ninputs, struct fault *fault)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < nfiles && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < nfiles; i++) {
 		struct stat is;
 		if (!files[i].path)
 			continue;
-		status = look(&files[i], &is, fault);
-		if (status == STATUS_OK)
-			status = check_inputs(&files[i], &is, inputs, ninputs, fault);
-		if (status == STATUS_OK && find_same(files, i, &is) < i)
-			status = fail(files[i].path, STATUS_IS_OUTPUT, 0, fault);
-		if (status == STATUS_OK)
-			status = check_place(&files[i], &is, fault);
+		TRY(look(&files[i], &is, fault));
+		TRY(check_inputs(&files[i], &is, inputs, ninputs, fault));
+		if (find_same(files, i, &is) < i)
+			return fail(files[i].path, STATUS_IS_OUTPUT, 0, fault);
+		TRY(check_place(&files[i], &is, fault));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- writing it ---- */
@@ -277,15 +271,15 @@ enum status out_file_begin(struct out_file *f, const char *path, const struct ou
 {
 	const struct out_file_request file = {path, kind};
 	struct stat is;
-	enum status status = look(&file, &is, fault);
+	enum status status;
 
 	*f = (struct out_file){.path = path};
-	if (status == STATUS_OK)
-		status = check_place(&file, &is, fault);
-	if (status == STATUS_OK && is.st_nlink && !S_ISREG(is.st_mode)) {
+	TRY(look(&file, &is, fault));
+	TRY(check_place(&file, &is, fault));
+	if (is.st_nlink && !S_ISREG(is.st_mode)) {
 		f->stream = fopen(path, "we");
 		status = f->stream ? STATUS_OK : fail(path, STATUS_OPEN, errno, fault);
-	} else if (status == STATUS_OK) {
+	} else {
 		status = begin_regular(f, fault);
 	}
 	if (status != STATUS_OK)

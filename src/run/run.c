@@ -439,7 +439,8 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	return result_lacks_texts(q, &r->total.partial) ? (fault->status = STATUS_MISGUESSED) : STATUS_OK;
 }
 
-enum status run_merge_parts(struct run *r, struct fault *fault)
+/* Merges the parts that the options name, and prints what one run over all their inputs would print. */
+static enum status merge(struct run *r, struct fault *fault)
 {
 	r->merge.options = &r->options;
 	r->merge.query = &r->query;
@@ -448,12 +449,7 @@ enum status run_merge_parts(struct run *r, struct fault *fault)
 	TRY(merge_parts(&r->merge, fault));
 	if (!r->options.partial)
 		TRY(merge_check(&r->merge, fault));
-	return prepare_printing(r, fault);
-}
-
-enum status run_merge(struct run *r, struct fault *fault)
-{
-	TRY(run_merge_parts(r, fault));
+	TRY(prepare_printing(r, fault));
 	return run_finish(r, fault);
 }
 
@@ -587,7 +583,7 @@ enum status run_process(struct run *r, struct fault *fault)
 	double begin_s = clock_s();
 
 	if (r->options.merge)
-		return run_merge(r, fault);
+		return merge(r, fault);
 	TRY(run_open_input(r, fault));
 	if (r->options.columns) {
 		progress_end();

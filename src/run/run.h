@@ -72,12 +72,6 @@ enum status run_finish(struct run *r, struct fault *fault);
 /* Says what was guessed of the input, where a guess may be wrong: run_finish does. */
 void run_report_guesses(const struct run *r);
 
-/* Merges the parts that the options name, for run_finish. */
-enum status run_merge_parts(struct run *r, struct fault *fault);
-
-/* Merges the parts that the options name, and prints what one run over all their inputs would print. */
-enum status run_merge(struct run *r, struct fault *fault);
-
 /* ---- its end ---- */
 
 /* Adds to a fault what the run knows of its cause. */
