@@ -1094,7 +1094,7 @@ static enum status resolve(const struct selector *s, char *const *names, size_t 
 		return STATUS_OK;
 	}
 	if (s->quoted || s->text[0] != ':' || !selector_by_position(s, nfields, &range))
-		status = selector_resolve(s, names, nfields, &range, fault);
+		status = selector_resolve(s, NULL, names, nfields, &range, fault);
 	if (status == STATUS_OK)
 		*field = range.first;
 	return status;

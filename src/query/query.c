@@ -531,9 +531,7 @@ static enum status resolve(struct making *m, const struct selector *s, struct fi
 		range->star = false;
 		return STATUS_OK;
 	}
-	if (m->index.entries)
-		return selector_resolve_indexed(s, &m->index, h->nnames, range, m->fault);
-	return selector_resolve(s, h->names, blindly ? 0 : h->nnames, range, m->fault);
+	return selector_resolve(s, &m->index, h->names, blindly ? 0 : h->nnames, range, m->fault);
 }
 
 /* Asks operation of a pair of columns. */
@@ -705,7 +703,7 @@ static enum status find_rename(struct making *m, const struct selection *s, cons
 	if (s->nselectors == 1 && s->selectors[0].computed)
 		range.first = range.last = FIELD_COMPUTED + s->selectors[0].computed - 1;
 	else if (s->nselectors == 1)
-		TRY(selector_resolve(&s->selectors[0], m->q->header.names, m->q->header.nnames, &range, m->fault));
+		TRY(selector_resolve(&s->selectors[0], NULL, m->q->header.names, m->q->header.nnames, &range, m->fault));
 	if (s->nselectors != 1 || range.star || range.first != range.last)
 		return option_fault(m->fault, "--rename: '%.*s' is not one column", (int)(out->name - 1 - argument), argument);
 	out->field = range.first;

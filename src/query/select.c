@@ -243,11 +243,17 @@ const struct name_entry *name_index_find(const struct name_index *index, const c
 	return *n ? index->entries + first : NULL;
 }
 
-/* Returns how many columns have the name; *field: the last of them. */
-static size_t find_name(char *const *names, size_t nfields, const char *name, uint32_t *field)
+/* Returns how many columns have the name; *field: the last of them without an index, else the first. */
+static size_t find_name(const struct name_index *index, char *const *names, size_t nfields, const char *name, uint32_t *field)
 {
+	const struct name_entry *found = NULL;
 	size_t nfound = 0;
 
+	if (index && index->entries) {
+		found = name_index_find(index, name, &nfound);
+		*field = found ? found->field : 0;
+		return nfound;
+	}
 	for (size_t i = 0; i < nfields; i++) {
 		if (!names[i] || strcmp(names[i], name))
 			continue;
@@ -271,12 +277,16 @@ static bool resolve_position(const struct selector *s, size_t nfields, struct fi
 	       out->last - out->first < BLIND_RANGE_LIMIT + nfields;
 }
 
-/* Resolves a selector whose name nfound columns have, `field` the last of them. */
-static enum status resolve(const struct selector *s, size_t nfound, uint32_t field, size_t nfields,
-			   struct field_range *out, struct fault *fault)
+enum status selector_resolve(const struct selector *s, const struct name_index *index, char *const *names, size_t nfields,
+			     struct field_range *out, struct fault *fault)
 {
 	bool is_position = selector_is_position(s);
+	uint32_t field = 0;
+	size_t nfound;
 
+	if (is_position && resolve_position(s, nfields, out))
+		return STATUS_OK;
+	nfound = find_name(index, names, nfields, s->text, &field);
 	if (nfound > 1 && !is_position)
 		return option_fault(fault, "%zu columns are called '%.64s': say which with :N", nfound,
 				    s->text);
@@ -290,30 +300,6 @@ static enum status resolve(const struct selector *s, size_t nfound, uint32_t fie
 	if (nfound)
 		snprintf(fault->remedy, sizeof fault->remedy, "the name in quotes: '\"%.64s\"'", s->text);
 	return STATUS_UNKNOWN_COLUMN;
-}
-
-enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
-			     struct field_range *out, struct fault *fault)
-{
-	uint32_t field = 0;
-	size_t nfound;
-
-	if (selector_is_position(s) && resolve_position(s, nfields, out))
-		return STATUS_OK;
-	nfound = find_name(names, nfields, s->text, &field);
-	return resolve(s, nfound, field, nfields, out, fault);
-}
-
-enum status selector_resolve_indexed(const struct selector *s, const struct name_index *index,
-				     size_t nfields, struct field_range *out, struct fault *fault)
-{
-	const struct name_entry *found;
-	size_t nfound;
-
-	if (selector_is_position(s) && resolve_position(s, nfields, out))
-		return STATUS_OK;
-	found = name_index_find(index, s->text, &nfound);
-	return resolve(s, nfound, found ? found->field : 0, nfields, out, fault);
 }
 
 /* ---- pairs with several colons ---- */

@@ -81,14 +81,10 @@ const struct name_entry *name_index_find(const struct name_index *index, const c
 enum status selection_cut_pairs(struct selection *s, const struct name_index *names, size_t nfields,
 				struct fault *fault);
 
-/* Finds a selector's fields. names: nfields header names, NULL for a column without one. An exact
- * name wins over colN and ranges. Errors: STATUS_UNKNOWN_COLUMN with the selector as
+/* Finds a selector's fields. names: nfields header names, NULL for a column without one; index: of these, or NULL or without
+ * entries. An exact name wins over colN and ranges. Errors: STATUS_UNKNOWN_COLUMN with the selector as
  * fault's value; STATUS_USAGE if several columns have the name. */
-enum status selector_resolve(const struct selector *s, char *const *names, size_t nfields,
+enum status selector_resolve(const struct selector *s, const struct name_index *index, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault);
-
-/* Like selector_resolve, with an index of the names. */
-enum status selector_resolve_indexed(const struct selector *s, const struct name_index *index,
-				     size_t nfields, struct field_range *out, struct fault *fault);
 
 #endif

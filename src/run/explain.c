@@ -104,26 +104,19 @@ static void say_dialect(const struct csv_dialect *d)
 /* Why the first record is taken for a header, or for data. */
 static void say_why(const struct run *e)
 {
+	static const char *const words[] = {
+		[HEADER_AS_SAID] = "as --header says",
+		[HEADER_ALL_NUMBERS] = "for all its values are numbers",
+		[HEADER_IS_NAMED] = "for a column is asked for by name",
+		[HEADER_ABOVE_NUMBER] = "for '",
+		[HEADER_DOUBTFUL] = "though it may be data",
+	};
 	const struct header *h = &e->query.header;
 
-	switch (h->reason) {
-	case HEADER_AS_SAID:
-		say("as --header says");
-		break;
-	case HEADER_ALL_NUMBERS:
-		say("for all its values are numbers");
-		break;
-	case HEADER_IS_NAMED:
-		say("for a column is asked for by name");
-		break;
-	case HEADER_ABOVE_NUMBER:
-		say("for '");
+	say("%s", words[h->reason]);
+	if (h->reason == HEADER_ABOVE_NUMBER) {
 		say_text(h->above_number->text);
 		say("' is above a number");
-		break;
-	case HEADER_DOUBTFUL:
-		say("though it may be data");
-		break;
 	}
 }
 

@@ -375,7 +375,7 @@ static void test_names(void)
 		struct field_range range = {77, 77, true};
 		struct fault fault = {0};
 		enum status status =
-			selector_resolve(&s, (char *const *)header, NHEADER, &range, &fault);
+			selector_resolve(&s, NULL, (char *const *)header, NHEADER, &range, &fault);
 		const char *quote = s.quoted ? "\"" : "";
 
 		is_int(names[i].status, status, "%s%s%s resolves", quote, s.text, quote);
@@ -401,7 +401,7 @@ static enum status resolve_blind(const char *text, size_t nfields, struct field_
 	char *nameless[4] = {NULL};
 	struct selector s = selector_of(text, false);
 	struct fault fault = {0};
-	enum status status = selector_resolve(&s, nameless, nfields, range, &fault);
+	enum status status = selector_resolve(&s, NULL, nameless, nfields, range, &fault);
 
 	free(s.text);
 	return status;
@@ -439,11 +439,11 @@ static void test_long_names(void)
 	memset(text, 'n', NBYTES);
 	text[NBYTES] = '\0';
 	s = selector_of(text, false);
-	is_int(STATUS_OK, selector_resolve(&s, twice, 1, &range, &fault), "a long name is found");
-	is_int(STATUS_USAGE, selector_resolve(&s, twice, 2, &range, &fault), "and found twice");
+	is_int(STATUS_OK, selector_resolve(&s, NULL, twice, 1, &range, &fault), "a long name is found");
+	is_int(STATUS_USAGE, selector_resolve(&s, NULL, twice, 2, &range, &fault), "and found twice");
 	ok(strstr(fault.detail, "say which with :N") != NULL, "and the advice is not cut off");
 	s.text[NBYTES - 1] = 'm';
-	is_int(STATUS_UNKNOWN_COLUMN, selector_resolve(&s, twice, 2, &range, &fault),
+	is_int(STATUS_UNKNOWN_COLUMN, selector_resolve(&s, NULL, twice, 2, &range, &fault),
 	       "it counts to its last byte");
 	is_uint(NBYTES, fault.value_nbytes, "the fault knows its length");
 	ok(fault.detail_nbytes <= FAULT_DETAIL_NBYTES, "and holds what fits");
