@@ -14,9 +14,9 @@
 #include "base/fd.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
-#include "codec/decoder.h"
 #include "engine/total.h"
 #include "fold/groups.h"
+#include "io/read_ahead.h"
 #include "io/source.h"
 
 /* ---- blocks ---- */
@@ -59,29 +59,6 @@ static struct part_block *need_block(struct part_blocks *blocks, size_t nbytes)
 
 /* ---- files ---- */
 
-/* A compressed file. */
-struct packed_part {
-	struct decoder decoder;
-	struct piece piece; /* of the text; all before `at` is in blocks */
-	size_t at;
-};
-
-static enum status open_packed(struct part_text *t, const struct codec *codec, struct fault *fault)
-{
-	enum status status;
-
-	t->packed = calloc(1, sizeof *t->packed);
-	if (!t->packed)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	status = decoder_open(&t->packed->decoder, codec, t->fd, t->begin, t->nbegin, 1, fault);
-	t->nbegin = 0;
-	if (status == STATUS_OK)
-		return status;
-	free(t->packed);
-	t->packed = NULL;
-	return status;
-}
-
 /* Reads as much as tells whether the file is compressed. */
 static enum status recognise(struct part_text *t, struct fault *fault)
 {
@@ -95,7 +72,11 @@ static enum status recognise(struct part_text *t, struct fault *fault)
 	}
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
-	return match == CODEC_BEGINS ? open_packed(t, codec, fault) : STATUS_OK;
+	if (match != CODEC_BEGINS)
+		return STATUS_OK;
+	TRY(read_ahead_open(&t->packed, codec, t->fd, t->begin, t->nbegin, 1, fault));
+	t->nbegin = 0;
+	return STATUS_OK;
 }
 
 enum status part_text_open(struct part_text *t, const struct part_source *source, struct part_blocks *blocks,
@@ -118,11 +99,7 @@ enum status part_text_open(struct part_text *t, const struct part_source *source
 void part_text_close(struct part_text *t)
 {
 	part_block_release(t->block);
-	if (t->packed) {
-		piece_free(&t->packed->piece);
-		decoder_close(&t->packed->decoder);
-	}
-	free(t->packed);
+	read_ahead_close(t->packed);
 	t->packed = NULL;
 	if (t->fd > STDIN_FILENO)
 		close(t->fd);
@@ -163,30 +140,6 @@ static struct part_block *make_block(const struct part_text *t)
 	return b;
 }
 
-/* Fills the block with text that is decompressed, unless that ends. */
-static enum status unpack_block(struct packed_part *packed, struct part_block *b, struct fault *fault)
-{
-	struct piece *p = &packed->piece;
-
-	while (b->nbytes < b->capacity) {
-		size_t room = b->capacity - b->nbytes, left = p->nbytes - packed->at, n = left < room ? left : room;
-		if (n > 0)
-			memcpy(b->data + b->nbytes, p->data + packed->at, n);
-		b->nbytes += n;
-		packed->at += n;
-		if (n == left && piece_is_last(p))
-			break;
-		if (n == left) {
-			decoder_fill(&packed->decoder, p);
-			packed->at = 0;
-		}
-	}
-	if (packed->at < p->nbytes || p->status == STATUS_OK)
-		return STATUS_OK;
-	*fault = p->fault;
-	return p->status;
-}
-
 /* Moves what was read to recognise the file to the block. */
 static void take_begin(struct part_text *t, struct part_block *b)
 {
@@ -210,8 +163,13 @@ static enum status read_block(struct part_text *t, struct part_block *b, struct 
 	ssize_t n = 0;
 
 	take_begin(t, b);
-	if (t->packed)
-		status = unpack_block(t->packed, b, fault);
+	while (t->packed && status == STATUS_OK && b->nbytes < b->capacity) {
+		size_t nread;
+		status = read_ahead_read(t->packed, b->data + b->nbytes, b->capacity - b->nbytes, &nread, fault);
+		b->nbytes += nread;
+		if (nread == 0)
+			break;
+	}
 	while (!t->packed && b->nbytes < b->capacity &&
 	       (n = read_some(t, b->data + b->nbytes, b->capacity - b->nbytes)) > 0)
 		b->nbytes += (size_t)n;

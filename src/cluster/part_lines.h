@@ -65,7 +65,7 @@ struct part_source {
 	void *context;
 };
 
-struct packed_part; /* part_text.c */
+struct read_ahead;
 
 /* A text that is open. Zeroed: none. */
 struct part_text {
@@ -75,7 +75,7 @@ struct part_text {
 	int fd;
 	char begin[PART_MAGIC_NBYTES]; /* what has been read of it to tell; nbegin bytes are not in a block yet */
 	size_t nbegin;
-	struct packed_part *packed; /* NULL: it is not compressed. Owned. */
+	struct read_ahead *packed; /* NULL: it is not compressed. Owned. */
 	bool is_at_end;           /* all has been read */
 	struct part_block *block; /* that of the line */
 	size_t at;                /* behind the line, in the block */

@@ -15,6 +15,9 @@
 #include "base/status.h"
 #include "codec/feed.h"
 
+/* For tests: how long a chunk is at most, and a piece. */
+#define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
+
 #define PIECE_NBYTES (256 * 1024) /* of text; a few pieces stay in L2 */
 
 /* Decoded text. All 0 to begin with; reused. */

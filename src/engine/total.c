@@ -233,9 +233,7 @@ static enum status diagnose_foreign(const struct total *t, struct text *text, co
 static enum status note_currencies(struct total *t, struct text *text, const struct partial *later,
 				   struct fault *fault)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t c = 0; later->currencies && c < t->plan->ncolumns && status == STATUS_OK; c++) {
+	for (size_t c = 0; later->currencies && c < t->plan->ncolumns; c++) {
 		const struct currencies_seen *seen = &later->currencies[c];
 		const struct complaint of = {.offset = seen->first_offset, .column = c, .why = STATUS_CURRENCY};
 		if (first_foreign(t, later, c).offset != OFFSET_NONE)
@@ -244,9 +242,9 @@ static enum status note_currencies(struct total *t, struct text *text, const str
 			continue;
 		diagnose(t, text, &of, fault);
 		strcpy(fault->remedy, seen->first);
-		status = keep_note(currency_note_at(t, c), text, fault);
+		TRY(keep_note(currency_note_at(t, c), text, fault));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status total_add_currency(struct total *t, size_t c, int file, struct fault *fault)
@@ -275,17 +273,15 @@ static struct complaint first_undecided(const struct partial *later)
 static enum status note_texts(struct total *t, struct text *text, const struct partial *later,
 			      struct fault *fault)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t c = 0; status == STATUS_OK && t->plan->is_part && c < t->plan->ncolumns; c++) {
+	for (size_t c = 0; t->plan->is_part && c < t->plan->ncolumns; c++) {
 		struct complaint of;
 		if (!t->plan->columns[c].if_numeric || later->columns[c].ninvalid == 0 || *text_note_at(t, c))
 			continue;
 		of = complaint_of(later, c, false);
 		diagnose(t, text, &of, fault);
-		status = keep_note(text_note_at(t, c), text, fault);
+		TRY(keep_note(text_note_at(t, c), text, fault));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Sets fault to a value that is no error, with a remedy if it is a unit below the header. */
@@ -295,35 +291,35 @@ static void diagnose_tolerated(const struct total *t, struct text *text, const s
 		remedy_units(t->file_plan, text->data, text->nbytes, of->offset, false, fault);
 }
 
+/* Notes a ragged record, or the header again, unless one is noted already. */
+static enum status note_record(struct total *t, int kind, uint64_t n, size_t offset, struct text *text, struct fault *fault)
+{
+	if (n == 0 || t->notes[kind])
+		return STATUS_OK;
+	diagnose_ragged(t->file_plan, text, offset, fault);
+	return keep_note(&t->notes[kind], text, fault);
+}
+
 /* Notes the first value or record of each kind that is no error. */
 static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
 				  struct fault *fault)
 {
-	enum status status = note_texts(t, text, later, fault);
-
-	if (status == STATUS_OK)
-		status = note_currencies(t, text, later, fault);
-	for (size_t c = 0; status == STATUS_OK && c < t->plan->ncolumns; c++) {
+	TRY(note_texts(t, text, later, fault));
+	TRY(note_currencies(t, text, later, fault));
+	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		struct complaint of = first_wrong(t, later, c);
 		if (of.offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
 			continue;
 		diagnose_tolerated(t, text, &of, fault);
-		status = keep_note(note_at(t, c), text, fault);
+		TRY(keep_note(note_at(t, c), text, fault));
 	}
-	if (status == STATUS_OK && later->nundecided && !t->notes[NOTE_UNDECIDED]) {
+	if (later->nundecided && !t->notes[NOTE_UNDECIDED]) {
 		struct complaint of = first_undecided(later);
 		diagnose_tolerated(t, text, &of, fault);
-		status = keep_note(&t->notes[NOTE_UNDECIDED], text, fault);
+		TRY(keep_note(&t->notes[NOTE_UNDECIDED], text, fault));
 	}
-	if (status == STATUS_OK && later->nragged && !t->notes[NOTE_RAGGED]) {
-		diagnose_ragged(t->file_plan, text, later->first_ragged_offset, fault);
-		status = keep_note(&t->notes[NOTE_RAGGED], text, fault);
-	}
-	if (status == STATUS_OK && later->nheaders && !t->notes[NOTE_HEADERS]) {
-		diagnose_ragged(t->file_plan, text, later->first_header_offset, fault);
-		status = keep_note(&t->notes[NOTE_HEADERS], text, fault);
-	}
-	return status;
+	TRY(note_record(t, NOTE_RAGGED, later->nragged, later->first_ragged_offset, text, fault));
+	return note_record(t, NOTE_HEADERS, later->nheaders, later->first_header_offset, text, fault);
 }
 
 const struct note *total_note_of_values(const struct total *t, size_t c)
@@ -692,22 +688,25 @@ static enum status end_seam(struct total *t, const struct seam_use *use, struct 
 	return t->keeps_head ? keep_head(t, fault) : seam_fold(t, false, use, fault);
 }
 
+/* Where the seam begins, if it is empty. */
+static void begin_seam(struct total *t, int file, uint64_t line, uint64_t offset_bytes)
+{
+	if (t->seam.nbytes > 0)
+		return;
+	t->seam.file = file;
+	t->seam.line = line;
+	t->seam.offset_bytes = offset_bytes;
+}
+
 /* Appends the chunk's head to the seam, and folds the seam if a record ends there. A head may begin
  * with a record: see CHUNK_UNKNOWN. line: the chunk's first. */
 static enum status add_head(struct total *t, const struct chunk *chunk, uint64_t line,
 			    const struct partial *later, const struct seam_use *use,
 			    struct fault *fault)
 {
-	if (t->seam.nbytes == 0) {
-		t->seam.file = chunk->file;
-		t->seam.line = line;
-		t->seam.offset_bytes = chunk->offset_bytes;
-	}
+	begin_seam(t, chunk->file, line, chunk->offset_bytes);
 	TRY(seam_append(&t->seam, chunk->data, later->head_nbytes, fault));
-
-	if (later->head_ends)
-		TRY(end_seam(t, use, fault));
-	return STATUS_OK;
+	return later->head_ends ? end_seam(t, use, fault) : STATUS_OK;
 }
 
 /* Appends the chunk's tail to the seam, and folds the seam at the file's end. */
@@ -718,41 +717,31 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 	const char *tail = chunk->data + later->tail_offset;
 	size_t nbytes = chunk->nbytes - later->tail_offset;
 
-	if (t->seam.nbytes == 0) {
-		t->seam.file = chunk->file;
-		t->seam.line = t->line - count_lines(tail, nbytes);
-		t->seam.offset_bytes = chunk->offset_bytes + later->tail_offset;
-	}
+	if (t->seam.nbytes == 0)
+		begin_seam(t, chunk->file, t->line - count_lines(tail, nbytes), chunk->offset_bytes + later->tail_offset);
 	TRY(seam_append(&t->seam, tail, nbytes, fault));
-	if (chunk->last_of_file && !t->keeps_head)
-		TRY(seam_fold(t, true, use, fault));
-	return STATUS_OK;
+	return chunk->last_of_file && !t->keeps_head ? seam_fold(t, true, use, fault) : STATUS_OK;
 }
 
-/* Begins the seam with a text, if it is empty. */
-static void place_seam(struct total *t, const struct end_text *text)
+/* Adds the total's groups to the store. */
+static enum status store_groups(struct total *t, struct fault *fault)
 {
-	t->file_plan = text->plan;
-	if (t->seam.nbytes > 0)
-		return;
-	t->seam.file = text->file;
-	t->seam.line = text->line;
-	t->seam.offset_bytes = text->offset_bytes;
+	bool stored = !t->partial.groups || groups_store(t->partial.groups) == STATUS_OK;
+
+	return stored ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 enum status total_add_head(struct total *t, const struct end_text *head, struct fault *fault)
 {
 	const struct seam_use use = {&t->folder, &t->partial, NULL};
-	enum status status;
 
-	place_seam(t, head);
-	status = seam_append(&t->seam, head->text, head->nbytes, fault);
-	if (status == STATUS_OK && head->ends)
-		status = end_seam(t, &use, fault);
-	if (status == STATUS_OK && head->ends && t->partial.groups &&
-	    groups_store(t->partial.groups) != STATUS_OK) /* before those of later records */
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return status;
+	t->file_plan = head->plan;
+	begin_seam(t, head->file, head->line, head->offset_bytes);
+	TRY(seam_append(&t->seam, head->text, head->nbytes, fault));
+	if (!head->ends)
+		return STATUS_OK;
+	TRY(end_seam(t, &use, fault));
+	return store_groups(t, fault); /* before those of later records */
 }
 
 enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault)
@@ -760,15 +749,15 @@ enum status total_end_file(struct total *t, const struct plan *plan, struct faul
 	const struct seam_use use = {&t->folder, &t->partial, NULL};
 
 	t->file_plan = plan;
-	TRY(t->keeps_head ? STATUS_OK : seam_fold(t, true, &use, fault));
-	if (t->partial.groups && groups_store(t->partial.groups) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
+	if (!t->keeps_head)
+		TRY(seam_fold(t, true, &use, fault));
+	return store_groups(t, fault);
 }
 
 enum status total_add_tail(struct total *t, const struct end_text *tail, struct fault *fault)
 {
-	place_seam(t, tail);
+	t->file_plan = tail->plan;
+	begin_seam(t, tail->file, tail->line, tail->offset_bytes);
 	return seam_append(&t->seam, tail->text, tail->nbytes, fault);
 }
 
@@ -806,13 +795,10 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	output->good_nbytes = 0;
 	output->has_groups = false;
 	t->end_bytes = chunk->offset_bytes + chunk->nbytes;
-	status = add_head(t, chunk, line, later, &head, fault);
-	if (status == STATUS_OK && total_is_enough(t, NULL))
+	TRY(add_head(t, chunk, line, later, &head, fault));
+	if (total_is_enough(t, NULL))
 		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
-	if (status == STATUS_OK)
-		status = begin_output(t, output, fault);
-	if (status != STATUS_OK)
-		return status;
+	TRY(begin_output(t, output, fault));
 	if (total_is_enough(t, later))
 		return total_end_within(t, chunk, line, output, fault);
 	status = total_check(t, &text, later, fault);

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
-#include "codec/decoder.h"
+#include "codec/bgzf.h"
 
 struct read_ahead;
 
@@ -48,7 +48,12 @@ bool read_ahead_has_blocks(const struct read_ahead *r);
 /* Whether blocks follow what has been read so far. False where a thread decodes. */
 bool read_ahead_expects_blocks(const struct read_ahead *r);
 
-/* Like decoder_cut(), where read_ahead_has_blocks. read_ahead_read goes on behind them. */
+/* Moves blocks to the batch until it has no room for the next, or, if batch->fd is the plain file that is
+ * decoded, measures them where they are; sets it to -1 if they were moved. Reads more; if prompt, only while
+ * the batch is empty or input need not be waited for. An empty batch: what is next is no block,
+ * or one longer than all of the room. *ended: the stream is complete.
+ * Errors: STATUS_READ, if the batch is empty; behind blocks the next call reads again.
+ * Where read_ahead_has_blocks. read_ahead_read goes on behind them. */
 enum status read_ahead_cut(struct read_ahead *r, struct block_batch *batch, bool prompt,
 			   bool *ended, struct fault *fault);
 

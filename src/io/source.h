@@ -116,7 +116,7 @@ bool source_has_blocks(const struct source *s);
 /* Whether a plain file has blocks behind what was peeked at, which any thread can read and decode. */
 bool source_leaves_blocks(const struct source *s);
 
-/* Like decoder_cut(), which leaves the blocks in the file if it is plain: who has read them calls
+/* Like read_ahead_cut(), which leaves the blocks in the file if it is plain: who has read them calls
  * source_release. Sets at_end. */
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault);

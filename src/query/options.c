@@ -13,7 +13,6 @@
 
 #include "base/array.h"
 #include "codec/codec.h"
-#include "codec/decoder.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "query/pattern.h"

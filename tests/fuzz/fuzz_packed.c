@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "codec/decoder.h"
+#include "codec/codec.h"
 #include "fuzz.h"
 #include "io/input.h"
 #include "io/source.h"
