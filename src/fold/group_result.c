@@ -17,7 +17,6 @@
 #include "base/text_buffer.h"
 #include "fold/group_keys.h"
 #include "fold/pair.h"
-#include "fold/pair_statistic.h"
 #include "fold/quantile.h"
 #include "fold/result.h"
 #include "fold/statistic.h"

@@ -381,9 +381,9 @@ static void format_value(const struct column_moments *m, const struct integer *x
 		     text);
 }
 
-static void format_quantile(const struct column_moments *m, enum operation operation, char *text)
+void quantile_format(const struct column_moments *m, char *text)
 {
-	const struct quantile q = quantile_of(operation, m->percentile);
+	const struct quantile q = quantile_of(m->operation, m->percentile);
 	struct integer x, lower, size, lower_size;
 
 	if (m->numbers.count == 0)
@@ -395,21 +395,6 @@ static void format_quantile(const struct column_moments *m, enum operation opera
 		integer_add(&size, &lower_size, false);
 	}
 	format_value(m, &x, &size, wide_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
-}
-
-void quantile_median(const struct column_moments *m, char *text)
-{
-	format_quantile(m, OPERATION_MEDIAN, text);
-}
-
-void quantile_percentile(const struct column_moments *m, char *text)
-{
-	format_quantile(m, OPERATION_PERCENTILE, text);
-}
-
-void quantile_iqr(const struct column_moments *m, char *text)
-{
-	format_quantile(m, OPERATION_IQR, text);
 }
 
 /* *out = 50 times the distance of the number of a rank from the median: 50 x - 25 (x[low] + x[high]), or that with another

@@ -60,7 +60,7 @@ void ranks_free(struct ranks *ranks, size_t ncolumns);
 
 /* Formulas (statistic.h). They write the exact value, with the column's scale or more digits; nothing
  * where there are no numbers. */
-statistic_formula quantile_median, quantile_percentile, quantile_iqr, quantile_mad;
+statistic_formula quantile_format, quantile_mad;
 
 /* Writes what the formula of the operation writes, of n > 0 numbers x[i] 10^-scale, and returns its end, or NULL if it is too
  * long. Their order is changed. percentile: of --pNN. */

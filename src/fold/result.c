@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "fold/histogram.h"
-#include "fold/pair_statistic.h"
 #include "fold/quantile.h"
 #include "fold/statistic.h"
 #include "io/output.h"
@@ -83,7 +82,7 @@ bool result_holds_text(const struct plan_column *plan, const struct column_parti
 }
 
 /* Sets the cell to one of the column's texts, or "" if it has no text. */
-static bool set_text(enum operation operation, const struct column_moments *moments,
+static bool set_text(enum operation operation, struct column_moments *moments,
 		     struct cell *cell)
 {
 	struct key_found found;
@@ -95,7 +94,7 @@ static bool set_text(enum operation operation, const struct column_moments *mome
 }
 
 /* Sets the cell to the first or last value of a column, which is no text if it is a number: as it is spelled. */
-static bool set_end(enum operation operation, const struct column_moments *moments, bool is_text, struct cell *cell)
+static bool set_end(enum operation operation, struct column_moments *moments, bool is_text, struct cell *cell)
 {
 	const char *spelled = statistic_end_text(operation, moments, is_text);
 	char number[STATISTIC_TEXT_NBYTES];
@@ -117,7 +116,7 @@ static bool set_end(enum operation operation, const struct column_moments *momen
 }
 
 /* Sets the cell to the result of an operation of a column. */
-static bool set_statistic(enum operation operation, const struct column_moments *moments,
+static bool set_statistic(enum operation operation, struct column_moments *moments,
 			  struct cell *cell)
 {
 	char text[STATISTIC_TEXT_NBYTES];

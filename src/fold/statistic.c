@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fold/moment.h"
+#include "fold/pair.h"
 #include "fold/quantile.h"
 #include "number/exact.h"
 #include "number/logarithm.h"
@@ -28,25 +29,24 @@ static void statistic_count(const struct column_moments *m, char *text)
 	snprintf(text, STATISTIC_TEXT_NBYTES, "%" PRIu64, m->npresent);
 }
 
-static void statistic_min(const struct column_moments *m, char *text)
+static void statistic_extreme(const struct column_moments *m, char *text)
 {
 	if (m->numbers.count > 0)
-		wide_format(&m->numbers.min, m->numbers.scale, text);
+		wide_format(m->operation == OPERATION_MIN ? &m->numbers.min : &m->numbers.max, m->numbers.scale, text);
 }
 
-static void statistic_max(const struct column_moments *m, char *text)
-{
-	if (m->numbers.count > 0)
-		wide_format(&m->numbers.max, m->numbers.scale, text);
-}
-
-int statistic_places(int scale)
+/* How many digits after the point are right of each number of a column; scale: the largest of theirs. May be negative. Of
+ * numbers of which none was rounded: RATIO_ALL, with which all is written exactly. */
+static int statistic_places(int scale)
 {
 	return wide_scale_is_rounded(scale) ? wide_sum_places(scale, 1) : RATIO_ALL;
 }
 
-/* The errors are less than a 20th of 10^-places, see wide_sum_places(): less than a 200th of a unit of the digits. */
-int statistic_ndigits(int places, struct ratio deviation)
+/* How many digits are right of a deviation, a root; 0 or less: none,
+ * and it is the errors of rounded numbers alone that make them differ. places: statistic_places of the numbers.
+ *
+ * The errors are less than a 20th of 10^-places, see wide_sum_places(): less than a 200th of a unit of the digits. */
+static int statistic_ndigits(int places, struct ratio deviation)
 {
 	if (places == RATIO_ALL)
 		return RATIO_ALL;
@@ -59,22 +59,12 @@ static void statistic_mean(const struct column_moments *m, char *text)
 		wide_format_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
 }
 
-static void format_end(const struct column_moments *m, bool at_end, char *text)
+static void statistic_end(const struct column_moments *m, char *text)
 {
 	struct wide x;
 
-	if (m->ends && ends_number(m->ends, at_end, &x))
+	if (m->ends && ends_number(m->ends, m->operation == OPERATION_LAST, &x))
 		wide_format(&x, m->numbers.scale, text);
-}
-
-static void statistic_first(const struct column_moments *m, char *text)
-{
-	format_end(m, false, text);
-}
-
-static void statistic_last(const struct column_moments *m, char *text)
-{
-	format_end(m, true, text);
 }
 
 static void statistic_range(const struct column_moments *m, char *text)
@@ -116,9 +106,9 @@ static const struct spread spreads[NOPERATIONS] = {
 	[OPERATION_SEM] = {1, true, true},
 };
 
-static void format_spread(const struct column_moments *m, enum operation operation, char *text)
+static void statistic_spread(const struct column_moments *m, char *text)
 {
-	const struct spread *s = &spreads[operation];
+	const struct spread *s = &spreads[m->operation];
 	const uint64_t n = m->numbers.count;
 	const int places = wide_places(m->numbers.scale);
 	struct integer numerator, denominator, sum, square;
@@ -139,6 +129,18 @@ static void format_spread(const struct column_moments *m, enum operation operati
 	ratio_format(variance, ndigits, RATIO_ALL, text);
 }
 
+/* Sets *out to n times the sum of squares, less the square of the sum: what variances are made of. Returns false where it does
+ * not fit. */
+static bool statistic_scatter_short(const struct short_moments *m, int128 *out)
+{
+	uint128 squares;
+
+	if (__builtin_mul_overflow(m->squares, (uint128)m->count, &squares) || squares > (uint128)DECIMAL_INT128_MAX)
+		return false;
+	*out = (int128)(squares - (uint128)m->sum * (uint128)m->sum); /* the square of the sum is n times that of the squares at most */
+	return true;
+}
+
 static char *write_spread(const struct short_moments *m, enum operation operation, char *to)
 {
 	const struct spread *s = &spreads[operation];
@@ -154,25 +156,6 @@ static char *write_spread(const struct short_moments *m, enum operation operatio
 				: ratio_format_short(false, (uint128)scatter, denominator, 2 * m->scale, to));
 }
 
-char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to)
-{
-	const struct exact sum = {.scale = m->scale, .value = m->sum};
-
-	switch (operation) {
-	case OPERATION_MEAN:
-		return exact_write_mean(&sum, m->scale, m->count, to);
-	case OPERATION_RMS:
-		return m->count == 0 ? to : to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
-	case OPERATION_SKEWNESS:
-	case OPERATION_SKEWNESS_POP:
-	case OPERATION_KURTOSIS:
-	case OPERATION_KURTOSIS_POP:
-		return statistic_shape_write_short(operation, m, to);
-	default:
-		return write_spread(m, operation, to);
-	}
-}
-
 static void statistic_rms(const struct column_moments *m, char *text)
 {
 	const int places = wide_places(m->numbers.scale);
@@ -183,31 +166,6 @@ static void statistic_rms(const struct column_moments *m, char *text)
 	squares_sum(m->squares, places, &squares);
 	integer_set(&count, m->numbers.count);
 	ratio_format((struct ratio){&squares, &count, 2 * places, true}, RATIO_ALL, statistic_places(m->numbers.scale), text);
-}
-
-static void statistic_var(const struct column_moments *m, char *text)
-{
-	format_spread(m, OPERATION_VAR, text);
-}
-
-static void statistic_var_pop(const struct column_moments *m, char *text)
-{
-	format_spread(m, OPERATION_VAR_POP, text);
-}
-
-static void statistic_stddev(const struct column_moments *m, char *text)
-{
-	format_spread(m, OPERATION_STDDEV, text);
-}
-
-static void statistic_stddev_pop(const struct column_moments *m, char *text)
-{
-	format_spread(m, OPERATION_STDDEV_POP, text);
-}
-
-static void statistic_sem(const struct column_moments *m, char *text)
-{
-	format_spread(m, OPERATION_SEM, text);
 }
 
 static void statistic_count_distinct(const struct column_moments *m, char *text)
@@ -241,31 +199,543 @@ static void statistic_entropy(const struct column_moments *m, char *text)
 }
 
 /* Whether a text is a number does not depend on where it stands, so the two sets of keys have no key in common. */
-static bool statistic_mode(const struct column_moments *m, struct key_found *out)
+static bool statistic_frequent(const struct column_moments *m, struct key_found *out)
 {
-	return keys_find(m->keys, m->text_keys, KEYS_MOST_FREQUENT, out);
+	return keys_find(m->keys, m->text_keys, m->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT, out);
 }
 
-static bool find_kept(const struct kept_text *kept, struct key_found *out)
+static bool statistic_text_extreme(const struct column_moments *m, struct key_found *out)
 {
+	const struct kept_text *kept;
+
+	if (!m->texts || m->texts->count == 0)
+		return false;
+	kept = m->operation == OPERATION_TEXT_MIN ? &m->texts->least : &m->texts->greatest;
 	key_make(kept_text_bytes(kept), kept->nbytes, false, key_seed_get(), &out->key);
 	return true;
 }
 
-static bool statistic_text_min(const struct column_moments *m, struct key_found *out)
+/* ---- skewness and kurtosis ---- */
+
+/* With n numbers and S1 ... S4 the sums of their powers, integers once scaled, the central moments
+ * are m2 = N2 / n^2, m3 = N3 / n^3, m4 = N4 / n^4, where
+ *     N2 = n S2 - S1^2
+ *     N3 = n (n S3 - 3 S1 S2) + 2 S1^3
+ *     N4 = n (n (n S4 - 4 S1 S3) + 6 S1^2 S2) - 3 S1^4
+ * The estimators of a sample are those of SAS, SPSS, Excel and pandas, in the names of D. N. Joanes
+ * and C. A. Gill, "Comparing measures of sample skewness and kurtosis", The Statistician 47, 1998:
+ *     G1 = sqrt(n (n - 1)) / (n - 2) x m3 / m2^(3/2)
+ *     G2 = (n - 1) / ((n - 2) (n - 3)) x ((n + 1) (m4 / m2^2 - 3) + 6)
+ * The powers of n and of the scale cancel: both are ratios of integers, and G1 the root of one:
+ *     G1^2 = n (n - 1) N3^2 / ((n - 2)^2 N2^3), with the sign of N3
+ *     G2 = (n - 1) ((n + 1) N4 - 3 (n - 1) N2^2) / ((n - 2) (n - 3) N2^2)
+ * Those of a population are the moments themselves:
+ *     g1 = m3 / m2^(3/2), g1^2 = N3^2 / N2^3, with the sign of N3
+ *     g2 = m4 / m2^2 - 3 = (N4 - 3 N2^2) / N2^2
+ * Without variance, N2 = 0, none has a value.
+ *
+ * Of rounded numbers, let no error be more than the part q of the deviation, sqrt(m2): q < 10^-k / 200, where k digits of the
+ * deviation are right (statistic_ndigits). Less the errors' mean, one is 2 q at most, and the mean of |(x - mean)^3| is
+ * sqrt(m2 m4) at most. So a skewness G = f m3 / m2^(3/2) is wrong by less than (6 f + 3 |G|) q, where f < 2.5, and a kurtosis
+ * f m4 / m2^2, less what does not depend on the numbers, by f (8 sqrt(K) + 4 K) q, where K is m4 / m2^2. With n numbers,
+ * 1 <= K < n - 1, so that f is 7.5 only where K < 2.4, and less than 2 where K > 8. Both errors are then less than a tenth of
+ * the unit of the k-th digit after the point, or of one digit less for each that G or K has before the point. */
+
+/* *sum += factor x a x b. */
+static void add_product(struct integer *sum, int factor, const struct integer *a, const struct integer *b)
 {
-	return m->texts && m->texts->count > 0 && find_kept(&m->texts->least, out);
+	struct integer product;
+
+	integer_multiply(&product, a, b);
+	integer_multiply_short(&product, (uint64_t)(factor < 0 ? -factor : factor));
+	integer_add(sum, &product, factor < 0);
 }
 
-static bool statistic_text_max(const struct column_moments *m, struct key_found *out)
+/* *product = factor x a */
+static void multiply(struct integer *product, uint128 factor, const struct integer *a)
 {
-	return m->texts && m->texts->count > 0 && find_kept(&m->texts->greatest, out);
+	struct integer number;
+
+	integer_set(&number, factor);
+	integer_multiply(product, &number, a);
 }
 
-static bool statistic_antimode(const struct column_moments *m, struct key_found *out)
+/* n, and the sums of powers at a common scale. */
+struct sums {
+	uint64_t n;
+	struct integer count, s1, s2, s3, s4;
+};
+
+/* *out = N3 */
+static void third(const struct sums *s, struct integer *out)
 {
-	return keys_find(m->keys, m->text_keys, KEYS_LEAST_FREQUENT, out);
+	struct integer inner;
+
+	integer_multiply(&inner, &s->count, &s->s3);
+	add_product(&inner, -3, &s->s1, &s->s2);
+	integer_multiply(out, &s->count, &inner);
+	integer_multiply(&inner, &s->s1, &s->s1);
+	add_product(out, 2, &s->s1, &inner);
 }
+
+/* *out = N4 */
+static void fourth(const struct sums *s, struct integer *out)
+{
+	struct integer inner, square;
+
+	integer_multiply(&square, &s->s1, &s->s1);
+	integer_multiply(&inner, &s->count, &s->s4);
+	add_product(&inner, -4, &s->s1, &s->s3);
+	integer_multiply(out, &s->count, &inner);
+	add_product(out, 6, &square, &s->s2);
+	integer_copy(&inner, out);
+	integer_multiply(out, &s->count, &inner);
+	add_product(out, -3, &square, &square);
+}
+
+/* N2, and N3 or N4. */
+struct shape {
+	struct integer n2, higher;
+	int ndigits; /* of the deviation that are right */
+};
+
+/* How many digits after the point are right of G or K. */
+static int count_places(const struct shape *s, struct ratio x)
+{
+	int magnitude;
+
+	if (s->ndigits == RATIO_ALL || integer_is_zero(x.numerator))
+		return s->ndigits;
+	magnitude = ratio_magnitude(x);
+	return s->ndigits - (magnitude > 0 ? magnitude : 0);
+}
+
+/* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. Returns the text's length. */
+static size_t format_skewness(const struct shape *s, uint128 factor, uint128 divisor, char *text)
+{
+	struct integer square, product, numerator, denominator;
+	const struct ratio skewness = {&numerator, &denominator, 0, true};
+
+	integer_multiply(&square, &s->higher, &s->higher);
+	multiply(&numerator, factor, &square);
+	integer_multiply(&square, &s->n2, &s->n2);
+	multiply(&product, divisor, &s->n2);
+	integer_multiply(&denominator, &product, &square);
+	numerator.negative = s->higher.negative;
+	return ratio_format(skewness, RATIO_ALL, count_places(s, skewness), text);
+}
+
+/* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). Returns the text's length. */
+static size_t format_kurtosis(const struct shape *s, uint128 factor, uint128 a, uint128 b, uint128 divisor, char *text)
+{
+	struct integer sum, square, product, numerator, denominator;
+	int places;
+
+	integer_multiply(&square, &s->n2, &s->n2);
+	places = count_places(s, (struct ratio){&s->higher, &square, 0, false});
+	multiply(&sum, a, &s->higher);
+	multiply(&product, 3 * b, &square);
+	integer_add(&sum, &product, true);
+	multiply(&numerator, factor, &sum);
+	multiply(&denominator, divisor, &square);
+	return ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, places, text);
+}
+
+/* How many numbers a result needs. */
+static uint64_t nleast_of(enum operation operation)
+{
+	return operation == OPERATION_SKEWNESS ? 3 : operation == OPERATION_KURTOSIS ? 4 : 1;
+}
+
+/* Writes one of the four results. places: how many are right of each number; scale: of the sums. Returns the text's length; 0: there
+ * is no variance. */
+static size_t format_shape(enum operation operation, struct sums *s, int places, int scale, char *text)
+{
+	const bool is_fourth = operation >= OPERATION_KURTOSIS;
+	const uint128 n = s->n;
+	struct integer square;
+	struct shape shape;
+
+	integer_set(&s->count, n);
+	integer_multiply(&shape.n2, &s->count, &s->s2);
+	add_product(&shape.n2, -1, &s->s1, &s->s1);
+	integer_multiply(&square, &s->count, &s->count);
+	shape.ndigits = statistic_ndigits(places, (struct ratio){&shape.n2, &square, 2 * scale, true});
+	if (integer_is_zero(&shape.n2) || shape.ndigits <= 0)
+		return 0;
+	(is_fourth ? fourth : third)(s, &shape.higher);
+	switch (operation) {
+	case OPERATION_SKEWNESS:
+		return format_skewness(&shape, n * (n - 1), (n - 2) * (n - 2), text);
+	case OPERATION_SKEWNESS_POP:
+		return format_skewness(&shape, 1, 1, text);
+	case OPERATION_KURTOSIS:
+		return format_kurtosis(&shape, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
+	default:
+		return format_kurtosis(&shape, 1, 1, 1, 1, text);
+	}
+}
+
+static void statistic_shape(const struct column_moments *m, char *text)
+{
+	const int scale = wide_places(m->numbers.scale);
+	struct sums s;
+
+	if (m->numbers.count < nleast_of(m->operation))
+		return;
+	s.n = m->numbers.count;
+	wide_to_integer(&m->numbers.sum, scale, &s.s1);
+	squares_sum(m->squares, scale, &s.s2);
+	cubes_sum(m->cubes, scale, &s.s3);
+	if (m->operation >= OPERATION_KURTOSIS)
+		fourths_sum(m->fourths, scale, &s.s4);
+	format_shape(m->operation, &s, statistic_places(m->numbers.scale), scale, text);
+}
+
+static char *write_shape(enum operation operation, const struct short_moments *m, char *to)
+{
+	struct sums s;
+
+	if (m->count < nleast_of(operation))
+		return to;
+	s.n = m->count;
+	integer_set_signed(&s.s1, m->sum);
+	integer_set(&s.s2, m->squares);
+	integer_set_signed(&s.s3, m->cubes);
+	integer_set_signed(&s.s4, m->fourths);
+	return to + format_shape(operation, &s, RATIO_ALL, m->scale, to);
+}
+
+char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to)
+{
+	const struct exact sum = {.scale = m->scale, .value = m->sum};
+
+	switch (operation) {
+	case OPERATION_MEAN:
+		return exact_write_mean(&sum, m->scale, m->count, to);
+	case OPERATION_RMS:
+		return m->count == 0 ? to : to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
+	case OPERATION_SKEWNESS:
+	case OPERATION_SKEWNESS_POP:
+	case OPERATION_KURTOSIS:
+	case OPERATION_KURTOSIS_POP:
+		return write_shape(operation, m, to);
+	default:
+		return write_spread(m, operation, to);
+	}
+}
+
+/* ---- two columns ---- */
+
+/* Over the n records with both values, with the sums Sx, Sy, Sxy, Sxx, Syy, all of them integers once
+ * scaled by powers of ten, and
+ *
+ *     C = n Sxy - Sx Sy      A = n Sxx - Sx^2      B = n Syy - Sy^2,
+ *
+ * the sample's covariance is C / (n (n - 1)), the population's C / n^2, Pearson's correlation C / sqrt(A B), with the sign of C
+ * and the size of the root of C^2 / (A B), and the mean of x weighted by y is Sxy / Sy. Numerators and
+ * denominators are exact, so that each result is rounded once.
+ *
+ * Of rounded numbers, each x may be wrong by p and each y by q. In the mean over the records, no deviation exceeds half of the
+ * range. So the population's covariance is wrong by p / 2 times the range of y, and q / 2 times that of x, and the sample's by
+ * twice as much at most. A correlation is the cosine of an angle, of which p turns one leg by p over x's deviation. A mean
+ * weighted by y is wrong by the sums of q |x - mean| and of p |y|, over that of y. */
+
+/* One column's sums over the records that have both values. */
+struct side {
+	uint64_t n;
+	struct wide_fold numbers; /* the column's, but for the sum */
+	int places;             /* statistic_places of the numbers */
+	int scale;              /* no number has more digits after the point */
+	struct integer sum;     /* x 10^scale */
+	struct integer squares; /* x 10^(2 scale), if they are asked for */
+};
+
+/* The sums of a pair. */
+struct pair_sums {
+	enum operation operation;
+	struct side sides[PAIR_NSIDES];
+	struct integer products; /* x 10^(sum of the sides' scales) */
+};
+
+/* A formula: writes the statistic; nothing where it has no value. */
+typedef void pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_NBYTES]);
+
+/* ---- sums ---- */
+
+/* *x -= y */
+static void subtract(struct wide *x, const struct wide *y)
+{
+	struct wide negated = *y;
+
+	wide_negate(&negated);
+	wide_add(x, &negated);
+}
+
+/* Reads a side: the column's numbers less those alone. needs: see struct plan_pair. */
+static void read_side(const struct column_partial *column, const struct column_partial *alone,
+		      unsigned needs, struct side *out)
+{
+	struct wide_fold *numbers = &out->numbers, lone = {.count = 0};
+	const struct squares *squares = moments_cell(&column->moments, CELL_SQUARES);
+
+	column_numbers(column, numbers);
+	if (alone)
+		column_numbers(alone, &lone);
+	out->n = numbers->count - lone.count;
+	out->places = statistic_places(numbers->scale);
+	out->scale = wide_places(numbers->scale);
+	if (lone.count)
+		subtract(&numbers->sum, &lone.sum);
+	wide_to_integer(&numbers->sum, out->scale, &out->sum);
+	if (!(needs & MOMENT_SQUARES))
+		return;
+	squares_sum(squares, out->scale, &out->squares);
+	if (lone.count) {
+		struct integer rest;
+		squares_sum(moments_cell(&alone->moments, CELL_SQUARES), out->scale, &rest);
+		integer_add(&out->squares, &rest, true);
+	}
+}
+
+static void read_pair(const struct plan_pair *plan, const struct partial *total,
+		      const struct pair_partial *p, struct pair_sums *out)
+{
+	const size_t columns[PAIR_NSIDES] = {plan->x, plan->y};
+
+	for (int i = 0; i < PAIR_NSIDES; i++)
+		read_side(&total->columns[columns[i]], p->alone[i], plan->needs, &out->sides[i]);
+	pair_products(p, out->sides[0].scale + out->sides[1].scale, &out->products);
+}
+
+/* *out = n times the sum of products, less the product of the sums; of a side with itself: A or B. */
+static void scatter(uint64_t n, const struct integer *products, const struct integer *x_sum,
+		    const struct integer *y_sum, struct integer *out)
+{
+	struct integer product;
+
+	integer_copy(out, products);
+	integer_multiply_short(out, n);
+	integer_multiply(&product, x_sum, y_sum);
+	integer_add(out, &product, true);
+}
+
+/* ---- the errors of rounded numbers ---- */
+
+static bool is_rounded(const struct side *side)
+{
+	return side->places != RATIO_ALL;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* The magnitude of the largest difference of two numbers. */
+static int range_magnitude(const struct side *side)
+{
+	struct wide range = side->numbers.max;
+
+	subtract(&range, &side->numbers.min);
+	return wide_magnitude(&range);
+}
+
+/* Whether numbers differ by their errors alone. */
+static bool is_constant(const struct side *side)
+{
+	return is_rounded(side) && range_magnitude(side) <= -side->places;
+}
+
+/* Whether the sum is not 0 for the errors alone. */
+static bool is_noise(const struct side *side)
+{
+	return is_rounded(side) &&
+	       wide_magnitude(&side->numbers.sum) <= -wide_sum_places(side->numbers.scale, side->numbers.count);
+}
+
+/* ---- formulas ---- */
+
+static void pair_cov(const struct pair_sums *s, char *text)
+{
+	const unsigned nless = s->operation == OPERATION_COV; /* the divisor is n less that */
+	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
+	struct integer c, denominator;
+	int places = RATIO_ALL;
+
+	if (x->n <= nless)
+		return;
+	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
+	if (is_constant(x) || is_constant(y))
+		integer_set(&c, 0);
+	if (is_rounded(x) || is_rounded(y))
+		places = least(x->places - range_magnitude(y), y->places - range_magnitude(x));
+	integer_set(&denominator, (uint128)x->n * (x->n - nless));
+	ratio_format((struct ratio){&c, &denominator, x->scale + y->scale, false}, RATIO_ALL, places, text);
+}
+
+/* How many digits of a side's deviation are right; scatter: A or B, which is not 0. */
+static int count_right(const struct side *side, const struct integer *scatter)
+{
+	struct integer square;
+
+	integer_set(&square, (uint128)side->n * side->n);
+	return statistic_ndigits(side->places, (struct ratio){scatter, &square, 2 * side->scale, true});
+}
+
+static void pair_corr(const struct pair_sums *s, char *text)
+{
+	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
+	struct integer a, b, c, numerator, denominator;
+	int ndigits;
+
+	if (x->n < 2)
+		return;
+	scatter(x->n, &x->squares, &x->sum, &x->sum, &a);
+	scatter(y->n, &y->squares, &y->sum, &y->sum, &b);
+	if (integer_is_zero(&a) || integer_is_zero(&b))
+		return; /* a constant */
+	ndigits = least(count_right(x, &a), count_right(y, &b));
+	if (ndigits <= 0)
+		return; /* a constant but for errors */
+	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
+	integer_multiply(&numerator, &c, &c);
+	numerator.negative = c.negative;
+	integer_multiply(&denominator, &a, &b);
+	ratio_format((struct ratio){&numerator, &denominator, 0, true}, RATIO_ALL, ndigits + 1, text); /* wrong by a 10th of a unit */
+}
+
+/* Makes *x, which is not negative, the larger of both sizes. */
+static void keep_larger(struct integer *x, struct integer *y)
+{
+	y->negative = false;
+	if (integer_compare(x, y) < 0)
+		integer_copy(x, y);
+}
+
+/* How many digits after the point the weights leave right of the mean, by n times the largest deviation from it. */
+static int count_places_by_weights(const struct pair_sums *s)
+{
+	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
+	const struct wide *const ends[] = {&x->numbers.min, &x->numbers.max};
+	struct integer largest, end, deviation, square; /* times the sum of the weights */
+
+	integer_set(&largest, 0);
+	for (int i = 0; i < 2; i++) {
+		wide_to_integer(ends[i], x->scale, &end);
+		integer_multiply(&deviation, &end, &weights->sum);
+		integer_add(&deviation, &s->products, true);
+		keep_larger(&largest, &deviation);
+	}
+	if (integer_is_zero(&largest))
+		return RATIO_ALL;
+	integer_multiply_short(&largest, x->n);
+	integer_multiply(&square, &weights->sum, &weights->sum);
+	return weights->places - ratio_magnitude((struct ratio){&largest, &square, x->scale - weights->scale, false});
+}
+
+/* Like that for the weighted numbers. The sizes of weights of both signs add up to n of the largest at most. */
+static int count_places_by_numbers(const struct pair_sums *s)
+{
+	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
+	struct integer min, max;
+
+	wide_to_integer(&weights->numbers.min, weights->scale, &min);
+	wide_to_integer(&weights->numbers.max, weights->scale, &max);
+	if (!min.negative || max.negative || integer_is_zero(&max))
+		return x->places;
+	keep_larger(&max, &min);
+	integer_multiply_short(&max, x->n);
+	return x->places - ratio_magnitude((struct ratio){&max, &weights->sum, 0, false});
+}
+
+static void pair_wmean(const struct pair_sums *s, char *text)
+{
+	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
+	int places = RATIO_ALL;
+
+	if (integer_is_zero(&weights->sum) || is_noise(weights))
+		return;
+	if (is_rounded(weights))
+		places = count_places_by_weights(s);
+	if (is_rounded(x))
+		places = least(places, count_places_by_numbers(s));
+	ratio_format((struct ratio){&s->products, &weights->sum, x->scale, false}, RATIO_ALL, places, text);
+}
+
+static uint128 size_of(int128 x)
+{
+	return x < 0 ? -(uint128)x : (uint128)x;
+}
+
+/* n times the sum of products, less the product of the sums. Returns false where it does not fit. */
+static bool scatter_short(const struct short_moments *x, const struct short_moments *y, int128 products, int128 *out)
+{
+	int128 product;
+
+	return !__builtin_mul_overflow(products, (int128)x->count, out) && !__builtin_mul_overflow(x->sum, y->sum, &product) &&
+	       !__builtin_sub_overflow(*out, product, out);
+}
+
+static char *write_cov(const struct short_moments *x, const struct short_moments *y, int128 products, unsigned nless, char *to)
+{
+	uint64_t denominator;
+	int128 c;
+
+	if (x->count <= nless)
+		return to;
+	if (__builtin_mul_overflow(x->count, x->count - nless, &denominator) ||
+	    !scatter_short(x, y, products, &c))
+		return NULL;
+	return to + ratio_format_short(c < 0, size_of(c), denominator, x->scale + y->scale, to);
+}
+
+static char *write_corr(const struct short_moments *x, const struct short_moments *y, int128 products, char *to)
+{
+	int128 a, b, c;
+	uint128 numerator, denominator;
+
+	if (x->count < 2)
+		return to;
+	if (!statistic_scatter_short(x, &a) || !statistic_scatter_short(y, &b) || !scatter_short(x, y, products, &c))
+		return NULL;
+	if (a == 0 || b == 0)
+		return to; /* a constant */
+	if (__builtin_mul_overflow((uint128)a, (uint128)b, &denominator) || denominator > RATIO_SHORT_MAX ||
+	    __builtin_mul_overflow(size_of(c), size_of(c), &numerator))
+		return NULL;
+	return to + ratio_sqrt_format_short(c < 0, numerator, denominator, 0, to);
+}
+
+static char *write_wmean(const struct short_moments *x, const struct short_moments *weights, int128 products, char *to)
+{
+	const uint128 sum = size_of(weights->sum);
+
+	if (sum == 0)
+		return to;
+	if (sum >> 64)
+		return NULL;
+	return to + ratio_format_short((products < 0) != (weights->sum < 0), size_of(products), (uint64_t)sum, x->scale, to);
+}
+
+char *pair_statistic_write_short(enum operation operation, const struct short_moments sides[2], int128 products, char *to)
+{
+	const struct short_moments *x = &sides[PAIR_X], *y = &sides[PAIR_Y];
+
+	switch (operation) {
+	case OPERATION_COV:
+	case OPERATION_COV_POP:
+		return write_cov(x, y, products, operation == OPERATION_COV, to);
+	case OPERATION_CORR:
+		return write_corr(x, y, products, to);
+	case OPERATION_WMEAN:
+		return write_wmean(x, y, products, to);
+	default:
+		return NULL;
+	}
+}
+
+/* ---- by operation ---- */
 
 void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
 		       struct column_moments *out)
@@ -285,45 +755,44 @@ const char *statistic_end_text(enum operation operation, const struct column_mom
 	return m->ends ? ends_text(m->ends, operation == OPERATION_LAST, is_text) : NULL;
 }
 
-void statistic_format(enum operation operation, const struct column_moments *m,
-		      char text[STATISTIC_TEXT_NBYTES])
-{
-	static statistic_formula *const formulas[NOPERATIONS] = {
-#define FORMULA_REDUCE(formula) formula
-#define FORMULA_TABLE(formula) formula
-#define FORMULA_PAIR(formula) NULL
-#define FORMULA_TEXT(formula) NULL
-#define FORMULA_RECORDS(formula) formula
-#define FORMULA_RUNNING(new_column) NULL
-#define FORMULA_OFFSET(new_column) NULL
-#define FORMULA_LET(new_column) NULL
-#define FORMULA_FIELDS(new_column) NULL
-#define OPERATION(id, kind, name, argument, title, needs, value, help) \
-		[OPERATION_##id] = FORMULA_##kind(value),
+/* What computes an operation, by its kind. */
+static const union {
+	statistic_formula *number;
+	statistic_text_formula *text;
+	pair_formula *pair;
+} formulas[NOPERATIONS] = {
+#define FORMULA_REDUCE(formula) {.number = formula}
+#define FORMULA_TABLE(formula) {.number = formula}
+#define FORMULA_RECORDS(formula) {.number = formula}
+#define FORMULA_TEXT(formula) {.text = formula}
+#define FORMULA_PAIR(formula) {.pair = formula}
+#define FORMULA_RUNNING(new_column) {NULL}
+#define FORMULA_OFFSET(new_column) {NULL}
+#define FORMULA_LET(new_column) {NULL}
+#define FORMULA_FIELDS(new_column) {NULL}
+#define OPERATION(id, kind, name, argument, title, needs, value, help) [OPERATION_##id] = FORMULA_##kind(value),
 #include "query/options.def"
-	};
+};
 
+void statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES])
+{
 	*text = '\0';
-	formulas[operation](m, text);
+	m->operation = operation;
+	formulas[operation].number(m, text);
 }
 
-bool statistic_text(enum operation operation, const struct column_moments *m,
-		    struct key_found *out)
+bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out)
 {
-	static statistic_text_formula *const formulas[NOPERATIONS] = {
-#define TEXT_FORMULA_REDUCE(formula) NULL
-#define TEXT_FORMULA_TABLE(formula) NULL
-#define TEXT_FORMULA_PAIR(formula) NULL
-#define TEXT_FORMULA_TEXT(formula) formula
-#define TEXT_FORMULA_RECORDS(formula) NULL
-#define TEXT_FORMULA_RUNNING(new_column) NULL
-#define TEXT_FORMULA_OFFSET(new_column) NULL
-#define TEXT_FORMULA_LET(new_column) NULL
-#define TEXT_FORMULA_FIELDS(new_column) NULL
-#define OPERATION(id, kind, name, argument, title, needs, value, help) \
-		[OPERATION_##id] = TEXT_FORMULA_##kind(value),
-#include "query/options.def"
-	};
+	m->operation = operation;
+	return formulas[operation].text(m, out);
+}
 
-	return formulas[operation](m, out);
+void pair_statistic_format(enum operation operation, const struct plan *plan, const struct partial *total, size_t p,
+			   char text[STATISTIC_TEXT_NBYTES])
+{
+	struct pair_sums sums = {.operation = operation};
+
+	*text = '\0';
+	read_pair(&plan->pairs[p], total, &total->pairs[p], &sums);
+	formulas[operation].pair(&sums, text);
 }

@@ -24,6 +24,7 @@ struct ranks; /* quantile.h */
 
 /* The moments of a column, in the form that formulas take. */
 struct column_moments {
+	enum operation operation; /* that is computed: statistic_format sets it */
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
 	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
 	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
@@ -39,17 +40,6 @@ typedef void statistic_formula(const struct column_moments *m, char text[STATIST
 /* Like that, for the kind TEXT: finds one of the column's texts; returns false for a column without texts. */
 typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
 
-/* How many digits after the point are right of each number of a column; scale: the largest of theirs. May be negative. Of
- * numbers of which none was rounded: RATIO_ALL, with which all is written exactly. */
-int statistic_places(int scale);
-
-/* How many digits are right of a deviation, a root; 0 or less: none,
- * and it is the errors of rounded numbers alone that make them differ. places: statistic_places of the numbers. */
-int statistic_ndigits(int places, struct ratio deviation);
-
-/* In statistic_shape.c: */
-statistic_formula statistic_skewness, statistic_skewness_pop, statistic_kurtosis, statistic_kurtosis_pop;
-
 /* Reads a column's moments out of its fold, without ranks. npresent: as above. has_texts: values that
  * are no numbers are among them. */
 void statistic_moments(const struct column_partial *column, uint64_t npresent, bool has_texts,
@@ -60,8 +50,7 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 const char *statistic_end_text(enum operation operation, const struct column_moments *m, bool is_text);
 
 /* Writes the result of an operation of kind REDUCE. */
-void statistic_format(enum operation operation, const struct column_moments *m,
-		      char text[STATISTIC_TEXT_NBYTES]);
+void statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
 
 /* A column's moments where their sums fit. */
 struct short_moments {
@@ -76,23 +65,18 @@ struct short_moments {
  * in a tenth of the time. No terminator. Returns the text's end, or NULL where it takes longer numbers. */
 char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
 
-/* Does that for a skewness or kurtosis. */
-char *statistic_shape_write_short(enum operation operation, const struct short_moments *m, char *to);
-
-/* Sets *out to n times the sum of squares, less the square of the sum: what variances are made of. Returns false where it does
- * not fit. */
-static inline bool statistic_scatter_short(const struct short_moments *m, int128 *out)
-{
-	uint128 squares;
-
-	if (__builtin_mul_overflow(m->squares, (uint128)m->count, &squares) || squares > (uint128)DECIMAL_INT128_MAX)
-		return false;
-	*out = (int128)(squares - (uint128)m->sum * (uint128)m->sum); /* the square of the sum is n times that of the squares at most */
-	return true;
-}
-
 /* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */
-bool statistic_text(enum operation operation, const struct column_moments *m,
-		    struct key_found *out);
+bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out);
+
+/* Writes the result of an operation of kind PAIR for the pair p of a plan, NUL-terminated; "" where it
+ * has no value. total: the fold of all records. */
+void pair_statistic_format(enum operation operation, const struct plan *plan,
+			   const struct partial *total, size_t p,
+			   char text[STATISTIC_TEXT_NBYTES]);
+
+/* Writes what pair_statistic_format writes, in a tenth of the time. sides: the moments of x and y over the records that have both
+ * values. products: the sum of theirs, with the scales of both sides together. No terminator. Returns the text's end, or NULL where
+ * it takes longer numbers. */
+char *pair_statistic_write_short(enum operation operation, const struct short_moments sides[2], int128 products, char *to);
 
 #endif
