@@ -5,14 +5,29 @@
  */
 #include "emit/choice.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/memory_limit.h"
+#include "base/text_buffer.h"
+#include "io/writer.h"
 
 #define GATHERED_LEAST 4096
 #define WRITE_NBYTES (1 << 20)
+
+struct choice {
+	enum choice_kind kind;
+	uint64_t nmost, seed;  /* N, and of a sample */
+	_Atomic uint64_t bound;
+	pthread_mutex_t lock;  /* guards all below */
+	struct chosen_record *records; /* owned */
+	size_t nrecords, capacity;
+	struct text_buffer text; /* of all of them, one behind the other */
+	uint64_t ntaken;       /* bytes of the memory limit */
+};
 
 /* ---- keys ---- */
 
@@ -32,21 +47,26 @@ static uint64_t choice_key(const struct choice *c, uint64_t number)
 
 /* ---- all records ---- */
 
-void choice_init(struct choice *c, enum choice_kind kind, uint64_t nmost, uint64_t seed)
+struct choice *choice_new(enum choice_kind kind, uint64_t nmost, uint64_t seed)
 {
+	struct choice *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
 	*c = (struct choice){.kind = kind, .nmost = nmost, .seed = seed, .bound = UINT64_MAX};
 	pthread_mutex_init(&c->lock, NULL);
+	return c;
 }
 
 void choice_free(struct choice *c)
 {
-	if (c->nmost == 0)
+	if (!c)
 		return;
 	free(c->records);
 	text_free(&c->text);
 	memory_give(c->ntaken);
 	pthread_mutex_destroy(&c->lock);
-	memset(c, 0, sizeof *c);
+	free(c);
 }
 
 /* The k-th least of n different keys, from 0 on; reorders them. Quickselect: Hoare, Algorithm 65: Find,

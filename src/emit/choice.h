@@ -17,15 +17,14 @@
 #ifndef GPUSTAT_CHOICE_H
 #define GPUSTAT_CHOICE_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
-#include "io/writer.h"
+
+struct writer; /* io/writer.h */
+struct choice;
 
 /* A record that may be printed. */
 struct chosen_record {
@@ -36,19 +35,10 @@ struct chosen_record {
 
 enum choice_kind { CHOICE_LAST, CHOICE_SAMPLE };
 
-/* All that may be printed of a run. Zeroed: none. Made with choice_init, freed with choice_free. */
-struct choice {
-	enum choice_kind kind;
-	uint64_t nmost, seed;  /* N, and of a sample */
-	_Atomic uint64_t bound;
-	pthread_mutex_t lock;  /* guards all below */
-	struct chosen_record *records; /* owned */
-	size_t nrecords, capacity;
-	struct text_buffer text; /* of all of them, one behind the other */
-	uint64_t ntaken;       /* bytes of the memory limit */
-};
+/* All that may be printed of a run. NULL: no memory. */
+struct choice *choice_new(enum choice_kind kind, uint64_t nmost, uint64_t seed);
 
-void choice_init(struct choice *c, enum choice_kind kind, uint64_t nmost, uint64_t seed);
+/* c: NULL: nothing is done. */
 void choice_free(struct choice *c);
 
 /* Writes the records that are chosen. After all threads have ended. Errors: writer_write's. */

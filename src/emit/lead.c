@@ -25,6 +25,7 @@
 
 #include "base/array.h"
 #include "base/memory_limit.h"
+#include "io/writer.h"
 
 #define IS_OPEN UINT32_MAX /* part_nbytes of a field that is not in the frame */
 

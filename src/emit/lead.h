@@ -18,8 +18,9 @@
 #include "emit/new_fields.h"
 #include "fold/group.h"
 #include "fold/row_block.h"
-#include "io/writer.h"
 #include "query/plan.h"
+
+struct writer; /* io/writer.h */
 
 struct lead_row {
 	size_t begin;   /* in the gathered bytes, of its parts */

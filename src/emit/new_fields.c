@@ -7,10 +7,9 @@
 
 #include <stdlib.h>
 
-#include "csv/field.h"
 #include "emit/running_window.h"
-#include "fold/rank_tables.h"
-#include "fold/row_windows.h"
+#include "fold/rank_table.h"
+#include "fold/window.h"
 #include "number/decimal.h"
 #include "query/value.h"
 
@@ -28,6 +27,8 @@ struct writing {
 	uint64_t offset_bytes;
 	size_t i; /* new column */
 	const struct new_column *column;
+	const struct simd_numbers *x; /* the numbers of its column; none of one that does not parse */
+	void *state;    /* without groups: its */
 	unsigned leads; /* 1: a delimiter comes before its fields */
 	size_t *begins; /* where they begin */
 };
@@ -35,8 +36,11 @@ struct writing {
 /* The state of the column that a row adds to. NULL: no memory. */
 static inline void *state_at(const struct writing *w, unsigned row)
 {
-	char *states = w->groups ? new_fields_group(w->f, w->groups[row]) : w->f->state;
+	char *states;
 
+	if (!w->groups)
+		return w->state;
+	states = new_fields_group(w->f, w->groups[row]);
 	return states ? states + w->f->offsets[w->i] : NULL;
 }
 
@@ -46,32 +50,27 @@ typedef char *field_writer(const struct writing *w, unsigned k, char *to);
 /* Writes the fields of all rows. Inline, so that each column has a loop of its own. */
 static inline __attribute__((always_inline)) char *write_each(const struct writing *w, field_writer *write, char *to)
 {
-	const char *data = w->f->text.data;
+	const char delimiter = w->f->plan->dialect.delimiter, *data = w->f->text.data;
+	const unsigned n = w->f->nrows, leads = w->leads;
+	size_t *begins = w->begins;
 
-	for (unsigned k = 0; k < w->f->nrows && to; k++) {
-		w->begins[k] = (size_t)(to - data);
-		*to = w->f->plan->dialect.delimiter;
-		to = write(w, k, to + w->leads);
+	for (unsigned k = 0; k < n && to; k++) {
+		begins[k] = (size_t)(to - data);
+		*to = delimiter;
+		to = write(w, k, to + leads);
 	}
 	return to;
 }
 
-/* The numbers that the column adds up: none of a column that does not parse. */
-static const struct simd_numbers *numbers_of(const struct writing *w)
-{
-	static const struct simd_numbers none;
-
-	return w->f->plan->columns[w->column->column].parses ? row_block_numbers(w->b, w->column->column) : &none;
-}
+#define WRITE_EACH(name, field_writer) \
+	static char *name(const struct writing *w, char *to) { return write_each(w, field_writer, to); }
 
 /* Reads the row's value. */
-static enum status read_row(const struct writing *w, unsigned row, struct value *v)
+static inline enum status read_row(const struct writing *w, unsigned row, struct value *v)
 {
-	const struct simd_numbers *x = numbers_of(w);
-
-	if (x->numbers >> row & 1) {
+	if (w->x->numbers >> row & 1) {
 		v->kind = DECIMAL_NUMBER;
-		v->number = (struct decimal){x->significand[row], x->scale[row]};
+		v->number = (struct decimal){w->x->significand[row], w->x->scale[row]};
 		return STATUS_OK;
 	}
 	return row_block_read(w->b, w->column->column, row, true, &w->f->scratch, v);
@@ -99,11 +98,6 @@ static enum status begin_total(void *state, const struct new_column *column, con
 			      .total = {.scale = (int)group_cell_scale(cell), .limbs = r->total.limbs}};
 	r->total.value = column->kind == NEW_MIN ? cell->extremes[0] : column->kind == NEW_MAX ? cell->extremes[1] : cell->sum;
 	return STATUS_OK;
-}
-
-static void free_total(void *state)
-{
-	running_free(state);
 }
 
 /* Adds a row's field that is not a plain number. */
@@ -152,8 +146,8 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 /* Inline, so that the loop over a column's rows keeps all of this in registers. */
 static inline __attribute__((always_inline)) char *write_totals_of(const struct writing *w, bool by_group, char *to)
 {
-	struct running *total = by_group ? NULL : state_at(w, 0);
-	const struct simd_numbers *x = numbers_of(w);
+	struct running *total = w->state;
+	const struct simd_numbers *x = w->x;
 	struct decimal_writer d = w->f->writers[w->i];
 	const bool exclusive = w->f->plan->exclusive;
 	const char delimiter = w->f->plan->dialect.delimiter, *data = w->f->text.data;
@@ -188,11 +182,6 @@ static enum status begin_spread(void *state, const struct new_column *column, co
 	return running_spread_begin(state, &from->before->columns[column->column]);
 }
 
-static void free_spread(void *state)
-{
-	running_spread_free(state);
-}
-
 static char *write_spread(const struct writing *w, unsigned k, char *to)
 {
 	struct running_spread *r = state_at(w, w->f->rows[k]);
@@ -206,10 +195,7 @@ static char *write_spread(const struct writing *w, unsigned k, char *to)
 	return exclusive ? to : running_spread_write(r, w->column->kind, to);
 }
 
-static char *write_spreads(const struct writing *w, char *to)
-{
-	return write_each(w, write_spread, to);
-}
+WRITE_EACH(write_spreads, write_spread)
 
 /* ---- windows ---- */
 
@@ -221,11 +207,6 @@ static enum status begin_window(void *state, const struct new_column *column, co
 	r->plan = NULL;
 	return from->group ? STATUS_OK : running_window_begin(r, &from->before->windows[column->window],
 							      &from->before->columns[column->column]);
-}
-
-static void free_window(void *state)
-{
-	running_window_free(state);
 }
 
 /* Whether the row's group itself shows what the window does with a value, and takes it: running_window.h, "in line". */
@@ -252,7 +233,9 @@ static char *write_window(const struct writing *w, unsigned k, char *to)
 	struct running_window *r;
 	struct recent_value v;
 
-	if (row_number_value(w->b, w->column->column, numbers_of(w), row, &w->f->scratch, &v) != STATUS_OK)
+	if (w->x->numbers >> row & 1)
+		v = (struct recent_value){.kind = RECENT_NUMBER, .number = {w->x->significand[row], w->x->scale[row]}};
+	else if (row_number_value(w->b, w->column->column, w->x, row, &w->f->scratch, &v) != STATUS_OK)
 		return NULL;
 	if (is_in_line(w, row, &v))
 		return group_running_write(w->groups[row], w->f->plan, w->column->window, &v, to);
@@ -260,75 +243,57 @@ static char *write_window(const struct writing *w, unsigned k, char *to)
 	return r ? running_window_write(r, &v, to) : NULL;
 }
 
-static char *write_windows(const struct writing *w, char *to)
-{
-	return write_each(w, write_window, to);
-}
+WRITE_EACH(write_windows, write_window)
 
 /* ---- fields, of any length ---- */
 
-struct shown {
-	const char *text;
-	size_t nbytes;
-};
-
 /* Appends the fields of n kept rows, from row `first` on, each with the delimiter before it. is_padded: COPY_NBYTES may be read
- * of each. */
-static enum status append(const struct writing *w, unsigned first, unsigned n, const struct shown *fields, bool is_padded)
+ * of each. Inline, so that both have a loop of their own. */
+static inline __attribute__((always_inline)) enum status append(const struct writing *w, unsigned first, unsigned n,
+								const struct row_text *fields, bool is_padded)
 {
 	struct text_buffer *text = &w->f->text;
 	const char delimiter = w->f->plan->dialect.delimiter;
-	const bool joins = w->f->plan->dialect.whitespace; /* fields end at blanks */
-	size_t nbytes = n * w->leads;
-	char *to;
+	const unsigned leads = w->leads;
+	size_t nbytes = n * leads, *begins = w->begins + first;
+	char *to, *data;
 
 	for (unsigned k = 0; k < n; k++)
 		nbytes += fields[k].nbytes;
 	TRY(text_reserve(text, nbytes + EMIT_SLACK));
-	to = text->data + text->nbytes;
+	data = text->data;
+	to = data + text->nbytes;
 	for (unsigned k = 0; k < n; k++) {
-		char *field = to + w->leads;
-		w->begins[first + k] = (size_t)(to - text->data);
+		begins[k] = (size_t)(to - data);
 		*to = delimiter;
-		to = field + fields[k].nbytes;
-		if (is_padded)
-			copy_text(field, fields[k].text, fields[k].nbytes);
-		else
-			memcpy(field, fields[k].text, fields[k].nbytes);
-		for (char *at = field; joins && at < to; at++)
-			*at = decimal_is_blank(*at) ? '_' : *at;
+		to += leads;
+		to = is_padded ? copy_text(to, fields[k].text, fields[k].nbytes)
+			       : (char *)memcpy(to, fields[k].text, fields[k].nbytes) + fields[k].nbytes;
 	}
-	text->nbytes = (size_t)(to - text->data);
+	text->nbytes = (size_t)(to - data);
 	return STATUS_OK;
 }
 
 /* The rows' own fields. */
-static enum status own_fields(const struct writing *w, struct shown fields[ROW_BLOCK_NROWS])
+static enum status own_fields(const struct writing *w, struct row_text fields[ROW_BLOCK_NROWS])
 {
-	const struct csv_dialect *dialect = &w->f->plan->dialect;
 	const size_t c = w->column->column;
-	const bool trims = csv_dialect_trims(dialect), is_let = w->f->plan->columns[c].let;
-	struct field_span spans[ROW_BLOCK_NROWS];
 	struct recent_value v;
 
-	if (!is_let)
-		row_block_fields(w->b, c, w->f->rows, w->f->nrows, spans);
+	if (!w->f->plan->columns[c].let) {
+		row_block_fields(w->b, c, w->f->rows, w->f->nrows, fields);
+		return STATUS_OK;
+	}
 	for (unsigned k = 0; k < w->f->nrows; k++) {
-		if (is_let) {
-			TRY(row_text_value(w->b, c, w->f->rows[k], false, &w->f->scratch, &v));
-			fields[k] = (struct shown){v.text, v.nbytes};
-			continue;
-		}
-		fields[k] = (struct shown){w->b->text + spans[k].begin, spans[k].end - spans[k].begin};
-		if (trims)
-			fields[k].text = field_trim(dialect, fields[k].text, &fields[k].nbytes);
+		TRY(row_text_value(w->b, c, w->f->rows[k], false, &w->f->scratch, &v));
+		fields[k] = (struct row_text){v.text, v.nbytes};
 	}
 	return STATUS_OK;
 }
 
 static char *write_copies(const struct writing *w, char *to)
 {
-	struct shown fields[ROW_BLOCK_NROWS];
+	struct row_text fields[ROW_BLOCK_NROWS];
 
 	if (own_fields(w, fields) != STATUS_OK || append(w, 0, w->f->nrows, fields, true) != STATUS_OK)
 		return NULL;
@@ -340,14 +305,14 @@ static char *write_copies(const struct writing *w, char *to)
 static enum status append_lags(const struct writing *w, struct recent *kept, uint64_t nback)
 {
 	const unsigned n = w->f->nrows, nold = nback < n ? (unsigned)nback : n;
-	struct shown own[ROW_BLOCK_NROWS], old[ROW_BLOCK_NROWS];
+	struct row_text own[ROW_BLOCK_NROWS], old[ROW_BLOCK_NROWS];
 
 	TRY(own_fields(w, own));
 	for (unsigned k = 0; k < nold; k++) {
 		struct recent_value v = {.text = "", .nbytes = 0};
 		if (kept->nvalues + k >= nback)
 			v = recent_at(kept, kept->nvalues + k - nback);
-		old[k] = (struct shown){v.text, v.nbytes};
+		old[k] = (struct row_text){v.text, v.nbytes};
 	}
 	TRY(append(w, 0, nold, old, false));
 	TRY(append(w, nold, n - nold, own, true));
@@ -363,7 +328,7 @@ static enum status append_lags(const struct writing *w, struct recent *kept, uin
 static enum status append_filled(const struct writing *w, struct recent *kept)
 {
 	struct recent_value v, last = {.kind = RECENT_NONE, .text = ""};
-	struct shown fields[ROW_BLOCK_NROWS];
+	struct row_text fields[ROW_BLOCK_NROWS];
 	unsigned nold = 0, n = w->f->nrows;
 
 	if (kept->nvalues)
@@ -374,7 +339,7 @@ static enum status append_filled(const struct writing *w, struct recent *kept)
 			last = v;
 		else if (nold == k)
 			nold++;
-		fields[k] = (struct shown){last.text, last.nbytes};
+		fields[k] = (struct row_text){last.text, last.nbytes};
 	}
 	TRY(append(w, 0, nold, fields, false));
 	TRY(append(w, nold, n - nold, fields + nold, true));
@@ -399,17 +364,17 @@ static enum status append_of_group(const struct writing *w, unsigned k)
 		r = window_at(w, row);
 		TRY(r ? running_window_field(r, &v, &out) : STATUS_NO_MEMORY);
 	}
-	return append(w, k, 1, &(struct shown){out.text, out.nbytes}, false);
+	return append(w, k, 1, &(struct row_text){out.text, out.nbytes}, false);
 }
 
 static char *write_lags(const struct writing *w, char *to)
 {
-	struct running_window *r = w->groups ? NULL : state_at(w, 0);
+	struct running_window *r = w->state;
 	enum status status = STATUS_OK;
 
 	for (unsigned k = 0; w->groups && k < w->f->nrows && status == STATUS_OK; k++)
 		status = append_of_group(w, k);
-	if (r)
+	if (!w->groups)
 		status = w->column->kind == NEW_LAG ? append_lags(w, &r->recent, r->plan->nrows) : append_filled(w, &r->recent);
 	to = w->f->text.data + w->f->text.nbytes;
 	return status == STATUS_OK ? to : NULL;
@@ -435,10 +400,7 @@ static char *write_row_number(const struct writing *w, unsigned k, char *to)
 	return n ? decimal_writer_u64(&w->f->writers[w->i], to, (*n)++ + !w->f->plan->exclusive) : NULL;
 }
 
-static char *write_row_numbers(const struct writing *w, char *to)
-{
-	return write_each(w, write_row_number, to);
-}
+WRITE_EACH(write_row_numbers, write_row_number)
 
 static enum status begin_offset(void *state, const struct new_column *column, const struct beginning *from)
 {
@@ -460,10 +422,7 @@ static char *write_offset(const struct writing *w, unsigned k, char *to)
 	return n ? decimal_writer_u64(&w->f->writers[w->i], to, (*n)++) : NULL;
 }
 
-static char *write_offsets(const struct writing *w, char *to)
-{
-	return write_each(w, write_offset, to);
-}
+WRITE_EACH(write_offsets, write_offset)
 
 static char *write_byte_offset(const struct writing *w, unsigned k, char *to)
 {
@@ -472,10 +431,7 @@ static char *write_byte_offset(const struct writing *w, unsigned k, char *to)
 	return decimal_writer_u64(&w->f->writers[w->i], to, w->offset_bytes + begin);
 }
 
-static char *write_byte_offsets(const struct writing *w, char *to)
-{
-	return write_each(w, write_byte_offset, to);
-}
+WRITE_EACH(write_byte_offsets, write_byte_offset)
 
 /* ---- ranks ---- */
 
@@ -495,8 +451,9 @@ static enum status begin_lookup(const struct writing *w, unsigned row, struct ra
 	const struct rank_table *const *table = state_at(w, row);
 	struct value v;
 
-	*l = (struct rank_lookup){.table = NULL};
-	if (!table || !*table)
+	l->table = NULL;
+	l->rank = 0;
+	if (!table || !*table || w->x->empty >> row & 1)
 		return table ? STATUS_OK : STATUS_NO_MEMORY;
 	TRY(read_row(w, row, &v));
 	l->number = v.number;
@@ -531,19 +488,20 @@ struct new_column_ops {
 	enum status (*begin)(void *state, const struct new_column *column, const struct beginning *from); /* NULL: nothing begins */
 	void (*free)(void *state); /* what it owns; NULL: nothing */
 	char *(*write)(const struct writing *w, char *to); /* like field_writer, for all rows; copies make their own room */
+	bool has_numbers;   /* of its column */
 	bool needs_partial; /* a group's cells do not do */
 };
 
 static const struct new_column_ops
-	totals = {sizeof(struct running), begin_total, free_total, write_totals, false},
-	spreads = {sizeof(struct running_spread), begin_spread, free_spread, write_spreads, true},
-	windows = {sizeof(struct running_window), begin_window, free_window, write_windows, false},
-	lags = {sizeof(struct running_window), begin_window, free_window, write_lags, false},
-	copies = {0, NULL, NULL, write_copies, false},
-	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, false},
-	row_numbers = {sizeof(uint64_t), begin_row_number, NULL, write_row_numbers, false},
-	offsets = {sizeof(uint64_t), begin_offset, NULL, write_offsets, false},
-	byte_offsets = {0, NULL, NULL, write_byte_offsets, false};
+	totals = {sizeof(struct running), begin_total, running_free, write_totals, true, false},
+	spreads = {sizeof(struct running_spread), begin_spread, running_spread_free, write_spreads, true, true},
+	windows = {sizeof(struct running_window), begin_window, running_window_free, write_windows, true, false},
+	lags = {sizeof(struct running_window), begin_window, running_window_free, write_lags, false, false},
+	copies = {0, NULL, NULL, write_copies, false, false},
+	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, true, false},
+	row_numbers = {sizeof(uint64_t), begin_row_number, NULL, write_row_numbers, false, false},
+	offsets = {sizeof(uint64_t), begin_offset, NULL, write_offsets, false, false},
+	byte_offsets = {0, NULL, NULL, write_byte_offsets, false, false};
 
 static const struct new_column_ops *ops_of(const struct new_column *column)
 {
@@ -698,7 +656,7 @@ static enum status guard(const struct writing *w, unsigned k)
 }
 
 /* Sets the input's decimal point in the fields of the column written last, so that the file keeps one notation, and quotes around
- * those that hold the delimiter; with whitespace "_" for empty ones, as for blanks: else nothing would be read in their place; and
+ * those that hold the delimiter; with whitespace "_" for blanks and for empty ones: else nothing would be read in their place; and
  * sees to it that no field which is the first of its line begins a comment. From the last to the first, since fields grow. */
 static enum status finish_fields(const struct writing *w)
 {
@@ -706,9 +664,9 @@ static enum status finish_fields(const struct writing *w)
 	const struct csv_dialect *d = &plan->dialect;
 	const bool is_number = !new_column_has(w->column->kind, NEW_COPIES);
 	const bool points = is_number && plan->notation.decimal != '.', quotes = is_number && new_fields_need_quotes(plan);
-	const bool fills = d->whitespace && !plan->curve, guards = !w->leads && d->comment && !plan->curve;
+	const bool joins = d->whitespace && !is_number, fills = d->whitespace && !plan->curve, guards = !w->leads && d->comment && !plan->curve;
 
-	for (unsigned k = w->f->nrows; (points || quotes || fills || guards) && k-- > 0;) {
+	for (unsigned k = w->f->nrows; (points || quotes || joins || fills || guards) && k-- > 0;) {
 		size_t begin = w->begins[k] + w->leads, nbytes = w->begins[k + 1] - begin;
 		char *field = w->f->text.data + begin, *point = points ? memchr(field, '.', nbytes) : NULL;
 		if (point)
@@ -718,6 +676,8 @@ static enum status finish_fields(const struct writing *w)
 			TRY(insert(w, k, begin, 1));
 			w->f->text.data[begin] = w->f->text.data[begin + nbytes + 1] = d->quote;
 		}
+		for (size_t at = 0; joins && at < nbytes; at++)
+			field[at] = decimal_is_blank(field[at]) ? '_' : field[at]; /* fields end at blanks */
 		if (fills && nbytes == 0) {
 			TRY(insert(w, k, begin, 1));
 			w->f->text.data[begin] = '_';
@@ -732,6 +692,7 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 			     const struct row_filter *filter, struct group *const *groups,
 			     uint64_t offset_bytes)
 {
+	static const struct simd_numbers none;
 	struct writing w = {.f = f, .b = b, .filter = filter, .groups = groups, .offset_bytes = offset_bytes, .begins = f->begins};
 
 	f->nrows = 0;
@@ -741,6 +702,9 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 	for (; w.i < f->plan->nnew_columns; w.i++, w.begins += ROW_BLOCK_NROWS + 1) {
 		char *to;
 		w.column = &f->plan->new_columns[w.i];
+		w.state = f->state + f->offsets[w.i];
+		w.x = ops_of(w.column)->has_numbers && f->plan->columns[w.column->column].parses
+			      ? row_block_numbers(b, w.column->column) : &none;
 		w.leads = w.i > 0 || !f->plan->only;
 		if (!new_column_has(w.column->kind, NEW_COPIES))
 			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));

@@ -16,7 +16,7 @@
 #include "emit/running.h"
 #include "fold/column.h"
 #include "fold/group.h"
-#include "fold/group_window.h"
+#include "fold/window.h"
 #include "fold/row_block.h"
 #include "fold/row_filter.h"
 #include "query/plan.h"

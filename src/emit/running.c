@@ -10,10 +10,10 @@
 
 /* ---- totals ---- */
 
-void running_free(struct running *r)
+void running_free(void *r)
 {
-	exact_free(&r->total);
-	memset(r, 0, sizeof *r);
+	exact_free(&((struct running *)r)->total);
+	memset(r, 0, sizeof(struct running));
 }
 
 enum status running_begin(struct running *r, enum new_column_kind kind,
@@ -92,10 +92,9 @@ enum status running_add_value(struct running *r, const struct value *v)
 
 /* ---- variances ---- */
 
-void running_spread_free(struct running_spread *r)
+void running_spread_free(void *r)
 {
-	column_free(&r->so_far);
-	memset(r, 0, sizeof *r);
+	column_free(&((struct running_spread *)r)->so_far);
 }
 
 enum status running_spread_begin(struct running_spread *r, const struct column_partial *before)

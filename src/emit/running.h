@@ -33,8 +33,8 @@ static inline const struct wide *fold_total(enum new_column_kind kind, const str
 	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
 }
 
-/* Frees what r owns. r may be zeroed. */
-void running_free(struct running *r);
+/* Frees what r, a struct running, owns. r may be zeroed. */
+void running_free(void *r);
 
 /* Makes r the total of all numbers in before, the fold of the records so far. column: the plan's.
  * Keeps r's memory. Errors: STATUS_NO_MEMORY. */
@@ -85,7 +85,8 @@ struct running_spread {
 	struct column_partial so_far; /* owned */
 };
 
-void running_spread_free(struct running_spread *r);
+/* Frees what r, a struct running_spread, owns. */
+void running_spread_free(void *r);
 
 /* Makes r that of all numbers in before, the fold of the records so far. Keeps r's memory. Errors:
  * STATUS_NO_MEMORY. */

@@ -144,7 +144,7 @@ static enum status extremes_begin(struct window_extremes *e, bool wants_max, con
 
 	extremes_clear(e);
 	e->nvalues = r->nvalues;
-	return recent_each_back(r, skip_extremes, add_before, &b);
+	return recent_each(r, true, skip_extremes, add_before, &b);
 }
 
 static void extremes_keep(struct window_extremes *e, uint64_t n)
@@ -157,8 +157,10 @@ static void extremes_keep(struct window_extremes *e, uint64_t n)
 }
 
 
-void running_window_free(struct running_window *r)
+void running_window_free(void *window)
 {
+	struct running_window *r = window;
+
 	recent_free(&r->recent);
 	extremes_free(&r->extremes);
 	exact_free(&r->sum);
@@ -272,7 +274,7 @@ static enum status begin(struct running_window *r, const struct window_fold *bef
 		r->last = recent_oldest(&r->recent);
 	if (is_change(r->plan) || new_column_has(r->plan->kind, NEW_COPIES))
 		return STATUS_OK;
-	return recent_each_piece(&before->recent, take_in_piece, take_in, r);
+	return recent_each(&before->recent, false, take_in_piece, take_in, r);
 }
 
 /* The largest scale of a column's numbers. */
@@ -340,7 +342,7 @@ static int window_scale(struct running_window *r)
 {
 	if (r->coarsest && r->ncoarsest == 0) {
 		r->coarsest = 0;
-		recent_each_piece(&r->recent, skip_piece, note_value, r);
+		recent_each(&r->recent, false, skip_piece, note_value, r);
 	}
 	if (r->coarsest)
 		return r->coarsest;

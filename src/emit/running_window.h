@@ -12,7 +12,6 @@
 
 #include "base/status.h"
 #include "fold/column.h"
-#include "fold/group_window.h"
 #include "fold/recent.h"
 #include "fold/window.h"
 #include "number/ewma.h"
@@ -42,7 +41,8 @@ struct running_window {
 	struct recent_value last; /* of NEW_DELTA and NEW_RATIO: the last number, a long one in `recent` */
 };
 
-void running_window_free(struct running_window *r);
+/* Frees what a struct running_window owns. */
+void running_window_free(void *window);
 
 /* Makes r the window after the records of which before is the fold, and numbers that of its column. Keeps r's memory.
  * Errors: STATUS_NO_MEMORY. */
@@ -62,7 +62,7 @@ char *running_window_write(struct running_window *r, const struct recent_value *
 enum status running_window_field(struct running_window *r, const struct recent_value *value,
 				 struct recent_value *out);
 
-/* ---- where a group has the window in line (fold/group_window.h), and the value fits ---- */
+/* ---- where a group has the window in line (fold/window.h), and the value fits ---- */
 
 /* Like running_window_write, for window i of the plan. */
 char *group_running_write(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);

@@ -11,7 +11,7 @@
 
 #include "base/memory_limit.h"
 #include "fold/group_values.h"
-#include "fold/group_window.h"
+#include "fold/window.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
 #include "number/decimal_text.h"

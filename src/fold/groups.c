@@ -16,7 +16,7 @@
 #include "base/thread.h"
 #include "fold/group_keys.h"
 #include "fold/group_values.h"
-#include "fold/group_window.h"
+#include "fold/window.h"
 #include "fold/key_memory.h"
 #include "query/let.h"
 

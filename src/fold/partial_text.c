@@ -12,10 +12,9 @@
 #include <string.h>
 
 #include "fold/group_result.h"
-#include "fold/group_window.h"
+#include "fold/window.h"
 #include "fold/groups.h"
 #include "fold/pair.h"
-#include "fold/window.h"
 #include "number/decimal_text.h"
 #include "number/exact_text.h"
 
@@ -523,7 +522,7 @@ static void window_members(struct json_text *j, struct window_fold *w)
 	}
 	json_mark(json_member(j, "values"), "[");
 	if (!j->reads)
-		recent_each(&w->recent, put_value, j);
+		recent_each(&w->recent, false, NULL, put_value, j);
 	if (j->reads)
 		do
 			get_value(j, w);

@@ -15,6 +15,8 @@
 
 #include "base/memory_limit.h"
 #include "base/thread.h"
+#include "fold/group_values.h"
+#include "fold/key_memory.h"
 #include "fold/values_select.h"
 #include "number/decimal_text.h"
 
@@ -317,39 +319,12 @@ enum status rank_table_make(struct rank_table *t, const struct column_partial *c
 
 /* ---- looking up ---- */
 
-/* How many of the sorted x[begin .. end) are less than key, or with_equal also those that equal it. */
-static uint64_t count_below(const uint64_t *x, uint64_t begin, uint64_t end, uint64_t key, bool with_equal)
+/* How many of the sorted elements [begin, end) of x are less than key, or with_equal also those that equal it. Inline, so that
+ * the comparison is. */
+static inline __attribute__((always_inline)) uint64_t count_below(const void *x, size_t each_nbytes, uint64_t begin, uint64_t end,
+								  const void *key, bool with_equal,
+								  int (*compare)(const void *, const void *))
 {
-	while (begin < end) {
-		uint64_t middle = begin + (end - begin) / 2;
-		if (x[middle] < key || (with_equal && x[middle] == key))
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
-}
-
-static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_equal)
-{
-	uint64_t key = (uint64_t)(x - t->least), start;
-
-	if (x < t->least)
-		return 0;
-	if (x - t->least > t->distances[t->n - 1])
-		return t->n;
-	if (!t->starts)
-		return count_below(t->distances, 0, t->n, key, with_equal);
-	start = key >> t->shift;
-	return count_below(t->distances, t->starts[start], t->starts[start + 1], key, with_equal);
-}
-
-/* Like count_below, of the sorted n elements at x, each_nbytes long. */
-static uint64_t count_below_long(const void *x, uint64_t n, size_t each_nbytes, const void *key, bool with_equal,
-				 int (*compare)(const void *, const void *))
-{
-	uint64_t begin = 0, end = n;
-
 	while (begin < end) {
 		uint64_t middle = begin + (end - begin) / 2;
 		int order = compare((const char *)x + middle * each_nbytes, key);
@@ -361,19 +336,20 @@ static uint64_t count_below_long(const void *x, uint64_t n, size_t each_nbytes, 
 	return begin;
 }
 
-/* Sets *x to a number of any kind. Returns false where it is beyond the range. */
-static bool widen(const struct value *number, struct wide *x)
+static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_equal)
 {
-	int scale;
+	const uint64_t key = (uint64_t)(x - t->least);
+	uint64_t begin = 0, end = t->n;
 
-	if (number->kind == DECIMAL_WIDE) {
-		if (wide_parse(number->text, number->nbytes, x, &scale) != STATUS_OK)
-			return false;
-		wide_settle(x, scale);
-		return true;
+	if (x < t->least)
+		return 0;
+	if (x - t->least > t->distances[t->n - 1])
+		return t->n;
+	if (t->starts) {
+		begin = t->starts[key >> t->shift];
+		end = t->starts[(key >> t->shift) + 1];
 	}
-	wide_set_decimal(x, number->number.significand, number->number.scale);
-	return true;
+	return count_below(t->distances, sizeof key, begin, end, &key, with_equal, compare_distances);
 }
 
 /* The rank of a number that is not of the fast path, or whose column has longer ones. */
@@ -382,15 +358,20 @@ static uint64_t find_long(const struct rank_table *t, const struct value *number
 	uint64_t nbelow;
 	struct wide x;
 	int128 key;
+	int scale;
 
-	if (!widen(number, &x))
-		return 0;
+	if (number->kind == DECIMAL_NUMBER)
+		wide_set_decimal(&x, number->number.significand, number->number.scale);
+	else if (wide_parse(number->text, number->nbytes, &x, &scale) == STATUS_OK)
+		wide_settle(&x, scale);
+	else
+		return 0; /* beyond the range */
 	if (t->keys.kind == KEY_OF_WIDE)
-		nbelow = count_below_long(t->wide, t->n, sizeof x, &x, descending, compare_wide);
+		nbelow = count_below(t->wide, sizeof x, 0, t->n, &x, descending, compare_wide);
 	else if (!wide_to_int128(&x, t->keys.scale, &key))
 		return 0;
 	else if (t->keys.kind == KEY_128)
-		nbelow = count_below_long(t->x128, t->n, sizeof key, &key, descending, compare128);
+		nbelow = count_below(t->x128, sizeof key, 0, t->n, &key, descending, compare128);
 	else
 		nbelow = count_below64(t, key, descending);
 	return descending ? t->n - nbelow + 1 : nbelow + 1;
@@ -481,4 +462,99 @@ void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending)
 	}
 	for (size_t i = 0; i < nbegun; i++)
 		begun[i]->rank = descending ? begun[i]->table->n - begun[i]->begin + 1 : begun[i]->begin + 1;
+}
+
+/* ---- the tables of all columns ---- */
+
+/* Makes the tables of one fold. */
+static enum status make_tables(struct rank_table *to, const struct plan *plan, const struct partial *of, int nthreads)
+{
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_RANK)
+			TRY(rank_table_make(to++, &of->columns[plan->new_columns[i].column], nthreads));
+	return STATUS_OK;
+}
+
+/* Groups whose tables are being made. */
+struct making {
+	struct rank_tables *t;
+	const struct plan *plan;
+	atomic_size_t group; /* the next one's number */
+};
+
+/* Those of a part of the store. */
+struct maker {
+	struct making *m;
+	struct partial blank; /* of a group that has no partial */
+};
+
+static enum status make_group(void *context, struct group *group)
+{
+	struct maker *maker = context;
+	struct making *m = maker->m;
+	const struct partial *of;
+
+	group->state = atomic_fetch_add(&m->group, 1);
+	partial_clear(&maker->blank);
+	of = group_partial(group, m->plan, &maker->blank);
+	return of ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, of, 1) : STATUS_NO_MEMORY;
+}
+
+static enum status make_part(void *context, struct groups *part)
+{
+	struct maker maker = {.m = context};
+	enum status status = partial_init(&maker.blank, part->plan);
+
+	if (status == STATUS_OK)
+		status = groups_each(part, make_group, &maker);
+	partial_free(&maker.blank);
+	return status;
+}
+
+static enum status make_of_groups(struct rank_tables *t, const struct plan *plan, const struct partial *total, int nthreads)
+{
+	struct making m = {.t = t, .plan = plan};
+	void *memory;
+
+	t->groups = plan->groups;
+	if (total->groups)
+		TRY(groups_store(total->groups));
+	TRY(group_store_settle(plan->groups, (size_t)nthreads));
+	t->ngroups = (size_t)group_store_count(plan->groups);
+	TRY(key_memory_new(t->ngroups * t->nranks * sizeof *t->at + 1, &memory));
+	t->at = memory;
+	return group_store_visit(plan->groups, (size_t)nthreads, make_part, &m);
+}
+
+enum status rank_tables_make(struct rank_tables *t, const struct plan *plan, const struct partial *total,
+			     int nthreads)
+{
+	*t = (struct rank_tables){.nranks = plan->nranks, .ngroups = 1};
+	if (plan->nkeys > 0)
+		return make_of_groups(t, plan, total, nthreads);
+	t->at = calloc(t->nranks, sizeof *t->at);
+	return t->at ? make_tables(t->at, plan, total, nthreads) : STATUS_NO_MEMORY;
+}
+
+void rank_tables_free(struct rank_tables *t)
+{
+	for (size_t i = 0; t->at && i < t->ngroups * t->nranks; i++)
+		rank_table_free(&t->at[i]);
+	if (t->groups)
+		key_memory_free(t->at, t->ngroups * t->nranks * sizeof *t->at + 1);
+	else
+		free(t->at);
+	memset(t, 0, sizeof *t);
+}
+
+const struct rank_table *rank_tables_of(const struct rank_tables *t, const struct group *group)
+{
+	const struct group *same;
+	uint64_t hash;
+
+	if (!t->groups || !group)
+		return t->at;
+	hash = group_hash(group, key_seed_get());
+	same = groups_seek(group_store_part(t->groups, (size_t)(hash >> (64 - GROUPS_PART_BITS))), &group->key, hash);
+	return same ? t->at + same->state * t->nranks : NULL;
 }

@@ -14,7 +14,10 @@
 
 #include "base/status.h"
 #include "fold/column.h"
+#include "fold/group.h"
+#include "fold/groups.h"
 #include "fold/values_select.h"
+#include "query/plan.h"
 #include "query/value.h"
 
 /* Zeroed: of no numbers. All owned, and counted towards --memory. Of the three arrays the keys' kind has one,
@@ -55,5 +58,24 @@ struct rank_lookup {
 /* Looks up n numbers, up to RANK_LOOKUPS_MAX, step by step side by side: a table is larger than a cache, and a
  * step of one waits for memory while the others go on. */
 void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending);
+
+/* ---- the tables of all columns of --rank ---- */
+
+struct rank_tables {
+	struct group_store *groups; /* of the pass that kept the numbers; NULL: without keys. Not owned. A group's
+				     * state is its number in `at` */
+	struct rank_table *at; /* plan->nranks for each group, or all records; owned */
+	size_t nranks, ngroups;
+};
+
+/* Makes the tables of a pass over the input that kept the numbers of the plan's columns of NEW_RANK: total is its
+ * fold. The plan's groups must stay. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS; t can then be freed. */
+enum status rank_tables_make(struct rank_tables *t, const struct plan *plan, const struct partial *total,
+			     int nthreads);
+void rank_tables_free(struct rank_tables *t);
+
+/* The plan->nranks tables of a group of another pass's store, by its key; NULL: that pass had no such group.
+ * group: NULL: of all records. Any thread. */
+const struct rank_table *rank_tables_of(const struct rank_tables *t, const struct group *group);
 
 #endif

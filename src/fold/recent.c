@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory_limit.h"
 
 #define BLOCK_NVALUES_MIN 8
@@ -29,8 +30,6 @@ struct recent_block {
 	char *text;
 	size_t text_nbytes, text_capacity;
 	size_t taken_nbytes;      /* of the memory limit */
-	int64_t first_significands[BLOCK_NVALUES_MIN]; /* until there are more */
-	uint8_t first_scales[BLOCK_NVALUES_MIN];
 };
 
 int recent_value_wide(const struct recent_value *v, struct wide *x)
@@ -68,8 +67,7 @@ static bool is_shared(const struct recent_block *b)
 static void block_free(struct recent_block *b)
 {
 	memory_give(b->taken_nbytes);
-	if (b->significands != b->first_significands)
-		free(b->significands);
+	free(b->significands);
 	free(b->text);
 	free(b);
 }
@@ -91,20 +89,20 @@ static enum status take(struct recent_block *b, size_t nbytes)
 /* Gives a block that is not shared room for twice as many values. */
 static enum status block_grow(struct recent_block *b)
 {
-	uint32_t capacity = 2 * b->capacity;
+	uint32_t capacity = b->capacity ? 2 * b->capacity : BLOCK_NVALUES_MIN;
 	int64_t *significands;
 	uint8_t *scales;
 
-	if (take(b, b->capacity * (sizeof *significands + sizeof *scales)) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(take(b, (capacity - b->capacity) * (sizeof *significands + sizeof *scales)));
 	significands = malloc(capacity * (sizeof *significands + sizeof *scales));
 	if (!significands)
 		return STATUS_NO_MEMORY;
 	scales = (uint8_t *)(significands + capacity);
-	memcpy(significands, b->significands, b->nvalues * sizeof *significands);
-	memcpy(scales, b->scales, b->nvalues * sizeof *scales);
-	if (b->significands != b->first_significands)
-		free(b->significands);
+	if (b->nvalues) {
+		memcpy(significands, b->significands, b->nvalues * sizeof *significands);
+		memcpy(scales, b->scales, b->nvalues * sizeof *scales);
+	}
+	free(b->significands);
 	b->significands = significands;
 	b->scales = scales;
 	b->capacity = capacity;
@@ -117,8 +115,7 @@ static enum status block_grow_text(struct recent_block *b, size_t nbytes)
 	size_t capacity = 2 * b->text_capacity + nbytes;
 	char *text;
 
-	if (take(b, capacity - b->text_capacity) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(take(b, capacity - b->text_capacity));
 	text = realloc(b->text, capacity);
 	if (!text)
 		return STATUS_NO_MEMORY;
@@ -207,23 +204,14 @@ void recent_clear(struct recent *r)
 /* Makes room for a piece more. */
 static enum status need_piece(struct recent *r)
 {
-	struct recent_piece *grown;
 	size_t n = r->end - r->first;
 
-	if (r->end < r->capacity)
-		return STATUS_OK;
-	if (r->first > n) { /* more room before than is used: each piece is moved once */
+	if (r->end == r->capacity && r->first > n) { /* more room before than is used: each piece is moved once */
 		memmove(r->pieces, r->pieces + r->first, n * sizeof *r->pieces);
 		r->first = 0;
 		r->end = n;
-		return STATUS_OK;
 	}
-	grown = realloc(r->pieces, (2 * r->capacity + 1) * sizeof *grown);
-	if (!grown)
-		return STATUS_NO_MEMORY;
-	r->pieces = grown;
-	r->capacity = 2 * r->capacity + 1;
-	return STATUS_OK;
+	return ARRAY_GROW(r->pieces, r->capacity, r->end + 1);
 }
 
 /* Begins a block of r's own. */
@@ -231,12 +219,10 @@ static enum status begin_block(struct recent *r)
 {
 	struct recent_block *b;
 
-	if (need_piece(r) != STATUS_OK || !(b = calloc(1, sizeof *b)))
+	TRY(need_piece(r));
+	if (!(b = calloc(1, sizeof *b)))
 		return STATUS_NO_MEMORY;
 	atomic_init(&b->npieces, 1);
-	b->significands = b->first_significands;
-	b->scales = b->first_scales;
-	b->capacity = BLOCK_NVALUES_MIN;
 	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
 	return take(b, sizeof *b);
@@ -286,19 +272,16 @@ static bool may_grow(const struct recent_block *b, size_t nbytes)
 static __attribute__((noinline)) enum status make_room(struct recent *r, size_t nbytes)
 {
 	struct recent_block *b;
-	enum status status = STATUS_OK;
 
 	if (r->owns_last)
 		compact(&r->pieces[r->end - 1]);
 	if (!r->owns_last || (!has_room(r->pieces[r->end - 1].block, nbytes) &&
 			      !may_grow(r->pieces[r->end - 1].block, nbytes)))
-		status = begin_block(r);
+		TRY(begin_block(r));
 	b = r->pieces[r->end - 1].block;
-	if (status == STATUS_OK && b->nvalues == b->capacity)
-		status = block_grow(b);
-	if (status == STATUS_OK && nbytes > b->text_capacity - b->text_nbytes)
-		status = block_grow_text(b, nbytes);
-	return status;
+	if (b->nvalues == b->capacity)
+		TRY(block_grow(b));
+	return nbytes > b->text_capacity - b->text_nbytes ? block_grow_text(b, nbytes) : STATUS_OK;
 }
 
 enum status recent_push(struct recent *r, const struct recent_value *value)
@@ -353,27 +336,22 @@ static enum status add_piece(struct recent *r, struct recent_piece p)
 
 static enum status copy_piece(struct recent *r, struct recent_piece p)
 {
-	enum status status = STATUS_OK;
-
-	for (uint32_t i = p.begin; i < p.end && status == STATUS_OK; i++) {
+	for (uint32_t i = p.begin; i < p.end; i++) {
 		struct recent_value v = block_value(p.block, i);
-		status = recent_push(r, &v);
+		TRY(recent_push(r, &v));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status recent_append(struct recent *r, const struct recent *later)
 {
 	bool shares = r->nvalues == 0 && !r->owns_last; /* a block of its own is used again */
-	enum status status = STATUS_OK;
-
-	for (size_t i = later->first; i < later->end && status == STATUS_OK; i++) {
+	for (size_t i = later->first; i < later->end; i++) {
 		struct recent_piece p = later->pieces[i];
-		if (p.begin == p.end)
-			continue;
-		status = shares || p.end - p.begin > FEW_NVALUES ? add_piece(r, p) : copy_piece(r, p);
+		if (p.begin < p.end)
+			TRY(shares || p.end - p.begin > FEW_NVALUES ? add_piece(r, p) : copy_piece(r, p));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 struct recent_value recent_at(const struct recent *r, uint64_t k)
@@ -385,45 +363,17 @@ struct recent_value recent_at(const struct recent *r, uint64_t k)
 	return block_value(p->block, p->begin + (uint32_t)k);
 }
 
-/* Calls visit for a piece's values, in either direction. */
-static enum status visit_piece(const struct recent_piece *p, bool back, recent_visitor visit, void *context)
+enum status recent_each(const struct recent *r, bool back, recent_skipper skip, recent_visitor visit, void *context)
 {
-	enum status status = STATUS_OK;
-
-	for (uint32_t i = 0, n = p->end - p->begin; i < n && status == STATUS_OK; i++) {
-		struct recent_value v = block_value(p->block, back ? p->end - 1 - i : p->begin + i);
-		status = visit(context, &v);
+	for (size_t i = r->first; i < r->end; i++) {
+		const struct recent_piece *p = &r->pieces[back ? r->end - 1 - (i - r->first) : i];
+		uint32_t n = p->end - p->begin;
+		if (skip && p->begin == 0 && p->has_sum && skip(context, &p->sum))
+			continue;
+		for (uint32_t k = 0; k < n; k++) {
+			struct recent_value v = block_value(p->block, back ? p->end - 1 - k : p->begin + k);
+			TRY(visit(context, &v));
+		}
 	}
-	return status;
-}
-
-/* Whether a piece's values are left out. */
-static bool is_skipped(const struct recent_piece *p, recent_skipper skip, void *context)
-{
-	return skip && p->begin == 0 && p->has_sum && skip(context, &p->sum);
-}
-
-enum status recent_each(const struct recent *r, recent_visitor visit, void *context)
-{
-	return recent_each_piece(r, NULL, visit, context);
-}
-
-enum status recent_each_piece(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t i = r->first; i < r->end && status == STATUS_OK; i++)
-		if (!is_skipped(&r->pieces[i], skip, context))
-			status = visit_piece(&r->pieces[i], false, visit, context);
-	return status;
-}
-
-enum status recent_each_back(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t i = r->end; i-- > r->first && status == STATUS_OK;)
-		if (!is_skipped(&r->pieces[i], skip, context))
-			status = visit_piece(&r->pieces[i], true, visit, context);
-	return status;
+	return STATUS_OK;
 }

@@ -101,17 +101,13 @@ static inline struct recent_value recent_oldest(const struct recent *r)
 	return recent_at(r, 0);
 }
 
-/* Calls visit for each value, from the oldest on, up to one that fails. */
 typedef enum status (*recent_visitor)(void *context, const struct recent_value *value);
-enum status recent_each(const struct recent *r, recent_visitor visit, void *context);
 
 /* Called with the sum of a piece; returns whether that suffices, so that the piece's values are left out. */
 typedef bool (*recent_skipper)(void *context, const struct recent_sum *sum);
 
-/* Like recent_each, but calls skip first for each piece that has a sum. */
-enum status recent_each_piece(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context);
-
-/* Like recent_each_piece, but from the latest value back to the oldest. */
-enum status recent_each_back(const struct recent *r, recent_skipper skip, recent_visitor visit, void *context);
+/* Calls visit for each value, from the oldest on or from the latest back, up to one that fails; before, skip for each piece that
+ * has a sum, unless it is NULL. */
+enum status recent_each(const struct recent *r, bool back, recent_skipper skip, recent_visitor visit, void *context);
 
 #endif

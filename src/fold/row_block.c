@@ -71,16 +71,19 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
 }
 
-void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct field_span *spans)
+void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct row_text *fields)
 {
 	const uint32_t *ends = b->ends + (has_field(b, c) ? b->plan->columns[c].field : b->stride - 1);
 	const char *text = b->text;
 	size_t stride = b->stride;
-	bool has = has_field(b, c), is_last = drops_cr(b, c);
+	bool has = has_field(b, c), is_last = drops_cr(b, c), trims = csv_dialect_trims(&b->plan->dialect);
 
 	for (unsigned k = 0; k < n; k++) {
 		const uint32_t *end = ends + rows[k] * stride;
-		spans[k] = has ? row_field(text, end, is_last) : (struct field_span){*end, *end};
+		struct field_span span = has ? row_field(text, end, is_last) : (struct field_span){*end, *end};
+		fields[k] = (struct row_text){text + span.begin, span.end - span.begin};
+		if (trims)
+			fields[k].text = field_trim(&b->plan->dialect, fields[k].text, &fields[k].nbytes);
 	}
 }
 

@@ -108,8 +108,14 @@ size_t row_block_offset(const struct row_block *b, size_t c, unsigned row);
 /* The raw field of the plan's column c in a row; if it is not there, no byte at the record's end. */
 struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row);
 
-/* The same of rows[0 .. n), for a column that is not computed: spans[k] is the field in row rows[k]. */
-void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct field_span *spans);
+struct row_text {
+	const char *text;
+	size_t nbytes;
+};
+
+/* The same of rows[0 .. n), for a column that is not computed, as they are printed: fields[k] is that of row rows[k], without the
+ * blanks around it that the dialect trims. */
+void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct row_text *fields);
 
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);

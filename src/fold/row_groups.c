@@ -18,7 +18,7 @@
 #include "fold/let_fold.h"
 #include "fold/pair.h"
 #include "fold/pair_block.h"
-#include "fold/row_windows.h"
+#include "fold/window.h"
 #include "fold/rows_fold.h"
 #include "fold/texts.h"
 

@@ -12,7 +12,7 @@
 #include "fold/let_fold.h"
 #include "fold/row_currencies.h"
 #include "fold/row_keys.h"
-#include "fold/row_windows.h"
+#include "fold/window.h"
 
 /* One call of rows_fold. */
 struct fold {

@@ -195,7 +195,7 @@ static inline void decimal_writer_set(struct decimal_writer *w, int scale)
 }
 
 /* Writes x. Returns the text's end. */
-static inline char *decimal_writer_u64(struct decimal_writer *w, char *to, uint64_t x)
+static inline __attribute__((always_inline)) char *decimal_writer_u64(struct decimal_writer *w, char *to, uint64_t x)
 {
 	uint64_t top = x / decimal_powers[8];
 

@@ -99,7 +99,7 @@ struct expr; /* a condition on records: expr_eval.h */
 struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
 struct choice; /* emit/choice.h */
-struct rank_tables; /* fold/rank_tables.h */
+struct rank_tables; /* fold/rank_table.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
@@ -119,7 +119,7 @@ struct plan_window {
 	size_t column;     /* in the plan */
 	uint64_t nrows;    /* N: of the records that a rolling column shows, that of the record itself is one */
 	struct ewma_weight weight; /* NEW_EWMA */
-	/* Of its struct group_window (fold/group_window.h), in a group: */
+	/* Of its struct group_window (fold/window.h), in a group: */
 	uint32_t cell_offset;
 	uint8_t cell_nvalues; /* that it has room for */
 	bool cell_suffices;   /* no more are needed */

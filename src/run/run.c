@@ -20,13 +20,14 @@
 #include "engine/engine.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
-#include "fold/rank_tables.h"
+#include "fold/rank_table.h"
 #include "fold/result.h"
 #include "fold/values_select.h"
 #include "io/message.h"
 #include "io/output.h"
 #include "io/picture.h"
 #include "io/table.h"
+#include "io/writer.h"
 #include "query/remedy.h"
 #include "run/explain.h"
 #include "run/left_out.h"
@@ -233,7 +234,7 @@ static enum status print_chosen(struct run *r, struct fault *fault)
 
 	if (!plan->curve)
 		TRY(result_heading(&r->query, fault));
-	return choice_write(&r->choice, &writer, fault);
+	return choice_write(r->choice, &writer, fault);
 }
 
 static enum status print_result(struct run *r, struct fault *fault)
@@ -338,15 +339,15 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 }
 
 /* Has a choice take the records, if not all of them are printed. */
-static void prepare_choice(struct run *r)
+static enum status prepare_choice(struct run *r, struct fault *fault)
 {
 	const struct record_choice *choice = &r->options.choice;
 
 	if (choice->tail == 0 && choice->sample == 0)
-		return;
-	choice_init(&r->choice, choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
-		    choice->tail ? choice->tail : choice->sample, choice->seed);
-	r->query.plan.choice = &r->choice;
+		return STATUS_OK;
+	r->query.plan.choice = r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
+						      choice->tail ? choice->tail : choice->sample, choice->seed);
+	return r->choice ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 /* Where an option took a file's name, standard input is what is left to read. Says so if it has to be waited for. */
@@ -402,7 +403,7 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if (o->part.of)
 		TRY(cut_part(r, fault));
 	TRY(prepare_printing(r, fault));
-	prepare_choice(r);
+	TRY(prepare_choice(r, fault));
 	return prepare_curve(r, fault);
 }
 
@@ -776,6 +777,6 @@ void run_free(struct run *r)
 	run_close(r);
 	merge_free(&r->merge);
 	curve_free(&r->curve);
-	choice_free(&r->choice);
+	choice_free(r->choice);
 	options_free(&r->options);
 }

@@ -29,7 +29,7 @@ struct run {
 	struct query query;
 	struct group_printing groups;
 	struct curve curve; /* of the running column that is drawn */
-	struct choice choice; /* of the records that are printed */
+	struct choice *choice; /* of the records that are printed */
 	struct device_choice devices;
 	struct total total;
 	struct merge merge;

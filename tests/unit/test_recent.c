@@ -114,9 +114,9 @@ static bool is_right(int i)
 
 	if (queues[i].nvalues != m->n)
 		return false;
-	recent_each(&queues[i], visit, &forward);
-	recent_each_piece(&queues[i], skip_piece, visit, &pieces);
-	recent_each_back(&queues[i], skip_piece, visit, &back);
+	recent_each(&queues[i], false, NULL, visit, &forward);
+	recent_each(&queues[i], false, skip_piece, visit, &pieces);
+	recent_each(&queues[i], true, skip_piece, visit, &back);
 	if (m->n == 0)
 		return true;
 	oldest = recent_oldest(&queues[i]);
