@@ -13,11 +13,17 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "engine/worker.h"
 #include "io/file_text.h"
 #include "query/option_table.h"
 
 /* Text is usually three to six times as long as its gzip data. */
 #define PACKED_WEIGHT 4
+
+static bool place_is_same(struct cut_place a, struct cut_place b)
+{
+	return a.file == b.file && a.offset == b.offset;
+}
 
 /* ---- the files: looked at by rank 0 ---- */
 
@@ -71,10 +77,10 @@ static void look_at_file(const char *path, struct file_size *to)
 	close(fd);
 }
 
-static void look_at_files(struct cut *c, const struct world *w, const char *const *paths)
+static void look_at_files(struct cut *c)
 {
-	for (int i = 0; w->rank == 0 && i < c->nfiles; i++)
-		look_at_file(paths[i], &c->files[i]);
+	for (int i = 0; c->world->rank == 0 && i < c->nfiles; i++)
+		look_at_file(c->paths[i], &c->files[i]);
 	world_share(c->files, (size_t)c->nfiles * sizeof *c->files, 0);
 }
 
@@ -86,18 +92,18 @@ static uint64_t weight(const struct file_size *f)
 }
 
 /* Where in the files the rank's slice should begin: an offset in bytes as they are stored. */
-static struct cut_place find_place(const struct cut *c, const struct world *w)
+static struct cut_place find_place(const struct cut *c)
 {
 	uint64_t all = 0, before = 0;
 	int i = 0;
 
 	for (int f = 0; f < c->nfiles; f++)
 		all += weight(&c->files[f]);
-	if (w->rank == 0)
+	if (c->world->rank == 0)
 		return (struct cut_place){0, 0};
 	if (all == 0) /* nothing to share: rank 0 says so, or why */
 		return (struct cut_place){c->nfiles, 0};
-	all = (uint64_t)((unsigned __int128)all * (unsigned)w->rank / (unsigned)w->nranks);
+	all = (uint64_t)((unsigned __int128)all * (unsigned)c->world->rank / (unsigned)c->world->nranks);
 	while (before + weight(&c->files[i]) <= all)
 		before += weight(&c->files[i++]);
 	if (c->files[i].kind == FILE_PLAIN)
@@ -109,13 +115,13 @@ static struct cut_place find_place(const struct cut *c, const struct world *w)
 
 /* Moves a place within a file to the end of its line. A file that cannot be read is not cut: the rank that gets it
  * finds out why. */
-static struct cut_place to_line_end(const struct cut *c, struct cut_place b, const char *path, char escape)
+static struct cut_place to_line_end(const struct cut *c, struct cut_place b, char escape)
 {
 	const struct file_size *f = &c->files[b.file];
 	bool has_blocks = f->kind == FILE_BLOCKS;
 	struct file_text text;
 	uint64_t place;
-	bool is_found = file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : f->nbytes) == STATUS_OK &&
+	bool is_found = file_text_open(&text, c->paths[b.file], has_blocks, b.offset, has_blocks ? UINT64_MAX : f->nbytes) == STATUS_OK &&
 			file_text_find_line(&text, escape, &place);
 
 	file_text_close(&text);
@@ -124,10 +130,10 @@ static struct cut_place to_line_end(const struct cut *c, struct cut_place b, con
 
 /* Moves an offset in a BGZF file to a block. careful: to one that follows from the file's beginning, if all do up to the
  * file's end. */
-static struct cut_place to_block(const struct cut *c, struct cut_place b, const char *path, bool careful)
+static struct cut_place to_block(const struct cut *c, struct cut_place b, bool careful)
 {
 	uint64_t size = c->files[b.file].nbytes, block, last;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(c->paths[b.file], O_RDONLY | O_CLOEXEC);
 	bool is_found = fd >= 0;
 
 	if (is_found && careful)
@@ -139,60 +145,59 @@ static struct cut_place to_block(const struct cut *c, struct cut_place b, const 
 	return is_found ? (struct cut_place){b.file, BGZF_PLACE(block, 0)} : (struct cut_place){b.file + 1, 0};
 }
 
-/* All ranks' borders. */
-static void cut_all(struct cut *c, const struct world *w, const char *const *paths, char escape, bool careful)
+/* Exchanges the ranks' borders: mine is where this rank's slice begins. */
+static void gather(struct cut *c, const struct cut_place *mine)
 {
-	struct cut_place mine = find_place(c, w);
-
-	if (mine.offset > 0 && c->files[mine.file].kind == FILE_BLOCKS)
-		mine = to_block(c, mine, paths[mine.file], careful);
-	if (mine.offset > 0)
-		mine = to_line_end(c, mine, paths[mine.file], escape);
-	cut_gather(c, &mine);
-	c->at[w->nranks] = (struct cut_place){c->nfiles, 0};
+	MPI_Allgather(mine, sizeof *mine, MPI_BYTE, c->at, sizeof *mine, MPI_BYTE, MPI_COMM_WORLD);
+	for (int i = 1; i < c->world->nranks; i++) /* a rank may have found no block where the next one has */
+		if (c->at[i].file < c->at[i - 1].file ||
+		    (c->at[i].file == c->at[i - 1].file && c->at[i].offset < c->at[i - 1].offset))
+			c->at[i] = c->at[i - 1];
 }
 
-void cut_gather(struct cut *c, const struct cut_place *mine)
+/* All ranks' borders. */
+static void cut_all(struct cut *c, char escape, bool careful)
 {
-	int nranks;
+	struct cut_place mine = find_place(c);
 
-	MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-	MPI_Allgather(mine, sizeof *mine, MPI_BYTE, c->at, sizeof *mine, MPI_BYTE, MPI_COMM_WORLD);
-	for (int i = 1; i < nranks; i++) /* a rank may have found no block where the next one has */
-		if (place_is_before(c->at[i], c->at[i - 1]))
-			c->at[i] = c->at[i - 1];
+	if (mine.offset > 0 && c->files[mine.file].kind == FILE_BLOCKS)
+		mine = to_block(c, mine, careful);
+	if (mine.offset > 0)
+		mine = to_line_end(c, mine, escape);
+	gather(c, &mine);
+	c->at[c->world->nranks] = (struct cut_place){c->nfiles, 0};
 }
 
 enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
 		     struct fault *fault)
 {
-	*c = (struct cut){.nfiles = npaths};
+	*c = (struct cut){.world = w, .paths = paths, .nfiles = npaths};
 	c->files = calloc((size_t)npaths + 1, sizeof *c->files);
-	c->at = calloc((size_t)w->nranks + 1, sizeof *c->at);
+	c->at = calloc((size_t)c->world->nranks + 1, sizeof *c->at);
 	if (world_any(!c->files || !c->at))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	look_at_files(c, w, paths);
-	cut_all(c, w, paths, escape, false);
+	look_at_files(c);
+	cut_all(c, escape, false);
 	return STATUS_OK;
 }
 
-void cut_again(struct cut *c, const struct world *w, const char *const *paths, char escape)
+void cut_again(struct cut *c, char escape)
 {
-	cut_all(c, w, paths, escape, true);
+	cut_all(c, escape, true);
 }
 
-bool cut_is_torn(const struct cut *c, const struct world *w, const char *const *paths)
+bool cut_is_torn(const struct cut *c)
 {
 	struct input_slice slice;
 	uint64_t from, to, block = 0;
 	int fd;
 
-	if (!cut_slice(c, w->rank, &slice) || slice.end == UINT64_MAX || c->files[slice.last].kind != FILE_BLOCKS)
+	if (!cut_slice(c, c->world->rank, &slice) || slice.end == UINT64_MAX || c->files[slice.last].kind != FILE_BLOCKS)
 		return false;
 	from = slice.first == slice.last ? slice.begin : 0;
 	from = (uint64_t)BGZF_PLACE_BLOCK(from);
 	to = (uint64_t)BGZF_PLACE_BLOCK(slice.end);
-	fd = open(paths[slice.last], O_RDONLY | O_CLOEXEC);
+	fd = open(c->paths[slice.last], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	if (!bgzf_walk_blocks(fd, from, to, &block))
@@ -218,26 +223,203 @@ bool cut_slice(const struct cut *c, int rank, struct input_slice *slice)
 	return true;
 }
 
-static struct part_seam seam_at(const struct cut *c, struct cut_place b, const char *const *paths, uint64_t number,
+static struct part_seam seam_at(const struct cut *c, struct cut_place b, uint64_t number,
 				uint64_t of)
 {
 	if (b.offset == 0)
 		return (struct part_seam){.of = 0};
-	return (struct part_seam){.input = (char *)paths[b.file], .number = number, .of = of, .border = b.offset,
+	return (struct part_seam){.input = (char *)c->paths[b.file], .number = number, .of = of, .border = b.offset,
 				  .size = c->files[b.file].nbytes};
 }
 
-void cut_seams(const struct cut *c, const struct world *w, const char *const *paths, struct part_seam *left,
+void cut_seams(const struct cut *c, struct part_seam *left,
 	       struct part_seam *right)
 {
-	struct cut_place begin = c->at[w->rank], end = c->at[w->rank + 1];
+	struct cut_place begin = c->at[c->world->rank], end = c->at[c->world->rank + 1];
 	uint64_t number = 0, of = 0; /* of the slices that are not empty */
 
-	for (int i = 0; i < w->nranks; i++) {
+	for (int i = 0; i < c->world->nranks; i++) {
 		of += !place_is_same(c->at[i], c->at[i + 1]);
-		number += i <= w->rank && !place_is_same(c->at[i], c->at[i + 1]);
+		number += i <= c->world->rank && !place_is_same(c->at[i], c->at[i + 1]);
 	}
-	*left = seam_at(c, begin, paths, number, of);
-	*right = seam_at(c, end, paths, number, of);
+	*left = seam_at(c, begin, number, of);
+	*right = seam_at(c, end, number, of);
 	right->is_same = left->of && right->of && begin.file == end.file;
+}
+
+/* ---- whether a slice begins between records ----
+ *
+ * A slice that begins within a file is folded as if a record began there. That is wrong where the LF before it is data
+ * in a quoted field. Then each rank finds what its slice does to the automaton (csv/dfa.h), an exclusive scan over
+ * the ranks' maps gives the state at each border, and a border within a record moves to the end of that record.
+ */
+
+/* The map of a text that begins a file: it is entered between records, whatever came before. */
+static csv_full_map begins_file(csv_full_map map)
+{
+	enum csv_state exit = csv_full_map_apply(map, CSV_RECORD_START);
+
+	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
+		map = csv_full_map_with(map, (enum csv_state)s, exit);
+	return map;
+}
+
+static csv_full_map compose(csv_full_map earlier, csv_full_map later)
+{
+	csv_full_map both = {0};
+
+	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
+		both = csv_full_map_with(both, (enum csv_state)s,
+					 csv_full_map_apply(later, csv_full_map_apply(earlier, (enum csv_state)s)));
+	return both;
+}
+
+/* For MPI: later[i] = earlier[i], then later[i]. */
+static void compose_all(void *earlier, void *later, int *n, MPI_Datatype *type)
+{
+	csv_full_map *from = earlier, *to = later;
+
+	(void)type;
+	for (int i = 0; i < *n; i++)
+		to[i] = compose(from[i], to[i]);
+}
+
+/* Maps a text, piece by piece. */
+static enum status map_text(struct worker *worker, struct file_text *text, csv_full_map *map)
+{
+	struct chunk chunk = {.data = worker_cpu.buffer(worker)};
+	enum status status = STATUS_OK;
+	struct chunk_map of_chunk;
+	struct fault ignored;
+
+	*map = csv_full_map_identity();
+	while (status == STATUS_OK && file_text_next(text, &status)) {
+		memcpy(chunk.data, text->data, text->nbytes);
+		chunk.nbytes = text->nbytes;
+		status = worker_cpu.map(worker, &chunk, &of_chunk, &ignored);
+		if (status == STATUS_OK)
+			*map = compose(*map, of_chunk.map);
+	}
+	return status;
+}
+
+/* Maps a range of a file, with a worker of its own. Where that fails, the map is the identity. */
+static csv_full_map map_file(const struct query *q, const char *path, bool has_blocks, uint64_t begin, uint64_t end)
+{
+	const struct worker_setup setup = {.chunk_nbytes = FILE_TEXT_NBYTES};
+	csv_full_map map = csv_full_map_identity();
+	struct file_text text;
+	struct worker *worker;
+	struct fault ignored;
+
+	if (file_text_open(&text, path, has_blocks, begin, end) == STATUS_OK &&
+	    worker_cpu.open(&worker, &q->plan, &setup, &ignored) == STATUS_OK) {
+		if (map_text(worker, &text, &map) != STATUS_OK)
+			map = csv_full_map_identity();
+		worker_cpu.close(worker);
+	}
+	file_text_close(&text);
+	return map;
+}
+
+/* Where the file's first record begins. */
+static uint64_t find_first(const struct input *input, int file, bool has_blocks)
+{
+	uint64_t nskipped = input_nskipped(input, file), place = 0;
+	int fd = has_blocks ? open(input_name(input, file), O_RDONLY | O_CLOEXEC) : -1;
+
+	if (!has_blocks)
+		return nskipped;
+	if (fd >= 0) {
+		if (!bgzf_find_text(fd, nskipped, &place))
+			place = 0;
+		close(fd);
+	}
+	return place;
+}
+
+/* What the slice does to the automaton. Before a file's first record, and at its end, nothing is open. */
+static csv_full_map map_slice(const struct cut *c, const struct query *q, const struct input *input)
+{
+	struct input_slice slice;
+	uint64_t first, begin;
+	bool has_blocks;
+
+	if (!cut_slice(c, c->world->rank, &slice))
+		return csv_full_map_identity();
+	if (slice.end == UINT64_MAX)
+		return begins_file(csv_full_map_identity());
+	has_blocks = c->files[slice.last].kind == FILE_BLOCKS;
+	first = find_first(input, slice.last, has_blocks);
+	begin = slice.first == slice.last ? slice.begin : 0;
+	if (begin > first)
+		return map_file(q, input_name(input, slice.last), has_blocks, begin, slice.end);
+	return begins_file(map_file(q, input_name(input, slice.last), has_blocks, first, slice.end));
+}
+
+/* ---- borders ---- */
+
+/* Finds the first record that ends in the text, which is entered in `state`, and *place of the byte behind. Returns false
+ * if no record ends there. */
+static bool find_record_end(struct file_text *t, const struct csv_dialect *dialect, enum csv_state state, uint64_t *place,
+			    enum status *status)
+{
+	bool has_ended = false;
+
+	while (file_text_next(t, status)) {
+		*place = t->place;
+		if (has_ended)
+			return true;
+		for (size_t i = 0; i < t->nbytes && !has_ended; i++) {
+			state = csv_full_step(state, csv_dialect_classify(dialect, t->data[i]));
+			has_ended = t->data[i] == '\n' && state == CSV_RECORD_START;
+			*place = t->place + i + 1;
+		}
+		if (has_ended && *place < t->place + t->nbytes)
+			return true;
+	}
+	return false;
+}
+
+/* Moves a border that is in `state` to the end of its record. */
+static struct cut_place to_record_end(const struct cut *c, struct cut_place b, const char *path, enum csv_state state,
+				   const struct csv_dialect *dialect)
+{
+	bool has_blocks = c->files[b.file].kind == FILE_BLOCKS;
+	struct file_text text;
+	uint64_t place;
+	enum status status =
+		file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : c->files[b.file].nbytes);
+
+	if (status == STATUS_OK && find_record_end(&text, dialect, state, &place, &status))
+		b = (struct cut_place){b.file, place};
+	else if (status == STATUS_OK)
+		b = (struct cut_place){b.file + 1, 0};
+	file_text_close(&text);
+	return b;
+}
+
+/* Whether a border that is entered in this state lies within a record. It stands behind an LF. */
+static bool is_within(enum csv_state state)
+{
+	return state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
+}
+
+void cut_settle(struct cut *c, const struct query *q, const struct input *input, bool *moved)
+{
+	csv_full_map map = map_slice(c, q, input), before = csv_full_map_identity();
+	struct cut_place old[2] = {c->at[c->world->rank], c->at[c->world->rank + 1]}, mine = old[0];
+	enum csv_state state;
+	MPI_Op op;
+
+	MPI_Op_create(compose_all, 0, &op);
+	MPI_Exscan(&map, &before, 1, MPI_UINT32_T, op, MPI_COMM_WORLD);
+	MPI_Op_free(&op);
+	if (c->world->rank == 0) /* where MPI_Exscan leaves what it likes */
+		before = csv_full_map_identity();
+	state = csv_full_map_apply(before, CSV_RECORD_START);
+	if (mine.offset > 0 && is_within(state))
+		mine = to_record_end(c, mine, input_name(input, (int)mine.file), state, &q->plan.dialect);
+	gather(c, &mine);
+	*moved = !place_is_same(old[0], c->at[c->world->rank]) || !place_is_same(old[1], c->at[c->world->rank + 1]);
 }

@@ -21,22 +21,13 @@
 #include "cluster/part.h"
 #include "io/input.h"
 #include "mpi/world.h"
+#include "query/query.h"
 
 /* A place between two bytes of the input. offset 0: before the file; else as of struct input_slice. */
 struct cut_place {
 	int64_t file;
 	uint64_t offset;
 };
-
-static inline bool place_is_same(struct cut_place a, struct cut_place b)
-{
-	return a.file == b.file && a.offset == b.offset;
-}
-
-static inline bool place_is_before(struct cut_place a, struct cut_place b)
-{
-	return a.file < b.file || (a.file == b.file && a.offset < b.offset);
-}
 
 enum file_kind {
 	FILE_PACKED, /* not to be cut */
@@ -50,6 +41,8 @@ struct file_size {
 };
 
 struct cut {
+	const struct world *world;
+	const char *const *paths; /* nfiles; not owned */
 	int nfiles;
 	struct file_size *files; /* owned */
 	struct cut_place *at;       /* nranks + 1: where each rank's slice begins; owned */
@@ -66,20 +59,21 @@ enum status cut_make(struct cut *c, const struct world *w, const char *const *pa
 		     struct fault *fault);
 
 /* Whether this rank's slice ends within a BGZF file where no block ends. Not collective. Cost: a short read for each block. */
-bool cut_is_torn(const struct cut *c, const struct world *w, const char *const *paths);
+bool cut_is_torn(const struct cut *c);
 
 /* Cuts the files again, BGZF files only where all of their blocks from the first on lead to. Collective. */
-void cut_again(struct cut *c, const struct world *w, const char *const *paths, char escape);
-
-/* Exchanges the ranks' borders: mine is where this rank's slice begins. */
-void cut_gather(struct cut *c, const struct cut_place *mine);
+void cut_again(struct cut *c, char escape);
 
 /* Whether a rank's slice has nothing; else *slice is it. */
 bool cut_slice(const struct cut *c, int rank, struct input_slice *slice);
 
 /* The two ends of a rank's part, which are within a file or have of == 0. Names are of paths, not owned. Those of the
  * end lack nlines and offset_bytes. */
-void cut_seams(const struct cut *c, const struct world *w, const char *const *paths, struct part_seam *left,
-	       struct part_seam *right);
+void cut_seams(const struct cut *c, struct part_seam *left, struct part_seam *right);
+
+/* Moves the borders of all slices that lie within records; *moved: whether one of this rank's did. input: this
+ * rank's, whose slice has been read. Collective; the plan, one of all ranks. A file that cannot be read any more leaves
+ * its borders where they are. Cost: reads each slice's last file again. */
+void cut_settle(struct cut *c, const struct query *q, const struct input *input, bool *moved);
 
 #endif

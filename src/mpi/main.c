@@ -91,13 +91,17 @@ static int run_alone(const struct command *c)
 	return run_message_fault(r, &fault);
 }
 
+/* Gives a rank's exit status to all. */
+static int share(int exit_status, int from)
+{
+	world_share(&exit_status, sizeof exit_status, from);
+	return exit_status;
+}
+
 /* Has rank 0 do so, while the others wait. */
 static int run_on_first(const struct world *w, const struct command *c)
 {
-	int exit_status = w->rank == 0 ? run_alone(c) : 0;
-
-	world_share(&exit_status, sizeof exit_status, 0);
-	return exit_status;
+	return share(w->rank == 0 ? run_alone(c) : 0, 0);
 }
 
 /* Rank 0 prints what --help and the like ask for: gpustat's options, and the one beside them. */
@@ -116,21 +120,21 @@ static int print_about(const struct world *w, enum option_about about)
 		option_print_about(&options_table, about);
 		exit_status = output_close(&fault) == STATUS_OK ? 0 : message_fault(&fault);
 	}
-	world_share(&exit_status, sizeof exit_status, 0);
-	return exit_status;
+	return share(exit_status, 0);
 }
 
 /* ---- faults ---- */
 
 /* Has the first rank with a fault say it. Of columns that '*' names, only all records before it together show whether
  * one holds texts, which would be an earlier fault: rank 0 then runs up to there. */
-static int fail(struct rank *r, const struct command *c, int first, struct fault *fault)
+static int fail(struct rank *r, const struct command *c)
 {
+	struct fault *fault = &r->fault;
 	bool is_star = r->run && r->run->query.star && fault->status != STATUS_NO_MEMORY;
 	int exit_status = 0, nowhere;
 
-	rank_place_fault(r, first, fault);
-	world_share(&is_star, sizeof is_star, first);
+	rank_place_fault(r);
+	world_share(&is_star, sizeof is_star, r->first);
 	if (is_star) {
 		if (r->world->rank == 0 && (nowhere = open("/dev/null", O_WRONLY)) >= 0)
 			dup2(nowhere, STDOUT_FILENO);
@@ -138,13 +142,12 @@ static int fail(struct rank *r, const struct command *c, int first, struct fault
 		if (exit_status != 0)
 			return exit_status;
 	}
-	if (r->world->rank == first) {
+	if (r->world->rank == r->first) {
 		if (r->run)
 			run_explain_fault(r->run, fault);
 		exit_status = r->run ? run_message_fault(r->run, fault) : message_fault(fault);
 	}
-	world_share(&exit_status, sizeof exit_status, first);
-	return exit_status;
+	return share(exit_status, r->first);
 }
 
 /* ---- results ---- */
@@ -170,19 +173,9 @@ static int print_merged(struct rank *r)
 
 static int print_result(struct rank *r, const struct command *c)
 {
-	struct fault fault = {.status = STATUS_OK};
-	int first, exit_status;
-
-	rank_fold(r, &first, &fault);
-	if (first == r->world->nranks)
-		rank_find_padded(r, &first, &fault);
-	if (first == r->world->nranks)
-		rank_merge(r, &first, &fault);
-	if (first < r->world->nranks)
-		return fail(r, c, first, &fault);
-	exit_status = r->world->rank == 0 ? print_merged(r) : 0;
-	world_share(&exit_status, sizeof exit_status, 0);
-	return exit_status;
+	if (!rank_fold(r) || !rank_find_padded(r) || !rank_merge(r))
+		return fail(r, c);
+	return share(r->world->rank == 0 ? print_merged(r) : 0, 0);
 }
 
 /* ---- records ---- */
@@ -200,20 +193,14 @@ static int print_records_alone(const struct world *w, const struct command *c)
 	}
 	if (status != STATUS_OK)
 		exit_status = message_fault(&fault);
-	world_share(&exit_status, sizeof exit_status, 0);
-	return exit_status;
+	return share(exit_status, 0);
 }
 
 static int print_records(struct rank *r, const struct command *c)
 {
-	struct fault fault = {.status = STATUS_OK};
-	int first = r->world->nranks;
+	bool is_printed = (!c->folder || records_make_folder(r, c->folder)) && records_print(r, c->folder);
 
-	if (c->folder)
-		records_make_folder(r->world, c->folder, &first, &fault);
-	if (first == r->world->nranks)
-		records_print(r, c->folder, &first, &fault);
-	return first < r->world->nranks ? fail(r, c, first, &fault) : 0;
+	return is_printed ? 0 : fail(r, c);
 }
 
 /* ---- the job ---- */
@@ -232,26 +219,22 @@ static void share_seed(const struct world *w)
 static int run_ranks(const struct world *w, struct command *c)
 {
 	struct rank rank = {.world = w, .options = &c->options, .prints_records = c->options.emits};
-	struct fault fault = {.status = STATUS_OK};
-	enum status status = check(c, &fault);
-	int first = world_first_fault(w, status);
 
-	if (first < w->nranks)
-		return fail(&rank, c, first, &fault);
+	if (!rank_agree(&rank, check(c, &rank.fault)))
+		return fail(&rank, c);
 	world_share_host(w, &c->options);
 	share_seed(w);
-	rank_open(&rank, &first, &fault);
-	if (first < w->nranks)
-		return fail(&rank, c, first, &fault);
+	if (!rank_open(&rank))
+		return fail(&rank, c);
 	if (!c->options.emits)
 		return print_result(&rank, c);
-	if (!records_can_be_shared(&c->options, &rank.run->query)) {
-		if (!c->folder)
-			return print_records_alone(w, c);
-		option_fault(&fault, "--output-dir: one rank prints '*' of running columns: name them");
-		return fail(&rank, c, 0, &fault);
-	}
-	return print_records(&rank, c);
+	if (records_can_be_shared(&c->options, &rank.run->query))
+		return print_records(&rank, c);
+	if (!c->folder)
+		return print_records_alone(w, c);
+	option_fault(&rank.fault, "--output-dir: one rank prints '*' of running columns: name them");
+	rank.first = 0;
+	return fail(&rank, c);
 }
 
 /* Takes --output-dir out of the arguments, which are gpustat's otherwise. */
@@ -281,19 +264,17 @@ static enum status take_folder(struct command *c, struct fault *fault)
 static int run_job(const struct world *w, struct command *c)
 {
 	const struct options *o = &c->options;
-	struct fault fault = {.status = STATUS_OK};
+	struct rank rank = {.world = w};
 	enum status status;
-	int first;
 
-	world_check_version(w, &first, &fault);
-	if (first < w->nranks) /* nothing more is exchanged */
-		return w->rank == first ? message_fault(&fault) : status_exit(STATUS_RANK_VERSION);
-	status = take_folder(c, &fault);
+	world_check_version(w, &rank.first, &rank.fault);
+	if (rank.first < w->nranks) /* nothing more is exchanged */
+		return w->rank == rank.first ? message_fault(&rank.fault) : status_exit(STATUS_RANK_VERSION);
+	status = take_folder(c, &rank.fault);
 	if (status == STATUS_OK)
-		status = parse(c, &c->options, &fault);
-	first = world_first_fault(w, status);
-	if (first < w->nranks)
-		return fail(&(struct rank){.world = w}, c, first, &fault);
+		status = parse(c, &c->options, &rank.fault);
+	if (!rank_agree(&rank, status))
+		return fail(&rank, c);
 	if (o->about != ABOUT_NOTHING)
 		return print_about(w, o->about);
 	if (o->columns || o->explain || (w->nranks == 1 && !c->folder))

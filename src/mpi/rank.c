@@ -8,17 +8,15 @@
 #include <stdlib.h>
 
 #include "fold/groups.h"
-#include "mpi/entry.h"
-#include "mpi/passage.h"
 
 /* ---- opening ---- */
 
-enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
+enum status rank_open_pass(struct rank *r, enum pass pass)
 {
 	struct run *run = calloc(1, sizeof *run);
 
 	if (!run)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL);
 	run->options = *r->options;
 	if (r->lost_device)
 		run->options.device = DEVICE_CPU;
@@ -26,7 +24,7 @@ enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 	run->all_ended = true;
 	run->careful = pass != PASS_PART;
 	r->run = run;
-	TRY(run_open_input(run, fault));
+	TRY(run_open_input(run, &r->fault));
 	if (!r->prints_records) {
 		plan_as_part(&run->query.plan);
 		query_seek_header(&run->query, true);
@@ -38,58 +36,49 @@ enum status rank_open_pass(struct rank *r, enum pass pass, struct fault *fault)
 	return STATUS_OK;
 }
 
-enum status rank_open(struct rank *r, int *first, struct fault *fault)
+bool rank_open(struct rank *r)
 {
 	const struct options *o = r->options;
 	enum status status = STATUS_OK;
 
 	if (r->world->rank == 0)
-		status = cut_check_paths(o->paths, o->npaths, fault);
+		status = cut_check_paths(o->paths, o->npaths, &r->fault);
 	if (r->world->rank == 0 && status == STATUS_OK)
-		status = rank_open_pass(r, PASS_PART, fault);
-	*first = world_first_fault(r->world, status);
-	if (*first < r->world->nranks)
-		return status;
-	if (r->world->rank > 0)
-		status = rank_open_pass(r, PASS_PART, fault);
-	*first = world_first_fault(r->world, status);
-	if (*first < r->world->nranks)
-		return status;
-	status = cut_make(&r->cut, r->world, o->paths, o->npaths, r->run->query.plan.dialect.escape, fault);
-	*first = world_first_fault(r->world, status);
-	return status;
+		status = rank_open_pass(r, PASS_PART);
+	return rank_agree(r, status) && rank_agree(r, r->world->rank > 0 ? rank_open_pass(r, PASS_PART) : STATUS_OK) &&
+	       rank_agree(r, cut_make(&r->cut, r->world, o->paths, o->npaths, r->run->query.plan.dialect.escape, &r->fault));
 }
 
 /* ---- folding ---- */
 
 /* Makes the total of no records. */
-static enum status begin_total(struct rank *r, struct fault *fault)
+static enum status begin_total(struct rank *r)
 {
 	struct run *run = r->run;
 
 	if (groups_plan(&run->query.plan, run->options.chunk_nbytes) == STATUS_OK &&
 	    total_init(&run->total, &run->query.plan) == STATUS_OK)
 		return STATUS_OK;
-	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 /* Folds the slice, which may turn out to be wrong in what it guesses. The input has been opened. */
-static enum status fold_slice(struct rank *r, struct fault *fault)
+static enum status fold_slice(struct rank *r)
 {
 	enum status status;
 
 	r->has_slice = cut_slice(&r->cut, r->world->rank, &r->slice);
 	if (!r->has_slice)
-		return begin_total(r, fault);
+		return begin_total(r);
 	input_use_slice(r->run->input, &r->slice);
-	status = run_fold_input(r->run, fault);
+	status = run_fold_input(r->run, &r->fault);
 	/* A wrong guess is made once, and then a GPU lost once. */
 	for (int i = 0; i < 2 && (status == STATUS_MISGUESSED || status == STATUS_GPU_LOST); i++) {
 		r->lost_device = r->lost_device || status == STATUS_GPU_LOST;
-		*fault = (struct fault){.status = STATUS_OK};
-		TRY(rank_open_pass(r, PASS_AGAIN, fault));
+		r->fault = (struct fault){.status = STATUS_OK};
+		TRY(rank_open_pass(r, PASS_AGAIN));
 		input_use_slice(r->run->input, &r->slice);
-		status = run_fold_input(r->run, fault);
+		status = run_fold_input(r->run, &r->fault);
 	}
 	return status;
 }
@@ -102,31 +91,28 @@ static bool is_doubtful(const struct rank *r, enum status status)
 }
 
 /* Folds the slice, which has changed. */
-static enum status fold_again(struct rank *r, struct fault *fault)
+static enum status fold_again(struct rank *r)
 {
-	enum status status;
-
-	*fault = (struct fault){.status = STATUS_OK};
-	status = rank_open_pass(r, PASS_PART, fault);
-	return status == STATUS_OK ? fold_slice(r, fault) : status;
+	r->fault = (struct fault){.status = STATUS_OK};
+	TRY(rank_open_pass(r, PASS_PART));
+	return fold_slice(r);
 }
 
-enum status rank_fold(struct rank *r, int *first, struct fault *fault)
+bool rank_fold(struct rank *r)
 {
-	enum status status = fold_slice(r, fault);
+	enum status status = fold_slice(r);
 	bool moved;
 
 	if (world_any(is_doubtful(r, status))) {
-		if (world_any(cut_is_torn(&r->cut, r->world, r->options->paths))) {
-			cut_again(&r->cut, r->world, r->options->paths, r->run->query.plan.dialect.escape);
-			status = fold_again(r, fault);
+		if (world_any(cut_is_torn(&r->cut))) {
+			cut_again(&r->cut, r->run->query.plan.dialect.escape);
+			status = fold_again(r);
 		}
-		entry_settle(&r->cut, r->world, &r->run->query, r->run->input, &moved);
+		cut_settle(&r->cut, &r->run->query, r->run->input, &moved);
 		if (moved)
-			status = fold_again(r, fault);
+			status = fold_again(r);
 	}
-	*first = world_first_fault(r->world, status);
-	return status;
+	return rank_agree(r, status);
 }
 
 /* ---- what was folded ---- */
@@ -159,7 +145,7 @@ static void place_end(const struct rank *r, struct part_seam *right)
 }
 
 /* Begins to merge, has_own: behind what the rank has folded, else behind no records. */
-static enum status begin_merge(struct rank *r, bool has_own, struct fault *fault)
+static enum status begin_merge(struct rank *r, bool has_own)
 {
 	struct run *run = r->run;
 	struct part_seam left = {.of = 0}, right = {.of = 0};
@@ -167,14 +153,14 @@ static enum status begin_merge(struct rank *r, bool has_own, struct fault *fault
 
 	if (has_own) {
 		scope.ninputs = (size_t)r->slice.last + 1;
-		cut_seams(&r->cut, r->world, r->options->paths, &left, &right);
+		cut_seams(&r->cut, &left, &right);
 		place_end(r, &right);
 	}
-	return merge_behind(&run->merge, &run->options, &run->query, &run->total, &scope, fault);
+	return merge_behind(&run->merge, &run->options, &run->query, &run->total, &scope, &r->fault);
 }
 
 /* Writes what has been merged, of the run's inputs from the first one on. */
-static enum status write_merged(struct rank *r, int first, struct part_sink to, struct fault *fault)
+static enum status write_merged(struct rank *r, int first, struct part_sink to)
 {
 	struct run *run = r->run;
 	struct part_scope scope;
@@ -183,7 +169,7 @@ static enum status write_merged(struct rank *r, int first, struct part_sink to, 
 	scope.inputs += first;
 	scope.ninputs -= (size_t)first;
 	scope.first = first;
-	return part_write(&run->options, &run->query, &run->total, &scope, to, fault);
+	return part_write(&run->options, &run->query, &run->total, &scope, to, &r->fault);
 }
 
 static struct passage passage; /* of the one text that is on its way */
@@ -204,18 +190,17 @@ static bool take_part(struct rank *r, int from, enum status *status)
 }
 
 /* After a merge: says to all whether it has failed. No message names a place in a text that has no name. */
-static enum status end_merge(const struct rank *r, enum status status, int *first, struct fault *fault)
+static bool end_merge(struct rank *r, enum status status)
 {
-	if (!fault->file)
-		fault->line = 0;
-	*first = world_first_fault(r->world, status);
-	return status;
+	if (!r->fault.file)
+		r->fault.line = 0;
+	return rank_agree(r, status);
 }
 
-enum status rank_merge(struct rank *r, int *first, struct fault *fault)
+bool rank_merge(struct rank *r)
 {
 	const struct world *w = r->world;
-	enum status status = begin_merge(r, r->has_slice, fault);
+	enum status status = begin_merge(r, r->has_slice);
 	bool is_whole = true;
 	int step = 1;
 
@@ -227,30 +212,29 @@ enum status rank_merge(struct rank *r, int *first, struct fault *fault)
 	if (w->rank > 0) {
 		passage_send(&passage, w->rank - step, r->options->chunk_nbytes);
 		if (status == STATUS_OK && is_whole && r->run->merge.ninputs > 0)
-			status = write_merged(r, r->has_slice ? r->slice.first : 0, (struct part_sink){passage_write, &passage, true},
-					      fault);
+			status = write_merged(r, r->has_slice ? r->slice.first : 0, (struct part_sink){passage_write, &passage, true});
 		passage_end(&passage, status == STATUS_OK && is_whole);
 	}
-	return end_merge(r, status, first, fault);
+	return end_merge(r, status);
 }
 
 /* ---- states ---- */
 
 /* Writes the state of the slice's records, and forgets it. */
-static enum status write_state(struct rank *r, struct text_buffer *to, struct fault *fault)
+static enum status write_state(struct rank *r, struct text_buffer *to)
 {
-	enum status status = begin_merge(r, true, fault);
+	enum status status = begin_merge(r, true);
 
 	if (status == STATUS_OK)
 		status = merge_end(&r->run->merge);
 	if (status == STATUS_OK)
-		status = write_merged(r, r->slice.first, (struct part_sink){text_write, to, true}, fault);
+		status = write_merged(r, r->slice.first, (struct part_sink){text_write, to, true});
 	forget_merged(r, status);
-	return status == STATUS_WRITE ? fault_set(fault, STATUS_NO_MEMORY, 0, NULL) : status;
+	return status == STATUS_WRITE ? fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL) : status;
 }
 
 /* Receives a text. Returns whether it was whole. */
-static bool receive_text(int from, struct text_buffer *text, enum status *status, struct fault *fault)
+static bool receive_text(struct rank *r, int from, struct text_buffer *text, enum status *status)
 {
 	char block[65536];
 	ssize_t n;
@@ -258,13 +242,12 @@ static bool receive_text(int from, struct text_buffer *text, enum status *status
 	passage_receive(&passage, from);
 	while ((n = passage_read(&passage, block, sizeof block)) > 0)
 		if (*status == STATUS_OK && !text_write(text, block, (size_t)n))
-			*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+			*status = fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL);
 	return passage_drain(&passage);
 }
 
 /* Sends the state of all records before the slice and of the slice's. */
-static enum status send_state(struct rank *r, const struct text_buffer *before, const struct text_buffer *mine,
-			      struct fault *fault)
+static enum status send_state(struct rank *r, const struct text_buffer *before, const struct text_buffer *mine)
 {
 	struct merge *m = &r->run->merge;
 	struct text_reading readings[2] = {{before, 0}, {mine, 0}};
@@ -274,54 +257,51 @@ static enum status send_state(struct rank *r, const struct text_buffer *before, 
 		passage_write(&passage, mine->nbytes ? mine->data : before->data, mine->nbytes + before->nbytes);
 		return STATUS_OK;
 	}
-	status = begin_total(r, fault);
+	status = begin_total(r);
 	if (status == STATUS_OK)
-		status = begin_merge(r, false, fault);
+		status = begin_merge(r, false);
 	for (int i = 0; i < 2 && status == STATUS_OK; i++)
 		status = merge_next(m, &(struct part_source){.read = text_read, .context = &readings[i]});
 	if (status == STATUS_OK)
 		status = merge_end(m);
 	if (status == STATUS_OK)
-		status = write_merged(r, 0, (struct part_sink){passage_write, &passage, true}, fault);
+		status = write_merged(r, 0, (struct part_sink){passage_write, &passage, true});
 	forget_merged(r, status);
 	return status;
 }
 
-enum status rank_pass_states(struct rank *r, struct text_buffer *before, int *first, struct fault *fault)
+bool rank_pass_states(struct rank *r, struct text_buffer *before)
 {
 	const struct world *w = r->world;
 	bool is_last = w->rank == w->nranks - 1, is_whole = true;
 	struct text_buffer mine = {.nbytes = 0};
-	enum status status = is_last || !r->has_slice ? STATUS_OK : write_state(r, &mine, fault);
+	enum status status = is_last || !r->has_slice ? STATUS_OK : write_state(r, &mine);
 
 	if (w->rank > 0)
-		is_whole = receive_text(w->rank - 1, before, &status, fault);
+		is_whole = receive_text(r, w->rank - 1, before, &status);
 	if (!is_last) {
 		passage_send(&passage, w->rank + 1, r->options->chunk_nbytes);
 		if (status == STATUS_OK && is_whole)
-			status = send_state(r, before, &mine, fault);
+			status = send_state(r, before, &mine);
 		passage_end(&passage, status == STATUS_OK && is_whole);
 	}
 	text_free(&mine);
-	return end_merge(r, status, first, fault);
+	return end_merge(r, status);
 }
 
 /* ---- the end ---- */
 
-enum status rank_find_padded(struct rank *r, int *first, struct fault *fault)
+bool rank_find_padded(struct rank *r)
 {
 	int nfiles = r->options->npaths;
-	enum status status;
 
 	r->padded = calloc((size_t)nfiles, sizeof *r->padded);
-	status = r->padded ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	*first = world_first_fault(r->world, status);
-	if (*first < r->world->nranks)
-		return status;
+	if (!rank_agree(r, r->padded ? STATUS_OK : fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL)))
+		return false;
 	for (int i = 0; i < nfiles; i++)
 		r->padded[i] = input_is_padded(r->run->input, i);
 	MPI_Allreduce(MPI_IN_PLACE, r->padded, nfiles, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
-	return status;
+	return true;
 }
 
 /* How many lines of its last file this rank has read. */
@@ -347,7 +327,7 @@ static uint64_t count_lines_before(const struct rank *r, int rank, const uint64_
 	return n;
 }
 
-void rank_place_fault(const struct rank *r, int first, struct fault *fault)
+void rank_place_fault(struct rank *r)
 {
 	uint64_t mine = count_own_lines(r), *nlines = calloc((size_t)r->world->nranks, sizeof *nlines);
 
@@ -356,8 +336,8 @@ void rank_place_fault(const struct rank *r, int first, struct fault *fault)
 		return;
 	}
 	MPI_Allgather(&mine, 1, MPI_UINT64_T, nlines, 1, MPI_UINT64_T, MPI_COMM_WORLD);
-	if (r->world->rank == first && r->has_slice && !r->run->slice_state && fault->line > 0 &&
-	    fault->file == input_name(r->run->input, r->slice.first))
-		fault->line += count_lines_before(r, first, nlines);
+	if (r->world->rank == r->first && r->has_slice && !r->run->slice_state && r->fault.line > 0 &&
+	    r->fault.file == input_name(r->run->input, r->slice.first))
+		r->fault.line += count_lines_before(r, r->first, nlines);
 	free(nlines);
 }

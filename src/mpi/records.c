@@ -18,7 +18,6 @@
 #include "fold/groups.h"
 #include "fold/result.h"
 #include "io/output.h"
-#include "mpi/passage.h"
 #include "query/option_table.h"
 #include "run/left_out.h"
 
@@ -63,12 +62,9 @@ static enum status make_folder(const char *folder, struct fault *fault)
 	return status;
 }
 
-enum status records_make_folder(const struct world *w, const char *folder, int *first, struct fault *fault)
+bool records_make_folder(struct rank *r, const char *folder)
 {
-	enum status status = w->rank == 0 ? make_folder(folder, fault) : STATUS_OK;
-
-	*first = world_first_fault(w, status);
-	return status;
+	return rank_agree(r, r->world->rank == 0 ? make_folder(folder, &r->fault) : STATUS_OK);
 }
 
 /* ---- where a rank's records go ---- */
@@ -117,11 +113,11 @@ static void sink_restore(struct sink *s)
 /* ---- the second pass ---- */
 
 /* Prints the rank's records; the first rank prints the header. *owes_newline: what is printed ends inside a line. */
-static enum status print_slice(struct rank *r, const struct text_buffer *before, bool *owes_newline, struct fault *fault)
+static enum status print_slice(struct rank *r, const struct text_buffer *before, bool *owes_newline)
 {
 	static struct text_reading reading;
 	static const struct part_source state = {.read = text_read, .context = &reading};
-	enum status status = rank_open_pass(r, PASS_PRINT, fault);
+	enum status status = rank_open_pass(r, PASS_PRINT);
 	struct run *run = r->run;
 
 	*owes_newline = false;
@@ -131,15 +127,15 @@ static enum status print_slice(struct rank *r, const struct text_buffer *before,
 	run->query.plan.inside_line &= !run->lacks_heading;
 	*owes_newline = run->query.plan.inside_line;
 	if (!r->has_slice)
-		return run->lacks_heading ? STATUS_OK : result_heading(&run->query, fault);
+		return run->lacks_heading ? STATUS_OK : result_heading(&run->query, &r->fault);
 	if (before->nbytes) {
 		reading = (struct text_reading){before, 0};
 		run->slice_state = &state;
 	}
 	input_use_slice(run->input, &r->slice);
-	status = run_fold_input(run, fault);
-	if (!fault->file) /* no message names a place in a text without a name */
-		fault->line = 0;
+	status = run_fold_input(run, &r->fault);
+	if (!r->fault.file) /* no message names a place in a text without a name */
+		r->fault.line = 0;
 	*owes_newline = run->total.owes_newline;
 	return status;
 }
@@ -260,62 +256,43 @@ static enum status close_file(struct sink *s, struct fault *fault)
 /* ---- all of it ---- */
 
 /* After the second pass: ends the output, unless too much was left out. */
-static enum status finish(struct rank *r, struct sink *s, int *first, struct fault *fault)
+static bool finish(struct rank *r, struct sink *s)
 {
 	const struct world *w = r->world;
+	struct fault *fault = &r->fault;
 	bool reports = w->rank == last_rank(r) && r->has_slice;
-	enum status status = rank_find_padded(r, first, fault);
 
-	if (*first < w->nranks)
-		return status;
+	if (!rank_find_padded(r))
+		return false;
 	r->run->padded = r->padded;
 	r->run->npadded = (size_t)r->options->npaths;
-	status = reports ? left_out_check(r->run, fault) : STATUS_OK;
-	*first = world_first_fault(w, status);
-	if (*first < w->nranks)
-		return status;
+	if (!rank_agree(r, reports ? left_out_check(r->run, fault) : STATUS_OK))
+		return false;
 	sink_restore(s);
-	if (s->folder)
-		status = close_file(s, fault);
-	else
-		status = w->rank == 0 ? copy_all(w, s, fault) : send_records(s, fault);
-	*first = world_first_fault(w, status);
-	if (*first == w->nranks && s->folder) {
-		status = w->rank == 0 ? write_success(s, fault) : STATUS_OK;
-		*first = world_first_fault(w, status);
-	}
-	if (*first == w->nranks && reports)
+	if (!rank_agree(r, s->folder ? close_file(s, fault) : w->rank == 0 ? copy_all(w, s, fault) : send_records(s, fault)))
+		return false;
+	if (s->folder && !rank_agree(r, w->rank == 0 ? write_success(s, fault) : STATUS_OK))
+		return false;
+	if (reports)
 		left_out_report(r->run);
-	if (*first == w->nranks && w->rank == 0)
+	if (w->rank == 0)
 		run_report_guesses(r->run);
-	return status;
+	return true;
 }
 
-enum status records_print(struct rank *r, const char *folder, int *first, struct fault *fault)
+bool records_print(struct rank *r, const char *folder)
 {
 	static struct sink sink;
 	static struct text_buffer before; /* the state of all records before the slice */
-	bool owes_newline;
-	enum status status = rank_fold(r, first, fault);
+	bool owes_newline, is_printed;
 
-	if (*first == r->world->nranks)
-		status = rank_pass_states(r, &before, first, fault);
-	if (*first < r->world->nranks)
-		return status;
+	if (!rank_fold(r) || !rank_pass_states(r, &before))
+		return false;
 	sink = (struct sink){.folder = folder, .to = -1, .stdout_copy = -1};
-	status = sink_open(&sink, r->world, fault);
-	*first = world_first_fault(r->world, status);
-	if (*first == r->world->nranks) {
-		status = print_slice(r, &before, &owes_newline, fault);
-		*first = world_first_fault(r->world, status);
-	}
-	if (*first == r->world->nranks) {
-		status = end_line(r->world, &sink, owes_newline, fault);
-		*first = world_first_fault(r->world, status);
-	}
-	if (*first == r->world->nranks)
-		status = finish(r, &sink, first, fault);
-	if (*first < r->world->nranks && folder && *sink.name)
+	is_printed = rank_agree(r, sink_open(&sink, r->world, &r->fault)) &&
+		     rank_agree(r, print_slice(r, &before, &owes_newline)) &&
+		     rank_agree(r, end_line(r->world, &sink, owes_newline, &r->fault)) && finish(r, &sink);
+	if (!is_printed && folder && *sink.name)
 		unlink(sink.name); /* half an answer is none */
-	return status;
+	return is_printed;
 }

@@ -25,12 +25,13 @@ bool records_can_be_shared(const struct options *o, const struct query *q);
 enum status records_hold(const struct world *w, struct fault *fault);
 enum status records_release(int exit_status, struct fault *fault);
 
-/* Makes the folder, or finds that it is there and empty; rank 0 does. Collective. Errors: STATUS_OPEN, STATUS_USAGE. */
-enum status records_make_folder(const struct world *w, const char *folder, int *first, struct fault *fault);
+/* Makes the folder, or finds that it is there and empty; rank 0 does. Collective, as functions of rank.h are. Errors:
+ * STATUS_OPEN, STATUS_USAGE. */
+bool records_make_folder(struct rank *r, const char *folder);
 
 /* Prints the records, to part-00000.csv, part-00001.csv ... and last _SUCCESS in the folder, or, NULL, to standard
- * output. The rank has been opened. Collective. Errors, of this rank or of *first: those of rank_fold, state_read,
- * part_write, left_out_check; STATUS_OPEN, STATUS_WRITE. */
-enum status records_print(struct rank *r, const char *folder, int *first, struct fault *fault);
+ * output. The rank has been opened. Collective. Errors: those of rank_fold, state_read, part_write, left_out_check;
+ * STATUS_OPEN, STATUS_WRITE. */
+bool records_print(struct rank *r, const char *folder);
 
 #endif
