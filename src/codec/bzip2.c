@@ -131,16 +131,6 @@ static void bzip2_close(void *state)
 	free(z);
 }
 
-/* The feed is empty, and all text that it determines is out. */
-static enum status starve(const struct bzip2 *z, const struct feed *feed, enum decode_step *step,
-			  struct fault *fault)
-{
-	*step = feed->at_end ? DECODE_ENDED : DECODE_STARVES;
-	return feed->at_end && z->inside_stream
-		       ? codec_fault(fault, STATUS_TRUNCATED, &codec_bzip2, NULL)
-		       : STATUS_OK;
-}
-
 /* Begins the next stream if its first byte is that of one. */
 static enum status begin_stream(struct bzip2 *z, unsigned char first, struct fault *fault)
 {
@@ -183,7 +173,7 @@ static enum status decode(struct bzip2 *z, struct feed *feed, struct piece *piec
 	if (status != STATUS_OK)
 		return status;
 	if (!z->inside_stream)
-		return starve(z, feed, step, &piece->fault);
+		return codec_starve(&codec_bzip2, feed, z->inside_stream, step, &piece->fault);
 	z->stream.next_in = (char *)data;
 	z->stream.avail_in = (unsigned)have;
 	z->stream.next_out = (char *)piece->data + piece->nbytes;
@@ -198,7 +188,7 @@ static enum status decode(struct bzip2 *z, struct feed *feed, struct piece *piec
 	else if (result != BZ_OK)
 		return refused(z, result, &piece->fault);
 	else if (is_stuck)
-		return starve(z, feed, step, &piece->fault);
+		return codec_starve(&codec_bzip2, feed, z->inside_stream, step, &piece->fault);
 	return STATUS_OK;
 }
 
@@ -245,11 +235,10 @@ static enum codec_match bzip2_begins(const unsigned char *data, size_t nbytes)
 
 #endif
 
-static const struct codec_library libraries[] = {{"libbz2", version}, {NULL, NULL}};
-
 const struct codec codec_bzip2 = {
 	.name = "bzip2",
-	.libraries = libraries,
+	.library = "libbz2",
+	.version = version,
 	.begins = bzip2_begins,
 #ifdef HAVE_BZIP2
 	.open = bzip2_open,

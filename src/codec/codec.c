@@ -41,3 +41,10 @@ enum status codec_fault(struct fault *fault, enum status status, const struct co
 		 words ? words : "");
 	return fault_set(fault, status, 0, detail);
 }
+
+enum status codec_starve(const struct codec *codec, const struct feed *feed, bool inside, enum decode_step *step,
+			 struct fault *fault)
+{
+	*step = feed->at_end ? DECODE_ENDED : DECODE_STARVES;
+	return feed->at_end && inside ? codec_fault(fault, STATUS_TRUNCATED, codec, NULL) : STATUS_OK;
+}

@@ -44,15 +44,10 @@ enum codec_match {
 	CODEC_BEGINS,
 };
 
-/* A library that a codec uses. */
-struct codec_library {
-	const char *name;
-	const char *(*version)(void); /* returns NULL: not built in */
-};
-
 struct codec {
 	const char *name;                      /* for messages: "corrupt NAME data" */
-	const struct codec_library *libraries; /* an array that a NULL name ends */
+	const char *library;                   /* that it uses, and its version, or NULL: not built in */
+	const char *(*version)(void);
 
 	/* Compares a file's first nbytes with the magic number. */
 	enum codec_match (*begins)(const unsigned char *data, size_t nbytes);
@@ -88,5 +83,10 @@ enum codec_match codec_match_magic(const unsigned char *data, size_t nbytes, con
  * words, which may be NULL; returns status. */
 enum status codec_fault(struct fault *fault, enum status status, const struct codec *codec,
 			const char *words);
+
+/* The feed is empty, and all text that it determines is out: sets *step. inside: the stream is in the midst of a member or
+ * frame, so that its end is STATUS_TRUNCATED, which is returned with the fault. */
+enum status codec_starve(const struct codec *codec, const struct feed *feed, bool inside, enum decode_step *step,
+			 struct fault *fault);
 
 #endif

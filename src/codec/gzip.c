@@ -427,14 +427,10 @@ enum status member_place_read(const struct member_place *p, int fd, uint64_t ski
 	return status;
 }
 
-static const struct codec_library libraries[] = {
-	{"zlib", zlibVersion},
-	{NULL, NULL},
-};
-
 const struct codec codec_gzip = {
 	.name = "gzip",
-	.libraries = libraries,
+	.library = "zlib",
+	.version = zlibVersion,
 	.begins = gzip_begins,
 	.open = gzip_open,
 	.close = gzip_close,

@@ -129,13 +129,6 @@ static enum status refused(const struct xz *x, lzma_ret result, struct fault *fa
 	}
 }
 
-/* The feed is empty, and all text that it determines is out. */
-static enum status starve(const struct feed *feed, enum decode_step *step, struct fault *fault)
-{
-	*step = feed->at_end ? DECODE_ENDED : DECODE_STARVES;
-	return feed->at_end ? codec_fault(fault, STATUS_TRUNCATED, &codec_xz, NULL) : STATUS_OK;
-}
-
 static enum status decode(struct xz *x, struct feed *feed, struct piece *piece,
 			  enum decode_step *step)
 {
@@ -155,7 +148,7 @@ static enum status decode(struct xz *x, struct feed *feed, struct piece *piece,
 	feed_use(feed, have - x->stream.avail_in);
 	piece->nbytes += room - x->stream.avail_out;
 	if (result == LZMA_BUF_ERROR) /* twice without progress */
-		return starve(feed, step, &piece->fault);
+		return codec_starve(&codec_xz, feed, true, step, &piece->fault);
 	x->has_stream = x->has_stream || result == LZMA_STREAM_END;
 	x->inside_stream = result != LZMA_STREAM_END;
 	return result == LZMA_OK || result == LZMA_STREAM_END ? STATUS_OK
@@ -192,11 +185,10 @@ static enum codec_match xz_begins(const unsigned char *data, size_t nbytes)
 
 #endif
 
-static const struct codec_library libraries[] = {{"liblzma", version}, {NULL, NULL}};
-
 const struct codec codec_xz = {
 	.name = "xz",
-	.libraries = libraries,
+	.library = "liblzma",
+	.version = version,
 	.begins = xz_begins,
 #ifdef HAVE_LZMA
 	.open = xz_open,

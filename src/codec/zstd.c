@@ -240,16 +240,6 @@ static enum status refused(const struct zstd *z, size_t result, struct fault *fa
 	return codec_fault(fault, STATUS_DAMAGED, &codec_zstd, ZSTD_getErrorName(result));
 }
 
-/* The feed is empty, and all text that it determines is out. */
-static enum status starve(const struct zstd *z, const struct feed *feed, enum decode_step *step,
-			  struct fault *fault)
-{
-	*step = feed->at_end ? DECODE_ENDED : DECODE_STARVES;
-	return feed->at_end && z->inside_frame
-		       ? codec_fault(fault, STATUS_TRUNCATED, &codec_zstd, NULL)
-		       : STATUS_OK;
-}
-
 /* Decodes some, in order. */
 static enum status decode(struct zstd *z, struct feed *feed, struct piece *piece,
 			  enum decode_step *step)
@@ -262,7 +252,7 @@ static enum status decode(struct zstd *z, struct feed *feed, struct piece *piece
 	in.src = part_stream_data(&z->ahead, feed, &in.size);
 	/* Without input it may still hold output. */
 	if (in.size == 0 && !z->inside_frame)
-		return starve(z, feed, step, &piece->fault);
+		return codec_starve(&codec_zstd, feed, z->inside_frame, step, &piece->fault);
 	result = ZSTD_decompressStream(z->stream, &out, &in);
 	is_stuck = in.pos == 0 && out.pos == piece->nbytes;
 	part_stream_use(&z->ahead, feed, in.pos, out.pos - piece->nbytes);
@@ -270,7 +260,7 @@ static enum status decode(struct zstd *z, struct feed *feed, struct piece *piece
 	if (ZSTD_isError(result))
 		return refused(z, result, &piece->fault);
 	z->inside_frame = result != 0;
-	return is_stuck && z->inside_frame ? starve(z, feed, step, &piece->fault) : STATUS_OK;
+	return is_stuck && z->inside_frame ? codec_starve(&codec_zstd, feed, z->inside_frame, step, &piece->fault) : STATUS_OK;
 }
 
 static enum status zstd_step(void *state, struct feed *feed, struct piece *piece,
@@ -307,11 +297,10 @@ static enum codec_match zstd_begins(const unsigned char *data, size_t nbytes)
 	return codec_match_magic(data, nbytes, "\x28\xb5\x2f\xfd", 4);
 }
 
-static const struct codec_library libraries[] = {{"zstd", version}, {NULL, NULL}};
-
 const struct codec codec_zstd = {
 	.name = "zstd",
-	.libraries = libraries,
+	.library = "zstd",
+	.version = version,
 	.begins = zstd_begins,
 	.open = zstd_open,
 #ifdef HAVE_ZSTD

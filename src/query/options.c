@@ -1170,8 +1170,7 @@ static void print_library(const char *name, const char *version)
 static void print_libraries(void)
 {
 	for (const struct codec *const *c = codecs; *c; c++)
-		for (const struct codec_library *l = (*c)->libraries; l->name; l++)
-			print_library(l->name, l->version());
+		print_library((*c)->library, (*c)->version());
 	print_library("PCRE2", pattern_library());
 }
 
