@@ -270,8 +270,7 @@ static enum status map_columns(struct partial_map *map, const struct part_head *
 {
 	struct named *part = calloc(head->ncolumns + plan->ncolumns + 1, sizeof *part), *whole = part + head->ncolumns;
 
-	if (!part)
-		return STATUS_NO_MEMORY;
+	NEED(part);
 	for (size_t i = 0; i < head->ncolumns; i++)
 		part[i] = (struct named){head->columns[i], i};
 	for (size_t c = 0; c < plan->ncolumns; c++)

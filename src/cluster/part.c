@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "codec/crc32.h"
 #include "fold/group_keys.h"
 #include "fold/group_order.h"
@@ -21,27 +22,17 @@
 
 /* ---- what all lines of a head consist of, written or read (base/json_text.h) ---- */
 
-/* Makes room for one more of n items of `nbytes` each, 1, 2, 4, 8 ... at a time. */
-static void *grow(struct json_text *j, void *items, size_t n, size_t nbytes)
-{
-	void *grown = n & (n - 1) ? items : realloc(items, (n ? 2 * n : 1) * nbytes);
-
-	if (!grown)
-		json_fail(j, STATUS_NO_MEMORY);
-	return grown;
-}
-
 /* A list of strings. has_null: there may be NULL among them. */
 static void strings_text(struct json_text *j, char ***text, size_t *n, bool has_null)
 {
 	json_mark(j, "[");
 	for (size_t i = 0; json_item(j, i < *n); i++) {
 		if (j->reads) {
-			char **grown = grow(j, *text, i, sizeof *grown);
-			if (!grown)
+			if (!ARRAY_ADD(*text, i)) {
+				json_fail(j, STATUS_NO_MEMORY);
 				return;
-			*text = grown;
-			grown[(*n)++] = NULL;
+			}
+			++*n;
 		}
 		if (!has_null || !json_option(j, !(*text)[i], "null"))
 			json_string(j, &(*text)[i]);
@@ -145,10 +136,10 @@ static void columns_members(struct json_text *j, struct part_head *head)
 	json_mark(json_member(json_mark(j, "]"), "pairs"), "[");
 	for (size_t i = 0; json_item(j, i < head->npairs); i++) {
 		if (j->reads) {
-			size_t (*grown)[2] = grow(j, head->pairs, i, sizeof *grown);
-			if (!grown)
+			if (!ARRAY_ADD(head->pairs, i)) {
+				json_fail(j, STATUS_NO_MEMORY);
 				return;
-			head->pairs = grown;
+			}
 			head->npairs++;
 		}
 		json_mark(j, "[");
@@ -460,15 +451,11 @@ static enum status fold_keys(void *context, struct groups *part)
 /* Writes the groups of a part of the store, and frees what they hold. */
 static enum status put_store_part(void *context, struct groups *part)
 {
-	enum status status = group_keys_fold(part);
-
-	if (status == STATUS_OK)
-		status = group_lists_settle(part);
-	if (status == STATUS_OK)
-		status = groups_each(part, put_group, context);
-	if (status == STATUS_OK)
-		groups_clear(part);
-	return status;
+	TRY(group_keys_fold(part));
+	TRY(group_lists_settle(part));
+	TRY(groups_each(part, put_group, context));
+	groups_clear(part);
+	return STATUS_OK;
 }
 
 /* Writes the groups in the order in which they appeared or, where records are printed, in that of their keys; any_order: as

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cores.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
@@ -29,17 +30,7 @@ struct part_threads {
 /* Makes room for nbytes of compressed data. False: out of memory. */
 static bool part_reserve(struct part *p, size_t nbytes)
 {
-	size_t room = 2 * p->room_nbytes > nbytes ? 2 * p->room_nbytes : nbytes;
-	unsigned char *grown;
-
-	if (nbytes <= p->room_nbytes)
-		return true;
-	grown = realloc(p->data, room);
-	if (!grown)
-		return false;
-	p->data = grown;
-	p->room_nbytes = room;
-	return true;
+	return ARRAY_GROW(p->data, p->room_nbytes, nbytes) == STATUS_OK;
 }
 
 static void part_clear(struct part *p)

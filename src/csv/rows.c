@@ -53,8 +53,7 @@ enum status rows_reserve(struct rows *r, size_t nbytes)
 	if (nwords > r->capacity_nwords) {
 		nwords += r->capacity_nwords;
 		bits = malloc(nmaps * nwords * sizeof *bits);
-		if (!bits)
-			return STATUS_NO_MEMORY;
+		NEED(bits);
 		free(r->bits.simd.separators);
 		r->bits.simd = (struct simd_bits){bits, bits + nwords, bits + 2 * nwords};
 		r->bits.escapes = bits + 3 * nwords;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "fold/key_memory.h"
 #include "fold/keys.h"
 #include "fold/partial_text.h"
@@ -219,14 +220,8 @@ struct key_span *keys_note(struct keys *k, struct keys_wanted wanted, const char
 	struct key_log *log = &k->log;
 
 	keys_want(k, wanted);
-	if (log->capacity - log->nspans < nspans) {
-		size_t capacity = 2 * log->capacity + nspans;
-		struct key_span *grown = realloc(log->spans, capacity * sizeof *grown);
-		if (!grown)
-			return NULL;
-		log->spans = grown;
-		log->capacity = capacity;
-	}
+	if (ARRAY_GROW(log->spans, log->capacity, log->nspans + nspans) != STATUS_OK)
+		return NULL;
 	log->text = text; /* a cell is cleared before another text is folded into it */
 	log->offset_bytes = offset_bytes;
 	return log->spans + log->nspans;

@@ -103,8 +103,7 @@ enum status powers_add_sum(struct powers *p, int scale, int128 sum)
 	const struct power_sum words = words_of(sum);
 	struct power_sum *to = need_sum(p, scale);
 
-	if (!to)
-		return STATUS_NO_MEMORY;
+	NEED(to);
 	add_words(to, &words);
 	return STATUS_OK;
 }

@@ -83,8 +83,7 @@ enum status pair_add_alone(struct pair_partial *p, int side, unsigned needs, con
 {
 	struct column_partial *alone = pair_alone(p, side);
 
-	if (!alone)
-		return STATUS_NO_MEMORY;
+	NEED(alone);
 	alone->fast.count += (uint64_t)__builtin_popcountll(rows);
 	for (uint64_t left = rows; left;) {
 		int of_first = scale[__builtin_ctzll(left)];
@@ -100,8 +99,7 @@ static enum status combine_alone(struct pair_partial *p, const struct pair_parti
 {
 	if (!later->alone[side])
 		return STATUS_OK;
-	if (!pair_alone(p, side))
-		return STATUS_NO_MEMORY;
+	NEED(pair_alone(p, side));
 	return column_combine(p->alone[side], later->alone[side]);
 }
 

@@ -29,8 +29,7 @@ enum status pair_block_init(struct pair_block *b, const struct plan *plan)
 		return STATUS_OK;
 	b->is_paired = calloc(plan->ncolumns, sizeof *b->is_paired);
 	b->values = calloc(plan->ncolumns, sizeof *b->values);
-	if (!b->is_paired || !b->values)
-		return STATUS_NO_MEMORY;
+	NEED(b->is_paired && b->values);
 	for (size_t i = 0; i < plan->npairs; i++)
 		b->is_paired[plan->pairs[i].x] = b->is_paired[plan->pairs[i].y] = true;
 	return STATUS_OK;

@@ -35,7 +35,6 @@ enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decima
 	struct quotient quotient;
 	struct decimal d;
 	struct wide wide;
-	enum status status;
 
 	if (quotient_parse(text, nbytes, &quotient)) {
 		big_decimal_set_quotient(x, &quotient);
@@ -45,9 +44,7 @@ enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decima
 		big_decimal_set(x, d);
 		return STATUS_OK;
 	}
-	status = wide_parse(text, nbytes, &wide, &x->scale);
-	if (status != STATUS_OK)
-		return status;
+	TRY(wide_parse(text, nbytes, &wide, &x->scale));
 	big_decimal_set_wide(x, &wide, x->scale);
 	return STATUS_OK;
 }
@@ -144,8 +141,7 @@ enum status big_decimal_sum_up(struct big_decimal **sum, struct big_decimal *x)
 {
 	if (!*sum) {
 		*sum = malloc(sizeof **sum);
-		if (!*sum)
-			return STATUS_NO_MEMORY;
+		NEED(*sum);
 		big_decimal_set(*sum, (struct decimal){0, 0});
 	}
 	big_decimal_add(*sum, x);
