@@ -152,14 +152,11 @@ size_t ratio_format(struct ratio x, int ndigits, int places, char *text)
 bool ratio_digits(struct ratio x, int ndigits, uint128 *digits, int *exponent)
 {
 	struct integer r, d;
-	uint128 limit = 1; /* 10^ndigits */
 
-	for (int i = 0; i < ndigits; i++)
-		limit *= 10;
 	*exponent = align(x, &r, &d) - ndigits;
 	*digits = divide(&r, &d, ndigits);
 	*digits = round_half_even(*digits, &r, 2, &d);
-	if (*digits >= limit) { /* rounded up from nines */
+	if (*digits >= decimal_power(ndigits)) { /* rounded up from nines */
 		*digits /= 10;
 		++*exponent;
 	}
