@@ -29,18 +29,20 @@ static void get_integer(struct json_text *j, struct integer *x)
 		json_fail(j, STATUS_DAMAGED);
 }
 
-/* Reads one of up to DECIMAL_NDIGITS digits. Returns false and reads nothing if none follows. */
-static inline bool get_short(struct json_text *j, int64_t *x)
+#define SHORT_NDIGITS 19 /* of any number below 2^64: an identity of extremes has as many */
+
+/* Reads one of up to ndigits <= SHORT_NDIGITS digits. Returns false and reads nothing if none follows. */
+static inline bool get_short(struct json_text *j, int ndigits, int128 *x)
 {
-	const char *at = j->at, *digits, *end = j->end - at > DECIMAL_NDIGITS + 1 ? at + DECIMAL_NDIGITS + 2 : j->end;
+	const char *at = j->at, *digits, *end = j->end - at > ndigits + 1 ? at + ndigits + 2 : j->end;
 	const bool negative = at < end && *at == '-';
 	uint64_t number = 0;
 
 	for (digits = at += negative; at < end && decimal_is_digit(*at); at++)
 		number = number * 10 + (uint64_t)(*at - '0');
-	if (at == digits || at - digits > DECIMAL_NDIGITS)
+	if (at == digits || at - digits > ndigits)
 		return false;
-	*x = negative ? -(int64_t)number : (int64_t)number;
+	*x = negative ? -(int128)number : (int128)number;
 	j->at = at;
 	return true;
 }
@@ -69,12 +71,9 @@ void exact_int128(struct json_text *j, int128 *x)
 {
 	uint64_t word[] = {(uint64_t)*x, (uint64_t)((uint128)*x >> 64)};
 	const char *begin = j->at;
-	int64_t number;
 
-	if (j->reads && json_try(j, "\"") && get_short(j, &number) && json_try(j, "\"")) {
-		*x = number;
+	if (j->reads && json_try(j, "\"") && get_short(j, SHORT_NDIGITS, x) && json_try(j, "\""))
 		return;
-	}
 	j->at = begin;
 	if (!j->reads && *x == (int64_t)*x) {
 		json_put(j, "\"");
@@ -103,11 +102,11 @@ void exact_put_int64(struct json_text *j, int64_t x)
 
 int64_t exact_get_int64(struct json_text *j)
 {
-	int64_t x = 0;
+	int128 x = 0;
 
-	if (!get_short(j, &x))
+	if (!get_short(j, DECIMAL_NDIGITS, &x))
 		json_fail(j, STATUS_DAMAGED);
-	return x;
+	return (int64_t)x;
 }
 
 /* ---- integers with an exponent ---- */
