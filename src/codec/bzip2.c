@@ -162,7 +162,7 @@ static void end_stream(struct bzip2 *z)
 static enum status decode(struct bzip2 *z, struct feed *feed, struct piece *piece,
 			  enum decode_step *step)
 {
-	size_t have, room = PIECE_NBYTES - piece->nbytes, text_nbytes;
+	size_t have, room = CODEC_PIECE_NBYTES - piece->nbytes, text_nbytes;
 	const unsigned char *data = part_stream_data(&z->ahead, feed, &have);
 	enum status status = STATUS_OK;
 	bool is_stuck;

@@ -18,11 +18,11 @@
 /* For tests: how long a chunk is at most, and a piece. */
 #define CHUNK_VARIABLE "GPUSTAT_CHUNK_BYTES"
 
-#define PIECE_NBYTES (256 * 1024) /* of text; a few pieces stay in L2 */
+#define CODEC_PIECE_NBYTES (256 * 1024) /* of text; a few pieces stay in L2 */
 
 /* Decoded text. All 0 to begin with; reused. */
 struct piece {
-	unsigned char *data; /* room for PIECE_NBYTES; NULL: not used yet */
+	unsigned char *data; /* room for CODEC_PIECE_NBYTES; NULL: not used yet */
 	size_t nbytes;
 	size_t room_nbytes;  /* it is full with so many; gzip adds no more */
 	bool last;           /* the stream ends behind it */

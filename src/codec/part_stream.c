@@ -160,7 +160,7 @@ bool part_stream_begins(struct part_stream *a, const struct feed *feed)
 	size_t have;
 
 	feed_data(feed, &have);
-	if (!a->threads && !a->refused && have && a->text_nbytes >= PIECE_NBYTES)
+	if (!a->threads && !a->refused && have && a->text_nbytes >= CODEC_PIECE_NBYTES)
 		begin(a);
 	return a->threads && !a->held;
 }
@@ -238,7 +238,7 @@ static enum gathering gather(struct part_stream *a, struct feed *feed)
 static void take_text(struct part_stream *a, struct piece *piece)
 {
 	struct part *first = first_part(a->threads);
-	size_t left, room = PIECE_NBYTES - piece->nbytes;
+	size_t left, room = CODEC_PIECE_NBYTES - piece->nbytes;
 
 	await_first(a->threads);
 	if (!first->good) {

@@ -132,7 +132,7 @@ static enum status refused(const struct xz *x, lzma_ret result, struct fault *fa
 static enum status decode(struct xz *x, struct feed *feed, struct piece *piece,
 			  enum decode_step *step)
 {
-	size_t have, room = PIECE_NBYTES - piece->nbytes;
+	size_t have, room = CODEC_PIECE_NBYTES - piece->nbytes;
 	lzma_ret result;
 
 	x->stream.next_in = feed_data(feed, &have);

@@ -244,7 +244,7 @@ static enum status refused(const struct zstd *z, size_t result, struct fault *fa
 static enum status decode(struct zstd *z, struct feed *feed, struct piece *piece,
 			  enum decode_step *step)
 {
-	ZSTD_outBuffer out = {.dst = piece->data, .size = PIECE_NBYTES, .pos = piece->nbytes};
+	ZSTD_outBuffer out = {.dst = piece->data, .size = CODEC_PIECE_NBYTES, .pos = piece->nbytes};
 	ZSTD_inBuffer in = {0};
 	size_t result;
 	bool is_stuck;

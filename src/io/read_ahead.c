@@ -46,7 +46,7 @@ static size_t piece_nbytes(void)
 	const char *text = getenv(CHUNK_VARIABLE);
 	unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
 
-	return number > 0 && number < PIECE_NBYTES ? (size_t)number : PIECE_NBYTES;
+	return number > 0 && number < CODEC_PIECE_NBYTES ? (size_t)number : CODEC_PIECE_NBYTES;
 }
 
 /* Starts on what fd delivers. prefix: bytes already read from it, at most FEED_NBYTES; copied.
@@ -82,7 +82,7 @@ static bool piece_is_last(const struct piece *p)
 static enum status make_room(struct piece *p)
 {
 	if (!p->data)
-		p->data = malloc(PIECE_NBYTES);
+		p->data = malloc(CODEC_PIECE_NBYTES);
 	return p->data ? STATUS_OK : fault_set(&p->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
@@ -107,7 +107,7 @@ static enum block_next next_block(const struct decoder *d)
 /* Appends the text of the blocks that are next. *full: the piece has no room for another. */
 static enum status decode_blocks(struct decoder *d, struct piece *p, bool *full)
 {
-	struct block_decoder *b = block_pool_get(&d->pool, PIECE_NBYTES - p->nbytes);
+	struct block_decoder *b = block_pool_get(&d->pool, CODEC_PIECE_NBYTES - p->nbytes);
 	enum status status;
 
 	if (!b)

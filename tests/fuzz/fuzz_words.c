@@ -38,14 +38,14 @@ static void check_selector(const struct selector *s)
 {
 	struct field_range range;
 	struct fault fault;
-	enum status status = selector_resolve(s, names, NFIELDS, &range, &fault);
+	enum status status = selector_resolve(s, NULL, names, NFIELDS, &range, &fault);
 
 	if (status == STATUS_USAGE)
 		check_usage(&fault, 1);
 	FUZZ_CHECK(status == STATUS_OK || status == STATUS_UNKNOWN_COLUMN || status == STATUS_USAGE);
 	if (status == STATUS_OK && !range.star)
 		FUZZ_CHECK(range.first <= range.last && range.last < NFIELDS);
-	status = selector_resolve(s, NULL, 0, &range, &fault);
+	status = selector_resolve(s, NULL, NULL, 0, &range, &fault);
 	FUZZ_CHECK(status == STATUS_OK || status == STATUS_UNKNOWN_COLUMN);
 }
 
