@@ -298,7 +298,7 @@ static const char *type_name(const struct described *d)
 {
 	const struct texts *texts = d->moments.texts;
 
-	if (d->is_text && (d->column->nnuls > 0 || texts->has_other))
+	if (d->is_text && (d->column->nnuls > 0 || !texts || texts->has_other)) /* a forged part may lack the texts */
 		return "text";
 	if (d->is_text)
 		return texts->has_time ? "datetime" : "date";
