@@ -206,7 +206,8 @@ class Miller(Peer):
         keys = [key.name for key in grouping.keys]
         columns = list(dict.fromkeys(column.name for r in grouping.results for column in r.columns))
         results = ["%s_%s" % (r.columns[0].name if r.columns else columns[0], r.operation) for r in grouping.results]
-        return self._ask(data, ["stats1", "-a", ",".join(self.results(grouping)), "-f", ",".join(columns), "-g", ",".join(keys),
+        accumulators = list(dict.fromkeys(self.results(grouping)))  # one that is named twice adds each value twice
+        return self._ask(data, ["stats1", "-a", ",".join(accumulators), "-f", ",".join(columns), "-g", ",".join(keys),
                                 "then", "cut", "-o", "-f", ",".join(keys + results)], sink == "/dev/null")
 
     def running_groups(self, data, threads, sink):
