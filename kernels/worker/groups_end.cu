@@ -4,7 +4,7 @@
  * where they are only to be printed, they stay:
  *
  *     1. those of other GPUs are sent to one (gpu_groups_cross)
- *     2. what the store has, as of records that chunks' borders cut, goes up into its table
+ *     2. groups that lie in the store, such as those of records cut by chunk borders, go up into its table
  *     3. all are sorted by their first records, and laid one behind the other (kernels/group/group_arrange.cuh)
  *     4. threads that print read them, block by block (fold/groups.h)
  *
@@ -164,7 +164,7 @@ static bool groups_have_slots(const struct group_table *t, uint64_t n)
 
 /* Threads take one part of the table after the other, and copy it piece by piece, so that some copy while others add. */
 
-#define PIECE_NBYTES ((size_t)8 << 20) /* of a part, that comes down at once */
+#define PIECE_NBYTES ((size_t)8 << 20) /* the most of a part that is copied down at once */
 static_assert(PIECE_NBYTES > 2 * GROUP_TABLE_KEY_NBYTES_MAX, "a piece holds a group");
 
 /* What the threads share. */
@@ -619,7 +619,7 @@ static void enable_peer_access(int device, int peer)
 	(void)cudaGetLastError();
 }
 
-/* Opens what the arranged groups go through, in pieces of up to so many bytes. */
+/* Opens what the arranged groups go through, in pieces of up to piece_nbytes. */
 static enum status open_path(struct crossing *x, size_t piece_nbytes, bool *can, struct fault *fault)
 {
 	size_t nfitting = piece_nbytes / (x->r.block_nwords * sizeof(uint64_t));

@@ -28,7 +28,7 @@ struct ordered_queue {
 	pthread_cond_t put;    /* an item can be taken, or none ever */
 	pthread_cond_t turned[ORDERED_QUEUE_NWAITS]; /* the turn of an item has come; by its number modulo NWAITS */
 	uint64_t nput, ntaken;
-	uint64_t nreleased; /* by the consumer; UINT64_MAX: there is none */
+	uint64_t nreleased; /* by the consumer; UINT64_MAX: the queue has no consumer */
 	uint64_t capacity;
 	bool ended, paused, stopped;
 	bool finished[ORDERED_QUEUE_MOST]; /* items behind the turn, by their number modulo MOST */
@@ -36,8 +36,8 @@ struct ordered_queue {
 	struct fault fault;
 };
 
-/* capacity: so many items behind the turn may be taken, and behind those that the consumer has released; at most
- * ORDERED_QUEUE_MOST. nput: items that are there to begin with; UINT64_MAX: without end. */
+/* capacity: how many items after the turn, and after those that the consumer has released, may be taken; at most
+ * ORDERED_QUEUE_MOST. nput: the number of items that are there from the beginning; UINT64_MAX: there is no end. */
 void ordered_queue_init(struct ordered_queue *q, uint64_t capacity, uint64_t nput, bool has_consumer);
 void ordered_queue_destroy(struct ordered_queue *q);
 
@@ -47,7 +47,7 @@ void ordered_queue_put(struct ordered_queue *q);
 /* No more items are put, or, where they are without end, taken. */
 void ordered_queue_end(struct ordered_queue *q);
 
-/* Takes the next item. waits: until there is one; otherwise false is returned where there is none now. Returns false at the
+/* Takes the next item. waits: wait until there is one; otherwise false is returned if there is none now. Returns false at the
  * end, and after a stop. */
 bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item);
 

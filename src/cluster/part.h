@@ -67,7 +67,7 @@ struct part_head {
 struct part_scope {
 	const char *const *inputs; /* their names */
 	size_t ninputs;
-	size_t nbefore; /* so many of them are of the state with which the run began */
+	size_t nbefore; /* how many of them come from the state with which the run began */
 	const struct part_seam *left, *right; /* of == 0: none */
 	int first; /* of the run's files, where its slice of the input begins: behind those nbefore */
 };

@@ -19,6 +19,7 @@
 #endif
 
 #include "simd/simd.h"
+#include "simd/words.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -37,13 +38,7 @@ struct deflate_bits {
 
 INLINE uint64_t load64(const unsigned char *p)
 {
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
+	return simd_load_word((const char *)p);
 }
 
 /* The lowest n % 64 bits of x. */

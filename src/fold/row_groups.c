@@ -374,13 +374,6 @@ static bool end_value(const struct grouping *m, size_t c, unsigned row, const ch
 	return *text != NULL;
 }
 
-/* Whether a cell can hold a value of so many bytes. Where records are printed, a chunk's groups are exchanged for those of the
- * store, so all of a value has to lie in the cell. */
-static bool keeps_end(const struct grouping *m, size_t nbytes)
-{
-	return nbytes <= GROUP_END_NBYTES || !m->f->plan->emits;
-}
-
 /* Offers the value of column c in a row to the ends of its group's partial. */
 static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
 {
@@ -432,14 +425,14 @@ static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint6
 	const char *text;
 	size_t nbytes;
 
-	if (!column->let && !m->f->plan->emits && !m->f->plan->dialect.escape && !csv_dialect_trims(&m->f->plan->dialect)) {
+	if (!column->let && !m->f->plan->dialect.escape && !csv_dialect_trims(&m->f->plan->dialect)) {
 		put_plain_numbers_at_ends(m, c, rows);
 		return STATUS_OK;
 	}
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
-		if (end_text(m, c, row, true, &text, &nbytes) && keeps_end(m, nbytes))
+		if (end_text(m, c, row, true, &text, &nbytes))
 			group_ends_put(group_ends(m->f->groups.groups[row], column), offset, text, nbytes, true);
 		else
 			status = offer_end(m, c, row);
@@ -461,7 +454,7 @@ static uint64_t fold_sure_texts(const struct grouping *m, size_t c, uint64_t row
 		struct group_ends *ends = group_ends(m->f->groups.groups[lowest(rows)], column);
 		const char *text;
 		size_t nbytes;
-		if (end_value(m, c, lowest(rows), &text, &nbytes) && keeps_end(m, nbytes) &&
+		if (end_value(m, c, lowest(rows), &text, &nbytes) &&
 		    text_is_no_number(&m->f->texts, text, nbytes)) {
 			group_ends_put(ends, m->out->offset_bytes + span.begin, text, nbytes, false);
 			ends->ntexts++;

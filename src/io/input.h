@@ -5,7 +5,7 @@
  * A worker thread reads the next chunk into its own buffer. Chunks of a plain file are ranges, read
  * by many threads at once. A pipe or a compressed stream is read by one thread at a time, while the
  * others fold. A thread of its own decodes a compressed stream (read_ahead.h), except for blocks,
- * which the worker threads decode (block_pool.h).
+ * which the worker threads decode (bgzf.h).
  */
 #ifndef GPUSTAT_INPUT_H
 #define GPUSTAT_INPUT_H

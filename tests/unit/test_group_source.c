@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_group_source.c - groups that are printed from a source (fold/group_source.h), as a device has them, against the same
+ * test_group_source.c - groups that are printed from a source (fold/groups.h), as a device has them, against the same
  * groups printed from the run's store. The source here is memory of the host.
  */
 #include <fcntl.h>
