@@ -380,7 +380,7 @@ class Fuzzer:
             said = said if all(r.status in (0, 1) for r in results) else {r.status for r in results}
             said = {(s[1:] if isinstance(s, tuple) else s) for s in said if not isinstance(s, tuple) or s[0] == 0}
         if len(said) > 1:
-            return "the ways differ:\n" + "\n".join(map(describe, results))
+            return "the ways differ:\n" + "\n".join("%s: %s" % (way_of(way), describe(r)) for way, r in zip(chosen, results))
         return self.of_law(case) if case.law else self.of_model(case, results[0])
 
     def of_law(self, case):
@@ -524,6 +524,10 @@ def kind_of(wrong):
 
 def spell(uses):
     return [arg for u in uses for arg in u.spell()]
+
+
+def way_of(way):
+    return " ".join([*way.env, "stdin %s" % way.mode if way.mode != "files" else "files", way.packing or "plain"])
 
 
 def describe(r):
