@@ -45,10 +45,13 @@ class Peer:
     reads_gz = False  # by itself
     operations = {}  # of groups, with this tool's words for each
     reads_delimiters = True  # others than commas
+    reads_lines_in_quotes = True  # or, as mawk, can be told which lines are the rest of a record
 
     def can(self, task):
         """Whether it has a command for the task."""
         if not getattr(self, task.question, None) or task.kind in DELIMITERS and not self.reads_delimiters:
+            return False
+        if task.question == "groups" and task.kind == "ledger" and not self.reads_lines_in_quotes:
             return False
         return task.question != "groups" or all(r.operation in self.operations for r in task.column.results)
 
@@ -134,6 +137,7 @@ class Awk(Peer):
 
 
 class Datamash(Peer):
+    reads_lines_in_quotes = False
     operations = {"count": "count 1", "sum": "sum {0}", "mean": "mean {0}", "min": "min {0}", "max": "max {0}",
                   "median": "median {0}", "stddev": "sstdev {0}"}
 
@@ -158,13 +162,16 @@ class Datamash(Peer):
         return self.fed(data, [self.path, "-t,", "--header-in", "countunique", fields])
 
     def groups(self, data, grouping, threads, sink):
-        """Sorts, as it has to. It has no names for fields beyond the header's, so another program prints a header."""
+        """Sorts, as it has to. It has no names for fields beyond the header's, so another program prints a header; a deviation of
+        one value is nan, for which the others print nothing."""
         ask = [self.path, "-s", "-t" + delimiter(data.kind), "--output-delimiter=,", "--header-in",
                "-g", ",".join(map(str, _fields(grouping)))]
         for r in grouping.results:
             ask += self.operations[r.operation].format(*(column.field for column in r.columns)).split()
-        return Command("{ echo %s; %s < %s; }" % (_header(grouping), shlex.join(ask), shlex.quote(data.path)), {}, None,
-                       sink == "/dev/null")
+        command = "%s < %s" % (shlex.join(ask), shlex.quote(data.path))
+        if any(r.operation == "stddev" for r in grouping.results):
+            command += " | sed s/nan//"
+        return Command("{ echo %s; %s; }" % (_header(grouping), command), {}, None, sink == "/dev/null")
 
 
 class Miller(Peer):
