@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 
 	fd_open_standard();
 	message_program(argc > 0 ? argv[0] : "gpustat-bench");
-	if (run(&options, argc, argv, &fault) != STATUS_OK) {
+	if (fault_complete(&fault, run(&options, argc, argv, &fault)) != STATUS_OK) {
 		exit_status = message_fault(&fault);
 		if (options.command == COMMAND_PIPELINE)
 			_exit(exit_status); /* other threads may still be running */

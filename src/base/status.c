@@ -38,6 +38,11 @@ enum status fault_set(struct fault *f, enum status status, int error_number, con
 	return status;
 }
 
+enum status fault_complete(struct fault *f, enum status status)
+{
+	return status == STATUS_OK || f->status == status ? status : fault_set(f, status, 0, NULL);
+}
+
 enum status fault_set_usage(struct fault *f, const char *sentence)
 {
 	char line[FAULT_DETAIL_NBYTES];

@@ -3,8 +3,8 @@
  * status.h - what can go wrong, in one table, and the record of one fault.
  *
  * No I/O, no allocation; it includes nothing of the program. Every function
- * that can fail returns a status, and fills a fault with the details it has; only
- * message.c prints a fault, on stderr.
+ * that can fail returns a status, and fills a fault with the details it has: without any, as of STATUS_NO_MEMORY, whoever
+ * ends the work with the fault completes it (fault_complete). Only message.c prints a fault, on stderr.
  */
 #ifndef GPUSTAT_STATUS_H
 #define GPUSTAT_STATUS_H
@@ -164,6 +164,10 @@ int status_exit(enum status status);
 
 /* Fills f with status and an optional library text (may be NULL); returns status. */
 enum status fault_set(struct fault *f, enum status status, int error_number, const char *words);
+
+/* Has f be a fault of that status, which is all that is known of it where it is none yet: a function that runs out of memory
+ * need not fill it. STATUS_OK changes nothing. Returns status. */
+enum status fault_complete(struct fault *f, enum status status);
 
 /* Fills f with STATUS_USAGE and a sentence, cut where it does not fit. It stays one line: a
  * line end, which only an argument can have brought in, becomes \n. Returns STATUS_USAGE. */

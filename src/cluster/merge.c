@@ -208,9 +208,9 @@ static bool lacks_note(const struct merge *m)
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (result_nleft_out(&plan->columns[c], &p->columns[c]) > 0 && !total_note_of_values(m->total, c))
 			return true;
-	return (p->nragged > 0 && !total_note_of_ragged(m->total)) ||
-	       (p->nheaders > 0 && !total_note_of_headers(m->total)) ||
-	       (p->nundecided > 0 && !total_note_of_undecided(m->total));
+	return (p->nragged > 0 && !m->total->notes[NOTE_RAGGED]) ||
+	       (p->nheaders > 0 && !m->total->notes[NOTE_HEADERS]) ||
+	       (p->nundecided > 0 && !m->total->notes[NOTE_UNDECIDED]);
 }
 
 enum status merge_check(const struct merge *m, struct fault *fault)
@@ -599,7 +599,7 @@ static enum status read_ends(struct merge *m, struct part_file *f, struct json_t
 	}
 	TRY(await_order(m));
 	status = is_head ? total_add_head(m->total, &text, m->fault) : total_add_tail(m->total, &text, m->fault);
-	if (status != STATUS_OK)
+	if (fault_complete(m->fault, status) != STATUS_OK)
 		m->fault->file = m->inputs[text.file];
 	return status;
 }
@@ -618,7 +618,7 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_te
 	if (f->is_skipped || f->ends_within || m->total->seam.nbytes == 0)
 		return STATUS_OK;
 	TRY(await_order(m));
-	if (total_end_file(m->total, f->plan, m->fault) == STATUS_OK)
+	if (fault_complete(m->fault, total_end_file(m->total, f->plan, m->fault)) == STATUS_OK)
 		return STATUS_OK;
 	m->fault->file = m->inputs[m->ninputs - 1];
 	return m->fault->status;

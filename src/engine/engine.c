@@ -155,6 +155,14 @@ static void engine_fail(struct engine *e, const struct fault *fault)
 	input_stop(e->input);
 }
 
+/* Ends the run unless status is STATUS_OK. fault: of status, which it need not have. Returns whether the run goes on. */
+static bool engine_goes_on(struct engine *e, enum status status, struct fault *fault)
+{
+	if (fault_complete(fault, status) != STATUS_OK)
+		engine_fail(e, fault);
+	return status == STATUS_OK;
+}
+
 /* Notes that a pool's device has failed with groups that it kept. fault: of that failure; becomes STATUS_GPU_LOST, which
  * is returned. */
 static enum status engine_lose_device(struct engine *e, struct worker_pool *pool, struct fault *fault)
@@ -268,14 +276,10 @@ static bool write_in_turn(struct worker_thread *t)
 	struct engine *e = t->engine;
 	uint64_t k = t->slot->chunk.index;
 	struct worker_thread **slots = e->write_slots;
-	struct fault fault;
+	struct fault fault = {.status = STATUS_OK};
 
-	if (!wait_for_turn(t, &e->writes, &slots[chain_slot(&e->writes, k)]))
+	if (!wait_for_turn(t, &e->writes, &slots[chain_slot(&e->writes, k)]) || !engine_goes_on(e, write_whole(t, &fault), &fault))
 		return false;
-	if (write_whole(t, &fault) != STATUS_OK) {
-		engine_fail(e, &fault);
-		return false;
-	}
 	if (chain_pass(&e->writes, k) == CHAIN_WAITING)
 		waiter_call(&slots[chain_slot(&e->writes, k + 1)]->waiter);
 	return true;
@@ -313,18 +317,13 @@ static bool add_border(struct worker_thread *t, uint64_t k)
 {
 	struct engine *e = t->engine;
 	const struct border *border = &total_slot(e, k)->border;
-	struct fault fault;
+	struct fault fault = {.status = STATUS_OK};
+	enum status status = is_misguessed(t, border) ? STATUS_MISGUESSED
+						      : total_add_border(e->total, border, &t->folder, &t->deferred, &fault);
 
-	if (is_misguessed(t, border)) {
-		fault_set(&fault, STATUS_MISGUESSED, 0, NULL);
-		engine_fail(e, &fault);
-		return false;
-	}
-	if (total_add_border(e->total, border, &t->folder, &t->deferred, &fault) == STATUS_OK)
-		return true;
+	fault_complete(&fault, status);
 	fault.file = input_name(e->input, border->chunk.file);
-	engine_fail(e, &fault);
-	return false;
+	return engine_goes_on(e, status, &fault);
 }
 
 /* Ends the turn of chunk k in the total chain, and does those of the posted chunks behind it. False
@@ -344,28 +343,17 @@ static bool pass_totals(struct worker_thread *t, uint64_t k)
 	return true;
 }
 
-/* Fails the run unless status, of what was done with p, is STATUS_OK. */
-static bool must(struct worker_thread *t, const struct partial *p, enum status status)
-{
-	struct fault fault;
-
-	if (status == STATUS_OK)
-		return true;
-	partial_fault(p, t->engine->plan, status, &fault);
-	engine_fail(t->engine, &fault);
-	return false;
-}
-
 /* The total chain, where order does not matter: posts the chunk's border. */
 static bool post_border(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
 	uint64_t k = t->slot->chunk.index;
 	enum status status = partial_need(&t->deferred, e->plan);
+	struct fault fault = {.status = STATUS_OK};
 
 	if (status == STATUS_OK)
-		status = partial_combine(&t->deferred, &t->partial);
-	if (!must(t, &t->deferred, status) || !chain_enter(&e->totals, k))
+		status = partial_fault(&t->deferred, e->plan, partial_combine(&t->deferred, &t->partial), &fault);
+	if (!engine_goes_on(e, status, &fault) || !chain_enter(&e->totals, k))
 		return false;
 	border_copy(&total_slot(e, k)->border, &t->slot->chunk, t->map.nlines, &t->partial);
 	total_slot(e, k)->border.guesses = t->guessed;
@@ -392,14 +380,15 @@ static bool add_in_turn(struct worker_thread *t)
 	struct engine *e = t->engine;
 	const struct chunk *chunk = &t->slot->chunk;
 	uint64_t k = chunk->index;
-	struct fault fault;
+	struct fault fault = {.status = STATUS_OK};
+	enum status status;
 
 	load_for_total(t); /* before the turn: others wait for it */
 	if (!wait_for_turn(t, &e->totals, &total_slot(e, k)->thread))
 		return false;
 	t->output.entry = t->entry;
-	if (total_add(e->total, chunk, t->map.nlines, &t->partial, &t->output, &fault) !=
-	    STATUS_OK) {
+	status = total_add(e->total, chunk, t->map.nlines, &t->partial, &t->output, &fault);
+	if (fault_complete(&fault, status) != STATUS_OK) {
 		fault.file = input_name(e->input, chunk->file);
 		fail_after_output(t, &fault);
 		return false;
@@ -437,8 +426,7 @@ static enum status run_phase(struct worker_thread *t, enum phase phase, struct f
 		*fault = t->slot->fault; /* begin failed */
 		return t->slot->status;
 	case PHASE_FOLD:
-		if (partial_need(&t->partial, t->engine->plan) != STATUS_OK)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		TRY(partial_need(&t->partial, t->engine->plan));
 		partial_clear(&t->partial);
 		return total_bind(t->engine->plan, &t->partial, fault,
 				  ops->fold(w, &t->slot->chunk, t->entry, &t->partial, fault));
@@ -501,15 +489,13 @@ static enum status repeat_on_cpu(struct worker_thread *t, enum phase last, struc
 /* Completes a phase, on a CPU if a GPU fails in it; false if the run has failed. */
 static bool complete(struct worker_thread *t, enum phase phase)
 {
-	struct fault fault;
+	struct fault fault = {.status = STATUS_OK};
 	enum status status = run_phase(t, phase, &fault);
 
 	if (status == STATUS_GPU && t->slot->ops != &worker_cpu)
 		status = plan_leaves_groups(t->engine->plan) ? engine_lose_device(t->engine, t->pool, &fault)
 							     : repeat_on_cpu(t, phase, &fault);
-	if (status != STATUS_OK)
-		engine_fail(t->engine, &fault);
-	return status == STATUS_OK;
+	return engine_goes_on(t->engine, status, &fault);
 }
 
 /* Folds the current chunk. entry may be CHUNK_UNKNOWN. */
@@ -599,6 +585,7 @@ static bool read_next(struct worker_thread *t, struct work_slot *slot)
 		return false;
 	if (slot->status == STATUS_OK && ops->begin)
 		slot->status = ops->begin(slot->worker, &slot->chunk, &slot->fault);
+	fault_complete(&slot->fault, slot->status);
 	return true;
 }
 
@@ -831,14 +818,12 @@ static bool open_worker(struct worker_thread *t, struct work_slot *slot)
 {
 	struct worker_pool *pool = t->pool;
 	bool forgives = pool->optional || pool->forgives;
-	struct fault fault, *first = forgives ? &pool->open_fault : &pool->work_fault;
-	enum status status = slot->ops->open(&slot->worker, t->engine->plan, &pool->setup, &fault);
+	struct fault fault = {.status = STATUS_OK}, *first = forgives ? &pool->open_fault : &pool->work_fault;
+	enum status status = fault_complete(&fault, slot->ops->open(&slot->worker, t->engine->plan, &pool->setup, &fault));
 
 	if (status == STATUS_GPU || (status != STATUS_OK && forgives))
 		status = worker_thread_use_cpu(t, slot, first, &fault);
-	if (status != STATUS_OK)
-		engine_fail(t->engine, &fault);
-	return status == STATUS_OK;
+	return engine_goes_on(t->engine, status, &fault);
 }
 
 static bool open_workers(struct worker_thread *t)
@@ -915,10 +900,9 @@ static enum status chains_init(struct engine *e)
 {
 	uint64_t nthreads = (uint64_t)e->nthreads;
 
-	if (chain_init(&e->entries, TOTAL_NSLOTS + nthreads) != STATUS_OK ||
-	    chain_init(&e->writes, 2 * nthreads) != STATUS_OK || /* a thread may have two chunks */
-	    chain_init(&e->totals, TOTAL_NSLOTS) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(chain_init(&e->entries, TOTAL_NSLOTS + nthreads));
+	TRY(chain_init(&e->writes, 2 * nthreads)); /* a thread may have two chunks */
+	TRY(chain_init(&e->totals, TOTAL_NSLOTS));
 	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
 	e->write_slots = calloc(e->writes.nslots, sizeof(struct worker_thread *));
 	e->total_slots = calloc(e->totals.nslots, sizeof *e->total_slots);
@@ -1040,15 +1024,6 @@ static bool end_threads(struct engine *e, const bool *started)
 	return all_ended;
 }
 
-/* Adds the total's groups to the store. */
-static enum status store_groups(struct engine *e)
-{
-	struct partial *total = &e->total->partial;
-	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
-
-	return status == STATUS_OK ? status : partial_fault(total, e->plan, status, e->fault);
-}
-
 /* Adds the groups that devices have kept to the store, behind all others, which are few: see group_words.h. Or
  * forgets them, if the run has failed with a status. Returns the status. */
 static enum status finish_pools(struct engine *e, struct worker_pool *pools, size_t npools, enum status status)
@@ -1056,12 +1031,12 @@ static enum status finish_pools(struct engine *e, struct worker_pool *pools, siz
 	for (size_t i = 0; i < npools; i++) {
 		struct worker_pool *pool = &pools[i];
 		struct worker_finish how = {pool->setup.device, e->nthreads, false};
-		struct fault fault;
+		struct fault fault = {.status = STATUS_OK};
 		enum status finished;
 		if (!pool->ops->finish || !plan_leaves_groups(e->plan))
 			continue;
 		if (status == STATUS_OK)
-			status = store_groups(e);
+			status = total_store_groups(e->total, e->fault);
 		how.wanted = status == STATUS_OK;
 		finished = pool->ops->finish(e->plan, &how, &fault);
 		if (finished == STATUS_GPU)

@@ -5,12 +5,15 @@
  */
 #include "engine/total.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/thread.h"
+#include "codec/codec.h"
+#include "csv/field.h"
 #include "csv/record.h"
 #include "emit/lead.h"
 #include "fold/groups.h"
@@ -20,14 +23,17 @@
 /* Makes the folder's tables unless they are there, and clears the partial. Errors: STATUS_NO_MEMORY. */
 static enum status seam_folder_begin(const struct total *t, struct seam_folder *f)
 {
-	TRY(partial_need(&f->partial, t->plan));
+	enum status status = partial_need(&f->partial, t->plan);
+
+	TRY(status);
 	partial_clear(&f->partial);
-	if (!f->cpu.plan && cpu_folder_init(&f->cpu, t->plan) != STATUS_OK) {
+	if (!f->cpu.plan)
+		status = cpu_folder_init(&f->cpu, t->plan);
+	if (status == STATUS_OK)
+		cpu_folder_use(&f->cpu, t->file_plan);
+	else
 		cpu_folder_free(&f->cpu);
-		return STATUS_NO_MEMORY;
-	}
-	cpu_folder_use(&f->cpu, t->file_plan);
-	return STATUS_OK;
+	return status;
 }
 
 void seam_folder_free(struct seam_folder *f)
@@ -56,34 +62,266 @@ void total_free(struct total *t)
 	memset(t, 0, sizeof *t);
 }
 
-static enum status combine(const struct total *t, struct partial *p, const struct partial *later,
-			   struct fault *fault)
+static enum status combine(const struct total *t, struct partial *p, const struct partial *later, struct fault *fault)
 {
-	enum status status = partial_combine(p, later);
-
-	return status == STATUS_OK ? status : partial_fault(p, t->plan, status, fault);
+	return partial_fault(p, t->plan, partial_combine(p, later), fault);
 }
 
 enum status total_bind(const struct plan *plan, struct partial *p, struct fault *fault, enum status status)
 {
 	if (status != STATUS_OK || !plan->emits || !p->groups)
 		return status;
-	status = groups_bind(p->groups);
-	return status == STATUS_OK ? status : partial_fault(p, plan, status, fault);
+	return partial_fault(p, plan, groups_bind(p->groups), fault);
 }
 
 /* Where records are printed: adds p's groups to the store, and makes them those of all records before. */
 static enum status exchange_groups(const struct total *t, const struct partial *p, struct fault *fault)
 {
-	enum status status = p->groups ? groups_exchange(p->groups) : STATUS_OK;
+	return p->groups ? partial_fault(p, t->plan, groups_exchange(p->groups), fault) : STATUS_OK;
+}
 
-	return status == STATUS_OK ? status : partial_fault(p, t->plan, status, fault);
+/* ---- what is wrong at a place of a text, in words ---- */
+
+/* A piece of the input that was folded as one: a chunk, or the seam. */
+struct text {
+	const char *data;
+	size_t nbytes;
+	int file;      /* which of the input's files */
+	uint64_t line; /* of data[0] */
+	/* The place whose line was counted last, so that a fault nearby costs little. */
+	size_t counted_nbytes;
+	uint64_t ncounted; /* LFs in data[0 .. counted_nbytes) */
+};
+
+#define PACKED_NBYTES 4096 /* of a line, on both sides of a fault, in which compressed data are sought */
+
+/* A value that is complained about: where it was found, and why. */
+struct complaint {
+	size_t offset; /* OFFSET_NONE: nothing is wrong */
+	size_t column; /* of the plan */
+	enum status why;
+	const struct bad_value *kept; /* NULL: the field at offset */
+};
+
+/* Returns the number of LFs before data[offset]. */
+static uint64_t count_lines_before(struct text *text, size_t offset)
+{
+	size_t from = text->counted_nbytes;
+
+	if (offset >= from)
+		text->ncounted += count_lines(text->data + from, offset - from);
+	else
+		text->ncounted -= count_lines(text->data + offset, from - offset);
+	text->counted_nbytes = offset;
+	return text->ncounted;
+}
+
+/* The format of compressed data that begin in the line at offset, or NULL. */
+static const struct codec *codec_in_line(const struct text *text, size_t offset)
+{
+	const char *begin = text->data + offset, *end;
+	const struct codec *codec;
+
+	while (begin > text->data && begin[-1] != '\n' && text->data + offset - begin < PACKED_NBYTES)
+		begin--;
+	end = memchr(text->data + offset, '\n', text->nbytes - offset);
+	end = end ? end : text->data + text->nbytes;
+	for (; begin < text->data + offset + PACKED_NBYTES && begin < end; begin++)
+		if (codec_find((const unsigned char *)begin, (size_t)(end - begin), &codec) == CODEC_BEGINS)
+			return codec;
+	return NULL;
+}
+
+/* Sets fault's line to that of data[offset], and its column to the plan's column c, if there is such a column. Where
+ * compressed data begin in that line, they are the fault: STATUS_PACKED. Returns its status. */
+static enum status diagnose_place(const struct plan *plan, struct text *text, size_t offset, size_t c, struct fault *fault)
+{
+	const struct codec *codec = codec_in_line(text, offset);
+	char words[FAULT_DETAIL_NBYTES];
+
+	if (codec) {
+		snprintf(words, sizeof words, "%s data begins here, after plain text", codec->name);
+		fault_set(fault, STATUS_PACKED, 0, words);
+		strcpy(fault->remedy, "naming the files instead of joining them");
+		c = plan->ncolumns;
+	}
+	fault->line = text->line + count_lines_before(text, offset);
+	if (c < plan->ncolumns)
+		fault->column = plan->columns[c].name;
+	return fault->status;
+}
+
+/* The dialect of a text that begins with a field of a record, `before` fields behind its first: that
+ * field is no comment, and with whitespace, fewer follow. */
+static struct csv_dialect dialect_inside(const struct plan *plan, size_t before)
+{
+	struct csv_dialect d = plan->dialect;
+
+	d.comment = '\0';
+	if (d.nfields)
+		d.nfields = before < d.nfields ? d.nfields - before : 1;
+	return d;
+}
+
+/* Cuts the field at text[offset], of a column. *at: its number in r, whose record begins at *begin. */
+static enum status cut_field(const struct plan *plan, const struct text *text, size_t offset, size_t field,
+			     struct record *r, size_t *begin, size_t *at)
+{
+	struct csv_dialect d = dialect_inside(plan, field);
+
+	*begin = offset;
+	*at = 0;
+	if (!d.layout)
+		return record_split_first(text->data + offset, text->nbytes - offset, &d, r);
+	while (*begin > 0 && text->data[*begin - 1] != '\n') /* its line shows where it ends */
+		--*begin;
+	*at = field;
+	return record_split(text->data + *begin, text->nbytes - *begin, &plan->dialect, true, r);
+}
+
+/* Reads the value of a column at fault, a field of the input. */
+static enum status read_value(const struct plan *plan, const struct text *text, const struct complaint *of, struct bad_value *out)
+{
+	struct scratch scratch = {NULL, 0};
+	struct record r;
+	size_t nbytes, begin, at;
+	const char *value;
+	enum status status;
+
+	out->offset = OFFSET_NONE;
+	TRY(cut_field(plan, text, of->offset, plan->columns[of->column].field, &r, &begin, &at));
+	value = field_value(&plan->dialect, text->data + begin + r.fields[at].begin, r.fields[at].end - r.fields[at].begin, &scratch,
+			    &nbytes);
+	record_free(&r);
+	status = value ? bad_value_keep(&out, of->offset, of->why, value, nbytes) : STATUS_NO_MEMORY;
+	free(scratch.data);
+	return status;
+}
+
+/* Sets fault to the value that is complained about, with a remedy if there is one. Returns its status. */
+static enum status diagnose(const struct total *t, struct text *text, const struct complaint *of, struct fault *fault)
+{
+	const struct bad_value *v = of->kept;
+	struct bad_value read;
+
+	if (!v) {
+		TRY(read_value(t->file_plan, text, of, &read));
+		v = &read;
+	}
+	fault_set_value(fault, v->why, v->text, v->nbytes);
+	if (v->why == STATUS_NOT_A_NUMBER && fault->detail_nbytes == v->nbytes)
+		notation_suggest(&t->plan->notation, fault->detail, fault->detail_nbytes, fault->remedy);
+	if (v->why == STATUS_NOT_A_DATE)
+		snprintf(fault->remedy, sizeof fault->remedy, "2024-01-05 or 20240105T101500Z");
+	return diagnose_place(t->file_plan, text, v->offset, of->column, fault);
+}
+
+/* Sets fault to the text behind a closing quote in the record that begins at offset. Returns its status. */
+static enum status diagnose_stray(const struct plan *plan, struct text *text, size_t offset,
+			   struct fault *fault)
+{
+	const char *data = text->data + offset;
+	struct record r;
+	size_t at;
+
+	TRY(record_split(data, text->nbytes - offset, &plan->dialect, true, &r));
+	at = r.stray_offset;
+	record_free(&r);
+	record_fault_stray(data, text->nbytes - offset, at, &plan->dialect, fault);
+	diagnose_place(plan, text, offset + at, plan->ncolumns, fault);
+	if (fault->status == STATUS_UNALIGNED && plan_widens_records(plan))
+		fault->status = STATUS_ALIGNED_ONLY; /* else its words might be read below the names */
+	else if (fault->status == STATUS_UNALIGNED)
+		snprintf(fault->remedy, sizeof fault->remedy, "--skip-lines %" PRIu64 " -N, and columns by number",
+			 plan->line_below_header - 1);
+	return fault->status;
+}
+
+/* Sets fault to the field at offset, which the file's end leaves open: STATUS_OPEN_QUOTE or STATUS_OPEN_ESCAPE. Returns that. */
+static enum status diagnose_open(const struct plan *plan, struct text *text, size_t offset,
+			  struct fault *fault)
+{
+	struct csv_dialect d = dialect_inside(plan, 0);
+	struct record r;
+	enum status status =
+		record_split(text->data + offset, text->nbytes - offset, &d, true, &r);
+
+	record_free(&r);
+	fault_set(fault, status, 0, NULL);
+	return diagnose_place(plan, text, offset, plan->ncolumns, fault);
+}
+
+/* The likely reason and the remedy for a record of n fields where `wanted` are. */
+static const char *ragged_hint(const struct plan *plan, size_t n, size_t wanted)
+{
+	if (n > wanted && plan->dialect.whitespace && plan_widens_records(plan))
+		return ": a last value with blanks cannot be read again before a new column; try --only or --select";
+	return n > wanted ? ": a delimiter in a value that is not quoted? See --ragged"
+			  : ": see --ragged";
+}
+
+/* Sets fault to the ragged record that begins at offset, STATUS_RAGGED, or to the header again that does, STATUS_HEADER_AGAIN.
+ * Returns that. */
+static enum status diagnose_ragged(const struct plan *plan, struct text *text, size_t offset,
+			    struct fault *fault)
+{
+	struct record r;
+	char words[FAULT_DETAIL_NBYTES];
+
+	if (remedy_repeated_header(plan, text->data, text->nbytes, offset) != SIZE_MAX) {
+		fault_set(fault, STATUS_HEADER_AGAIN, 0, NULL);
+		strcpy(fault->remedy, plan->bad_record == INVALID_ERROR
+					      ? "naming the files instead of joining them, or --invalid skip"
+					      : "naming the files instead of joining them");
+		return diagnose_place(plan, text, offset, plan->ncolumns, fault);
+	}
+	TRY(record_split(text->data + offset, text->nbytes - offset, &plan->dialect, true, &r));
+	snprintf(words, sizeof words, "%zu field%s where the %s has %" PRIu32 "%s", r.nfields,
+		 r.nfields == 1 ? "" : "s", plan->header ? "header" : "first record",
+		 plan->ragged.nfields, ragged_hint(plan, r.nfields, plan->ragged.nfields));
+	fault_set(fault, STATUS_RAGGED, 0, words);
+	record_free(&r);
+	return diagnose_place(plan, text, offset, plan->ncolumns, fault);
+}
+
+/* ---- notes: faults that end no run ---- */
+
+struct note *note_make(const struct fault *fault, int file)
+{
+	size_t remedy_nbytes = strlen(fault->remedy) + 1;
+	struct note *note = malloc(sizeof *note + remedy_nbytes + fault->detail_nbytes);
+
+	if (!note)
+		return NULL;
+	*note = (struct note){fault->status, file, fault->line, fault->column,
+			      fault->value_nbytes, fault->detail_nbytes};
+	memcpy(note->text, fault->remedy, remedy_nbytes);
+	memcpy(note->text + remedy_nbytes, fault->detail, fault->detail_nbytes);
+	return note;
+}
+
+/* A note's file in the order of the input. */
+static int64_t order_of(const struct note *note)
+{
+	return note->file < 0 ? INT32_MIN - (int64_t)note->file : note->file;
+}
+
+bool note_is_before(const struct note *a, const struct note *b)
+{
+	return order_of(a) < order_of(b) || (a->file == b->file && a->line < b->line);
+}
+
+void note_read(const struct note *note, struct fault *fault)
+{
+	fault_set_value(fault, note->status, note->text + strlen(note->text) + 1,
+			note->detail_nbytes);
+	strcpy(fault->remedy, note->text);
+	fault->value_nbytes = note->value_nbytes;
+	fault->line = note->line;
+	fault->column = note->column;
 }
 
 /* ---- errors, and what is noted ---- */
-
-/* Indices of t->notes; those of the columns follow. */
-enum { NOTE_UNDECIDED, NOTE_RAGGED, NOTE_HEADERS };
 
 #define FOREIGN_SHOWN_NBYTES 120 /* of a value in another currency */
 
@@ -97,14 +335,6 @@ static bool is_text(const struct total *t, const struct partial *later, size_t c
 		kind = column_kind(&later->columns[c]);
 	return plan->if_numeric && plan->invalid != INVALID_TEXT && kind == COLUMN_TEXT;
 }
-
-/* A value that is complained about: where it was found, and why. */
-struct complaint {
-	size_t offset; /* OFFSET_NONE: nothing is wrong */
-	size_t column; /* of the plan */
-	enum status why;
-	const struct bad_value *kept; /* NULL: the field at offset */
-};
 
 /* Column c's first value that is no number or, in a column of text, the first that is no text either. */
 static struct complaint complaint_of(const struct partial *later, size_t c, bool is_text)
@@ -177,29 +407,12 @@ static struct complaint first_foreign(const struct total *t, const struct partia
 	return of;
 }
 
-/* Keeps a diagnosis as a note, unless it failed. */
-static enum status keep_note(struct note *_Atomic *note, const struct text *text,
-			     struct fault *fault)
+/* Keeps a diagnosis as a note, unless memory ran out for it. */
+static enum status keep_note(struct note *_Atomic *note, const struct text *text, enum status diagnosed, const struct fault *fault)
 {
-	struct note *made = NULL;
-
-	if (fault->status != STATUS_NO_MEMORY)
-		made = note_make(fault, text->file);
-	*note = made;
-	return made ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
-/* Sets fault to the value that is complained about. */
-static enum status diagnose(const struct total *t, struct text *text, const struct complaint *of,
-			    struct fault *fault)
-{
-	struct bad_value read;
-
-	if (of->kept)
-		return diagnose_value(t->file_plan, text, of->kept, of->column, fault);
-	if (diagnose_read(t->file_plan, text, of->offset, of->column, of->why, &read) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return diagnose_value(t->file_plan, text, &read, of->column, fault);
+	if (diagnosed != STATUS_NO_MEMORY)
+		NEED(*note = note_make(fault, text->file));
+	return diagnosed == STATUS_NO_MEMORY ? diagnosed : STATUS_OK;
 }
 
 /* Makes fault, which has a value, the error that it is in another currency than the column's. */
@@ -224,15 +437,15 @@ static enum status diagnose_foreign(const struct total *t, struct text *text, co
 {
 	const struct note *note = *currency_note_at(t, of->column);
 
-	if (diagnose(t, text, of, fault) == STATUS_NO_MEMORY)
-		return STATUS_NO_MEMORY;
-	return foreign_fault(note ? note->text : later->currencies[of->column].first, fault);
+	return diagnose(t, text, of, fault) == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : foreign_fault(note ? note->text : later->currencies[of->column].first, fault);
 }
 
 /* Notes the first currency of each column. In the summary, a column that has two is text. */
 static enum status note_currencies(struct total *t, struct text *text, const struct partial *later,
 				   struct fault *fault)
 {
+	enum status status;
+
 	for (size_t c = 0; later->currencies && c < t->plan->ncolumns; c++) {
 		const struct currencies_seen *seen = &later->currencies[c];
 		const struct complaint of = {.offset = seen->first_offset, .column = c, .why = STATUS_CURRENCY};
@@ -240,9 +453,9 @@ static enum status note_currencies(struct total *t, struct text *text, const str
 			t->partial.columns[c].is_mixed = true;
 		if (seen->first_offset == OFFSET_NONE || *currency_note_at(t, c))
 			continue;
-		diagnose(t, text, &of, fault);
+		status = diagnose(t, text, &of, fault);
 		strcpy(fault->remedy, seen->first);
-		TRY(keep_note(currency_note_at(t, c), text, fault));
+		TRY(keep_note(currency_note_at(t, c), text, status, fault));
 	}
 	return STATUS_OK;
 }
@@ -253,8 +466,8 @@ enum status total_add_currency(struct total *t, size_t c, int file, struct fault
 	const struct note *note = *at;
 
 	if (!note) {
-		*at = note_make(fault, file);
-		return *at ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(*at = note_make(fault, file));
+		return STATUS_OK;
 	}
 	if (!strcmp(note->text, fault->remedy))
 		return STATUS_OK;
@@ -278,17 +491,20 @@ static enum status note_texts(struct total *t, struct text *text, const struct p
 		if (!t->plan->columns[c].if_numeric || later->columns[c].ninvalid == 0 || *text_note_at(t, c))
 			continue;
 		of = complaint_of(later, c, false);
-		diagnose(t, text, &of, fault);
-		TRY(keep_note(text_note_at(t, c), text, fault));
+		TRY(keep_note(text_note_at(t, c), text, diagnose(t, text, &of, fault), fault));
 	}
 	return STATUS_OK;
 }
 
-/* Sets fault to a value that is no error, with a remedy if it is a unit below the header. */
-static void diagnose_tolerated(const struct total *t, struct text *text, const struct complaint *of, struct fault *fault)
+/* Notes a value that is no error, with a remedy if it is a unit below the header. */
+static enum status note_value(const struct total *t, struct note *_Atomic *note, struct text *text, const struct complaint *of,
+			      struct fault *fault)
 {
-	if (diagnose(t, text, of, fault) != STATUS_NO_MEMORY)
+	enum status status = diagnose(t, text, of, fault);
+
+	if (status != STATUS_NO_MEMORY)
 		remedy_units(t->file_plan, text->data, text->nbytes, of->offset, false, fault);
+	return keep_note(note, text, status, fault);
 }
 
 /* Notes a ragged record, or the header again, unless one is noted already. */
@@ -296,8 +512,7 @@ static enum status note_record(struct total *t, int kind, uint64_t n, size_t off
 {
 	if (n == 0 || t->notes[kind])
 		return STATUS_OK;
-	diagnose_ragged(t->file_plan, text, offset, fault);
-	return keep_note(&t->notes[kind], text, fault);
+	return keep_note(&t->notes[kind], text, diagnose_ragged(t->file_plan, text, offset, fault), fault);
 }
 
 /* Notes the first value or record of each kind that is no error. */
@@ -308,15 +523,12 @@ static enum status note_tolerated(struct total *t, struct text *text, const stru
 	TRY(note_currencies(t, text, later, fault));
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		struct complaint of = first_wrong(t, later, c);
-		if (of.offset == OFFSET_NONE || *note_at(t, c) || !tolerates(t->plan, c))
-			continue;
-		diagnose_tolerated(t, text, &of, fault);
-		TRY(keep_note(note_at(t, c), text, fault));
+		if (of.offset != OFFSET_NONE && !*note_at(t, c) && tolerates(t->plan, c))
+			TRY(note_value(t, note_at(t, c), text, &of, fault));
 	}
 	if (later->nundecided && !t->notes[NOTE_UNDECIDED]) {
 		struct complaint of = first_undecided(later);
-		diagnose_tolerated(t, text, &of, fault);
-		TRY(keep_note(&t->notes[NOTE_UNDECIDED], text, fault));
+		TRY(note_value(t, &t->notes[NOTE_UNDECIDED], text, &of, fault));
 	}
 	TRY(note_record(t, NOTE_RAGGED, later->nragged, later->first_ragged_offset, text, fault));
 	return note_record(t, NOTE_HEADERS, later->nheaders, later->first_header_offset, text, fault);
@@ -332,21 +544,6 @@ const struct note *total_note_of_values(const struct total *t, size_t c)
 	if (!of_texts || !is_number)
 		return other;
 	return other && note_is_before(other, of_texts) ? other : of_texts;
-}
-
-const struct note *total_note_of_ragged(const struct total *t)
-{
-	return t->notes[NOTE_RAGGED];
-}
-
-const struct note *total_note_of_headers(const struct total *t)
-{
-	return t->notes[NOTE_HEADERS];
-}
-
-const struct note *total_note_of_undecided(const struct total *t)
-{
-	return t->notes[NOTE_UNDECIDED];
 }
 
 /* Column c's first value that is an error. */
@@ -408,6 +605,8 @@ static enum status total_check(struct total *t, struct text *text, const struct 
 	if (again != SIZE_MAX && t->file_plan->columns[of.column].let)
 		return diagnose_ragged(t->file_plan, text, again, fault); /* no field shows the value */
 	status = diagnose(t, text, &of, fault);
+	if (status == STATUS_NO_MEMORY)
+		return status;
 	if (again != SIZE_MAX && status != STATUS_TOO_COSTLY)
 		strcpy(fault->remedy, "naming the files instead of joining them: this is the header again");
 	else
@@ -436,26 +635,20 @@ static bool total_has_fault(const struct total *t, const struct partial *p)
 
 /* ---- the seam ---- */
 
-static enum status too_long(const struct seam *s, struct fault *fault)
-{
-	fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
-	fault->line = s->line;
-	return STATUS_LONG_RECORD;
-}
-
 /* Errors: STATUS_LONG_RECORD, STATUS_NO_MEMORY. */
-static enum status seam_append(struct seam *s, const char *data, size_t nbytes,
-			       struct fault *fault)
+static enum status seam_append(struct seam *s, const char *data, size_t nbytes, struct fault *fault)
 {
 	if (nbytes == 0)
 		return STATUS_OK;
-	if (nbytes > RECORD_MAX_NBYTES - s->nbytes)
-		return too_long(s, fault);
+	if (nbytes > RECORD_MAX_NBYTES - s->nbytes) {
+		fault_set(fault, STATUS_LONG_RECORD, 0, NULL);
+		fault->line = s->line;
+		return STATUS_LONG_RECORD;
+	}
 	if (s->capacity - s->nbytes < nbytes) {
 		size_t capacity = 2 * s->capacity + nbytes;
 		char *grown = realloc(s->memory, capacity + 1 + 2 * SIMD_PAD_NBYTES);
-		if (!grown)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(grown);
 		s->memory = grown;
 		s->data = grown + SIMD_PAD_NBYTES;
 		s->capacity = capacity;
@@ -481,16 +674,13 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 	struct text_buffer *out = use->out;
 	struct partial before = t->partial;
 	size_t had = out->nbytes;
-	enum status status = exchange_groups(t, &use->folder->partial, fault);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(exchange_groups(t, &use->folder->partial, fault));
 	before.groups = use->folder->partial.groups;
 	use->folder->cpu.candidates.lacks_end = at_end;
-	if (cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before,
-			    s->offset_bytes, out) != STATUS_OK) {
+	if (cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before, s->offset_bytes, out) != STATUS_OK) {
 		out->nbytes = had;
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return STATUS_NO_MEMORY;
 	}
 	if (at_end && out->nbytes > had && t->plan->nleads > 0) {
 		lead_rows_end_in_line(out, had);
@@ -517,13 +707,10 @@ static enum status seam_fold(struct total *t, bool at_end, const struct seam_use
 		return STATUS_OK;
 	if (at_end)
 		s->data[s->nbytes] = '\n';
-	if (partial_need(use->into, t->plan) != STATUS_OK ||
-	    seam_folder_begin(t, use->folder) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(partial_need(use->into, t->plan));
+	TRY(seam_folder_begin(t, use->folder));
 	p->offset_bytes = s->offset_bytes;
-	status = cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p);
-	if (status != STATUS_OK)
-		return partial_fault(p, t->plan, status, fault);
+	TRY(partial_fault(p, t->plan, cpu_folder_fold(cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, p), fault));
 	s->nbytes = 0;
 	status = total_check(t, &text, p, fault);
 	if (status == STATUS_OK && p->open_field_offset != OFFSET_NONE)
@@ -544,12 +731,9 @@ enum status total_end_range(struct total *t, struct fault *fault)
 
 	if (t->keeps_head || s->nbytes == 0)
 		return STATUS_OK;
-	if (seam_folder_begin(t, &t->folder) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(seam_folder_begin(t, &t->folder));
 	p->offset_bytes = s->offset_bytes;
-	status = cpu_folder_fold(&t->folder.cpu, s->data, s->nbytes, CHUNK_BETWEEN_RECORDS, p);
-	if (status != STATUS_OK)
-		return partial_fault(p, t->plan, status, fault);
+	TRY(partial_fault(p, t->plan, cpu_folder_fold(&t->folder.cpu, s->data, s->nbytes, CHUNK_BETWEEN_RECORDS, p), fault));
 	text.nbytes = p->tail_offset;
 	status = total_check(t, &text, p, fault);
 	if (status == STATUS_OK)
@@ -583,18 +767,17 @@ static enum status find_enough(struct total *t, const struct chunk *chunk, struc
 			       size_t *nbytes)
 {
 	size_t few = 0, enough = chunk->nbytes;
-	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && enough - few > 1) {
+	while (enough - few > 1) {
 		size_t middle = few + (enough - few) / 2;
-		status = fold_prefix(t, chunk, entry, middle);
+		TRY(fold_prefix(t, chunk, entry, middle));
 		if (total_is_enough(t, &t->folder.partial))
 			enough = middle;
 		else
 			few = middle;
 	}
 	*nbytes = enough;
-	return status;
+	return STATUS_OK;
 }
 
 /* Ends the run within the chunk, which begins on the given line: STATUS_ENOUGH, or the fault that
@@ -605,22 +788,18 @@ static enum status total_end_within(struct total *t, const struct chunk *chunk, 
 	struct partial *good = &t->folder.partial;
 	struct text text = {chunk->data, 0, chunk->file, line, 0, 0};
 	struct groups *groups;
-	enum status status = find_enough(t, chunk, output->entry, &text.nbytes);
+	enum status status;
 
-	if (status == STATUS_OK)
-		status = fold_prefix(t, chunk, output->entry, text.nbytes);
-	if (status != STATUS_OK)
-		return partial_fault(good, t->plan, status, fault);
+	TRY(partial_fault(good, t->plan, find_enough(t, chunk, output->entry, &text.nbytes), fault));
+	TRY(partial_fault(good, t->plan, fold_prefix(t, chunk, output->entry, text.nbytes), fault));
 	status = total_check(t, &text, good, fault);
 	output->good_nbytes = status == STATUS_OK ? text.nbytes : t->fault_offset;
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	groups = good->groups;
 	good->groups = NULL; /* they join the store when the records are printed */
-	status = partial_combine(&t->partial, good);
+	status = combine(t, &t->partial, good, fault);
 	good->groups = groups;
-	return status == STATUS_OK ? fault_set(fault, STATUS_ENOUGH, 0, NULL)
-				   : partial_fault(&t->partial, t->plan, status, fault);
+	return status == STATUS_OK ? STATUS_ENOUGH : status;
 }
 
 /* ---- a chunk's turn ---- */
@@ -633,16 +812,13 @@ void chunk_output_free(struct chunk_output *e)
 }
 
 /* Copies the total so far, for printing the chunk. */
-static enum status begin_output(const struct total *t, struct chunk_output *e, struct fault *fault)
+static enum status begin_output(const struct total *t, struct chunk_output *e)
 {
 	if (!t->plan->emits)
 		return STATUS_OK;
-	if (partial_need(&e->before, t->plan) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(partial_need(&e->before, t->plan));
 	partial_clear(&e->before);
-	if (partial_combine(&e->before, &t->partial) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	return STATUS_OK;
+	return partial_combine(&e->before, &t->partial) == STATUS_OK ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Moves the chunk's groups, as they were before, to what the chunk is printed with. */
@@ -670,10 +846,9 @@ void total_begin_quoted(struct total *t)
 }
 
 /* Moves the seam, in which a record ends that began before all chunks. */
-static enum status keep_head(struct total *t, struct fault *fault)
+static enum status keep_head(struct total *t)
 {
-	if (text_reserve(&t->head, t->seam.nbytes) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(text_reserve(&t->head, t->seam.nbytes));
 	if (t->seam.nbytes)
 		memcpy(t->head.data, t->seam.data, t->seam.nbytes);
 	t->head.nbytes = t->seam.nbytes;
@@ -685,7 +860,7 @@ static enum status keep_head(struct total *t, struct fault *fault)
 /* A record ends with the seam, which is folded, unless the record began before all chunks. */
 static enum status end_seam(struct total *t, const struct seam_use *use, struct fault *fault)
 {
-	return t->keeps_head ? keep_head(t, fault) : seam_fold(t, false, use, fault);
+	return t->keeps_head ? keep_head(t) : seam_fold(t, false, use, fault);
 }
 
 /* Where the seam begins, if it is empty. */
@@ -723,12 +898,9 @@ static enum status add_tail(struct total *t, const struct chunk *chunk,
 	return chunk->last_of_file && !t->keeps_head ? seam_fold(t, true, use, fault) : STATUS_OK;
 }
 
-/* Adds the total's groups to the store. */
-static enum status store_groups(struct total *t, struct fault *fault)
+enum status total_store_groups(struct total *t, struct fault *fault)
 {
-	bool stored = !t->partial.groups || groups_store(t->partial.groups) == STATUS_OK;
-
-	return stored ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return t->partial.groups ? partial_fault(&t->partial, t->plan, groups_store(t->partial.groups), fault) : STATUS_OK;
 }
 
 enum status total_add_head(struct total *t, const struct end_text *head, struct fault *fault)
@@ -741,7 +913,7 @@ enum status total_add_head(struct total *t, const struct end_text *head, struct 
 	if (!head->ends)
 		return STATUS_OK;
 	TRY(end_seam(t, &use, fault));
-	return store_groups(t, fault); /* before those of later records */
+	return total_store_groups(t, fault); /* before those of later records */
 }
 
 enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault)
@@ -751,7 +923,7 @@ enum status total_end_file(struct total *t, const struct plan *plan, struct faul
 	t->file_plan = plan;
 	if (!t->keeps_head)
 		TRY(seam_fold(t, true, &use, fault));
-	return store_groups(t, fault);
+	return total_store_groups(t, fault);
 }
 
 enum status total_add_tail(struct total *t, const struct end_text *tail, struct fault *fault)
@@ -797,22 +969,18 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	t->end_bytes = chunk->offset_bytes + chunk->nbytes;
 	TRY(add_head(t, chunk, line, later, &head, fault));
 	if (total_is_enough(t, NULL))
-		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
-	TRY(begin_output(t, output, fault));
+		return STATUS_ENOUGH;
+	TRY(begin_output(t, output));
 	if (total_is_enough(t, later))
 		return total_end_within(t, chunk, line, output, fault);
 	status = total_check(t, &text, later, fault);
 	output->good_nbytes = status == STATUS_OK ? chunk->nbytes : t->fault_offset;
-	if (status == STATUS_OK)
-		status = output_groups(t, later, output, fault);
-	if (status == STATUS_OK)
-		status = combine(t, &t->partial, later, fault);
-	if (status == STATUS_OK)
-		status = add_tail(t, chunk, later, &tail, fault);
+	TRY(status);
+	TRY(output_groups(t, later, output, fault));
+	TRY(combine(t, &t->partial, later, fault));
+	TRY(add_tail(t, chunk, later, &tail, fault));
 	t->settled = t->settled || columns_are_known(t->plan, &t->partial);
-	if (status == STATUS_OK && total_is_enough(t, NULL))
-		return fault_set(fault, STATUS_ENOUGH, 0, NULL);
-	return status;
+	return total_is_enough(t, NULL) ? STATUS_ENOUGH : STATUS_OK;
 }
 
 void total_emit_before_fault(struct total *t, const struct chunk *chunk, struct chunk_entry entry,
@@ -887,16 +1055,13 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 				     .tail_offset = b->head_nbytes};
 	struct seam_use use = {folder, t->settled ? deferred : &t->partial, NULL};
 	struct chunk tail = b->chunk; /* as if its text began where the tail's offset says */
-	enum status status;
-	uint64_t line;
 
 	t->file_plan = chunk_plan(&b->chunk, t->plan);
-	line = pass_lines(t, &b->chunk, b->nlines);
-	status = add_head(t, &b->chunk, line, &ends, &use, fault);
+	TRY(add_head(t, &b->chunk, pass_lines(t, &b->chunk, b->nlines), &ends, &use, fault));
 	settle(t);
 	tail.offset_bytes = b->tail_offset_bytes - b->head_nbytes;
 	t->end_bytes = tail.offset_bytes + b->chunk.nbytes;
-	return status == STATUS_OK ? add_tail(t, &tail, &ends, &use, fault) : status;
+	return add_tail(t, &tail, &ends, &use, fault);
 }
 
 /* ---- partials that are joined at the end ---- */
@@ -926,11 +1091,9 @@ static void *join_parts(void *argument)
 
 static enum status join_cells(struct join *j, int nthreads)
 {
-	enum status status = keys_join_begin(j->all, j->nall);
 	uint64_t nkeys = 0;
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(keys_join_begin(j->all, j->nall));
 	for (size_t i = 0; i < j->nall; i++)
 		nkeys += keys_count_at_most(j->all[i]);
 	team_run(nkeys < FEW_KEYS ? 1 : (size_t)nthreads, join_parts, j);
@@ -962,14 +1125,9 @@ static enum status join_keys(struct partial *total, struct partial *const *parti
 	struct keys **all = calloc(npartials + 1, sizeof *all);
 	enum status status = all ? STATUS_OK : STATUS_NO_MEMORY;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++) {
-		if (!(plan->columns[c].needs & MOMENT_KEYS))
-			continue;
-		status = join_column(total, partials, npartials, c, CELL_KEYS, nthreads, all);
-		if (status == STATUS_OK)
-			status = join_column(total, partials, npartials, c, CELL_TEXT_KEYS,
-					     nthreads, all);
-	}
+	for (size_t i = 0; status == STATUS_OK && i < 2 * plan->ncolumns; i++)
+		if (plan->columns[i / 2].needs & MOMENT_KEYS)
+			status = join_column(total, partials, npartials, i / 2, i % 2 ? CELL_TEXT_KEYS : CELL_KEYS, nthreads, all);
 	free(all);
 	return status;
 }
@@ -977,14 +1135,12 @@ static enum status join_keys(struct partial *total, struct partial *const *parti
 /* Counts the keys that devices have kept. */
 static enum status settle_keys(struct partial *total, const struct plan *plan)
 {
-	enum status status = STATUS_OK;
-
-	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
+	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct keys_wanted wanted = keys_wanted_of(&plan->columns[c]);
 		total->full_column = c;
-		status = keys_settle(moments_cell(&total->columns[c].moments, CELL_KEYS), &wanted);
+		TRY(keys_settle(moments_cell(&total->columns[c].moments, CELL_KEYS), &wanted));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status total_join(struct partial *total, struct partial *const *partials, size_t npartials,
@@ -996,5 +1152,5 @@ enum status total_join(struct partial *total, struct partial *const *partials, s
 		status = partial_combine(total, partials[i]);
 	if (status == STATUS_OK)
 		status = settle_keys(total, plan);
-	return status == STATUS_OK ? status : partial_fault(total, plan, status, fault);
+	return partial_fault(total, plan, status, fault);
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "csv/chunk.h"
-#include "engine/diagnosis.h"
 #include "fold/column.h"
 #include "base/text_buffer.h"
 #include "emit/cpu_folder.h"
@@ -62,8 +61,27 @@ struct border {
 	char text[BORDER_NBYTES]; /* the chunk's head and its tail */
 };
 
-/* The number of a total's notes: three of records, and three of each column. */
-#define TOTAL_NNOTES_OF_RECORDS 3
+/* A fault that ends no run. Its memory is one allocation, to be freed with free. */
+struct note {
+	enum status status;
+	int file;
+	uint64_t line;
+	const char *column; /* the plan's */
+	size_t value_nbytes, detail_nbytes; /* as in struct fault */
+	char text[]; /* the remedy, NUL-terminated, and the detail */
+};
+
+/* Returns a copy of fault, which lies in the given file. NULL: out of memory. */
+struct note *note_make(const struct fault *fault, int file);
+
+/* Whether a is earlier in the input than b. The files of a state, -1, -2 ..., come before all others. */
+bool note_is_before(const struct note *a, const struct note *b);
+
+/* Sets fault to what was noted, but for its file. */
+void note_read(const struct note *note, struct fault *fault);
+
+/* A total's notes: of records, by kind; then three of each column. */
+enum note_of_records { NOTE_UNDECIDED, NOTE_RAGGED, NOTE_HEADERS, TOTAL_NNOTES_OF_RECORDS };
 #define TOTAL_NNOTES(plan) (TOTAL_NNOTES_OF_RECORDS + 3 * (plan)->ncolumns)
 
 /* The fold of all chunks so far. */
@@ -80,8 +98,9 @@ struct total {
 	_Atomic bool keeps_head; /* the records begin inside quotes, and no record has ended yet: any thread may ask */
 	struct text_buffer head; /* what was kept, of a record that began before: see total_begin_quoted */
 	size_t fault_offset; /* of the first fault in the text checked last */
-	/* The first of each kind of what is left out; NULL: none. Owned. Set in the total's turns, and
-	 * read by any thread. */
+	/* The first of each kind of what is left out: a value that leaves a condition undecided, a ragged record that is counted, a
+	 * record left out because it is the header again; then those of columns. NULL: none. Owned. Set in the total's turns,
+	 * and read by any thread. */
 	struct note *_Atomic *notes;
 };
 
@@ -106,6 +125,9 @@ struct end_text {
 };
 enum status total_add_head(struct total *t, const struct end_text *head, struct fault *fault);
 enum status total_add_tail(struct total *t, const struct end_text *tail, struct fault *fault);
+
+/* Adds the total's groups to the store. Errors: STATUS_NO_MEMORY, STATUS_MANY_GROUPS. */
+enum status total_store_groups(struct total *t, struct fault *fault);
 
 /* Folds the record in the seam, if there is one: its file ends here. Errors: as above. */
 enum status total_end_file(struct total *t, const struct plan *plan, struct fault *fault);
@@ -133,13 +155,8 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 		      struct partial *later, struct chunk_output *output,
 		      struct fault *fault);
 
-/* The first value of the plan's column c that is no number, if those are no errors; the first ragged
- * record counted; the first record left out because it is the header again; the first value that leaves a condition
- * undecided. NULL where there was no such value or record. */
+/* The first value of the plan's column c that is no number, if those are no errors. NULL where there was no such value. */
 const struct note *total_note_of_values(const struct total *t, size_t c);
-const struct note *total_note_of_ragged(const struct total *t);
-const struct note *total_note_of_headers(const struct total *t);
-const struct note *total_note_of_undecided(const struct total *t);
 
 /* After total_add has found a fault in the chunk: appends to output->head the records before the
  * fault; where memory runs out, none. entry: the chunk's. */

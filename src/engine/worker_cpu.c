@@ -28,15 +28,15 @@ static enum status cpu_open(struct worker **out, const struct plan *plan,
 {
 	struct worker *w = calloc(1, sizeof *w);
 
-	if (!w)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	(void)fault;
+	NEED(w);
 	w->plan = plan;
 	w->memory = calloc(1, setup->chunk_nbytes + 2 * SIMD_PAD_NBYTES);
 	w->buffer = w->memory + SIMD_PAD_NBYTES;
 	if (!w->memory || cpu_folder_init(&w->folder, plan) != STATUS_OK ||
 	    rows_reserve(&w->folder.rows, setup->chunk_nbytes) != STATUS_OK) {
 		cpu_close(w);
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		return STATUS_NO_MEMORY;
 	}
 	*out = w;
 	return STATUS_OK;
@@ -60,24 +60,18 @@ static enum status cpu_map(struct worker *w, const struct chunk *chunk, struct c
 static enum status cpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    struct partial *out, struct fault *fault)
 {
-	enum status status;
-
 	out->offset_bytes = chunk->offset_bytes;
-	status = cpu_folder_fold_classified(&w->folder, chunk->data, chunk->nbytes, entry, out);
-	return status == STATUS_OK ? status : partial_fault(out, w->plan, status, fault);
+	return partial_fault(out, w->plan, cpu_folder_fold_classified(&w->folder, chunk->data, chunk->nbytes, entry, out), fault);
 }
 
 static enum status cpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 			    const struct partial *before, struct text_buffer **out,
 			    struct fault *fault)
 {
-	enum status status;
-
+	(void)fault;
 	w->text.nbytes = 0;
 	*out = &w->text;
-	status = cpu_folder_emit(&w->folder, chunk->data, chunk->nbytes, entry, before,
-				 chunk->offset_bytes, &w->text);
-	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+	return cpu_folder_emit(&w->folder, chunk->data, chunk->nbytes, entry, before, chunk->offset_bytes, &w->text);
 }
 
 const struct worker_ops worker_cpu = {

@@ -247,7 +247,7 @@ enum status partial_fault(const struct partial *p, const struct plan *plan, enum
 	const struct moment_cells *m;
 
 	if (status != STATUS_MANY_KEYS)
-		return fault_set(fault, status, 0, NULL);
+		return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 	if (plan->nkeys)
 		return many_groups_fault(plan, fault);
 	m = &p->columns[p->full_column].moments;

@@ -139,7 +139,7 @@ static inline struct bad_values *partial_computed(const struct partial *p, size_
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status partial_combine(struct partial *p, const struct partial *later);
 
-/* Fills fault where memory ran out for p: with STATUS_MANY_KEYS, it tells of whose values and how many.
+/* Fills fault unless status, of what was done with p, is STATUS_OK: with STATUS_MANY_KEYS, it tells of whose values and how many.
  * Returns status. */
 enum status partial_fault(const struct partial *p, const struct plan *plan, enum status status,
 			  struct fault *fault);

@@ -41,7 +41,7 @@ static enum status parse(const struct command *c, struct options *o, struct faul
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	memcpy(argv, c->argv, (size_t)c->argc * sizeof *argv);
 	memset(o, 0, sizeof *o);
-	return options_parse(o, c->argc, argv, fault); /* which keeps argv */
+	return fault_complete(fault, options_parse(o, c->argc, argv, fault)); /* which keeps argv */
 }
 
 /* Refuses what has no meaning for ranks, and what a part cannot hold. */
@@ -80,10 +80,10 @@ static int run_alone(const struct command *c)
 	enum status status = parse(c, &r->options, &fault);
 
 	if (status == STATUS_OK)
-		status = run_process(r, &fault);
+		status = fault_complete(&fault, run_process(r, &fault));
 	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) { /* as in src/run/main.c */
 		r++;
-		status = run_again(r, r - 1, &fault);
+		status = fault_complete(&fault, run_again(r, r - 1, &fault));
 	}
 	if (status == STATUS_OK)
 		return 0;
@@ -164,7 +164,7 @@ static int print_merged(struct rank *r)
 	run->npadded = (size_t)r->options->npaths;
 	status = merge_check(&run->merge, &fault);
 	if (status == STATUS_OK)
-		status = run_finish(run, &fault);
+		status = fault_complete(&fault, run_finish(run, &fault));
 	if (status == STATUS_OK)
 		return 0;
 	run_explain_fault(run, &fault);

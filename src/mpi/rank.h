@@ -31,7 +31,7 @@ struct rank {
 /* Collective: whether all ranks' statuses are STATUS_OK. */
 static inline bool rank_agree(struct rank *r, enum status status)
 {
-	r->first = world_first_fault(r->world, status);
+	r->first = world_first_fault(r->world, fault_complete(&r->fault, status));
 	return r->first == r->world->nranks;
 }
 

@@ -148,7 +148,7 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 		return stray(input, t, dialect, fault);
 	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
 		return fail_record(input, t, status, t->record.fields[0].begin, fault);
-	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+	return status;
 }
 
 /* Whether the first nbytes have a line, which may be blank, that is no comment. */
@@ -213,7 +213,7 @@ static enum status copy_value(struct first_value *v, const char *field, size_t n
 	return v->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status copy_values(struct first_record *r, const struct first_text *t, const struct plan *plan, struct fault *fault)
+static enum status copy_values(struct first_record *r, const struct first_text *t, const struct plan *plan)
 {
 	const struct record *cut = &t->record;
 	const char *data = t->data + t->begin;
@@ -230,7 +230,7 @@ static enum status copy_values(struct first_record *r, const struct first_text *
 		counted = f.begin;
 		v->nlines = nlines;
 	}
-	return r->values && r->nfields == cut->nfields ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return r->values && r->nfields == cut->nfields ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* See struct header; second: the text's record is the one after the first, which the text has, too. A byte that means
@@ -267,15 +267,14 @@ static bool is_all_numbers(const struct header *h)
 }
 
 /* Fills h, which is all 0, with what was cut. */
-static enum status fill_header(struct header *h, const struct input *input, const struct first_text *t,
-			       const struct plan *plan, struct fault *fault)
+static enum status fill_header(struct header *h, const struct input *input, const struct first_text *t, const struct plan *plan)
 {
 	const struct record *first = &t->record;
 	struct field_span last;
 
 	h->file = t->file;
 	h->has_byte = t->has_byte;
-	TRY(copy_values(&h->record[0], t, plan, fault));
+	TRY(copy_values(&h->record[0], t, plan));
 	if (first->nfields == 0)
 		return STATUS_OK;
 	last = first->fields[first->nfields - 1];
@@ -293,12 +292,12 @@ static enum status fill_header(struct header *h, const struct input *input, cons
 }
 
 /* Makes h of what reading with this status has cut, and frees that. */
-static enum status make_header(struct header *h, const struct input *input, struct first_text *t,
-			       const struct plan *plan, enum status status, struct fault *fault)
+static enum status make_header(struct header *h, const struct input *input, struct first_text *t, const struct plan *plan,
+			       enum status status)
 {
 	memset(h, 0, sizeof *h);
 	if (status == STATUS_OK)
-		status = fill_header(h, input, t, plan, fault);
+		status = fill_header(h, input, t, plan);
 	record_free(&t->record);
 	return status;
 }
@@ -309,16 +308,15 @@ enum status header_read(struct header *h, struct input *input, const struct plan
 	struct first_text t = {.file = 0};
 	enum status status = read_first(&t, input, &plan->dialect, false, fault);
 
-	return make_header(h, input, &t, plan, status, fault);
+	return make_header(h, input, &t, plan, status);
 }
 
 /* Copies the first record, which data has. */
-static enum status keep_line(struct header *h, const char *data, struct fault *fault)
+static enum status keep_line(struct header *h, const char *data)
 {
 	h->line_nbytes = h->nbytes - h->begin;
 	h->line = malloc(h->line_nbytes + 1);
-	if (!h->line)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(h->line);
 	memcpy(h->line, data + h->begin, h->line_nbytes);
 	return STATUS_OK;
 }
@@ -331,8 +329,8 @@ static enum status read_later(struct header *h, struct input *input, int file,
 	struct first_text t = {.file = file};
 	enum status status = read_file(&t, input, &plan->dialect, fault);
 
-	status = make_header(h, input, &t, plan, status, fault);
-	return status == STATUS_OK && h->nfields > 0 ? keep_line(h, t.data, fault) : status;
+	status = make_header(h, input, &t, plan, status);
+	return status == STATUS_OK && h->nfields > 0 ? keep_line(h, t.data) : status;
 }
 
 /* Of the records below the header. */
@@ -360,7 +358,7 @@ enum status header_read_second(struct header *h, struct input *input, const stru
 	status = read_first(&t, input, &dialect, blank_counts, fault);
 	free_values(&h->record[1]);
 	if (status == STATUS_OK && !(blank_counts && has_lines(&t, &dialect, t.begin)))
-		status = copy_values(&h->record[1], &t, plan, fault);
+		status = copy_values(&h->record[1], &t, plan);
 	h->has_second = t.record.nfields > 0 || (blank_counts && has_lines(&t, &dialect, t.nbytes));
 	record_free(&t.record);
 	if (status == STATUS_OK)
@@ -410,7 +408,7 @@ static enum status look_cut(struct look *l, bool *found, struct fault *fault)
 		TRY(input_peek(l->input, t->file, &t->data, &t->nbytes, &t->at_end, fault));
 	}
 	if (status == STATUS_NO_MEMORY)
-		return fault_set(fault, status, 0, NULL);
+		return status;
 	l->end = t->begin + t->record.nbytes;
 	l->nrecords++;
 	*found = whole && t->record.stray_offset == SIZE_MAX && l->end <= limit;
@@ -426,7 +424,7 @@ static enum status look_next(struct look *l, struct header *h, struct first_reco
 	free_values(r);
 	if (status != STATUS_OK || !*found)
 		return status;
-	TRY(copy_values(r, &l->t, l->plan, fault));
+	TRY(copy_values(r, &l->t, l->plan));
 	if (l->nrecords == 1)
 		find_other_fields(h, &l->t, &l->plan->dialect, true);
 	return STATUS_OK;
@@ -536,11 +534,11 @@ enum status header_find_units(struct header *h, struct input *input, const struc
 	look_begin(&look, h, input, plan);
 	status = look_cut(&look, &found, fault);
 	if (status == STATUS_OK && found && look.t.begin == h->nbytes) {
-		status = copy_values(&r, &look.t, plan, fault);
+		status = copy_values(&r, &look.t, plan);
 		is_unit = calloc(r.nfields + 1, sizeof *is_unit);
 		if (status == STATUS_OK)
 			status = is_unit ? find_units(h, &look, &r, is_unit, fault)
-					 : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+					 : STATUS_NO_MEMORY;
 	}
 	free(is_unit);
 	free_values(&r);
@@ -600,10 +598,9 @@ static enum status find_layout(struct header *h, struct look *look, struct word_
 	bool agrees = false, is_wide;
 	enum status status = STATUS_OK;
 
-	if (!word_layout_find(t->lines, 2, &h->layout) ||
-	    (h->layout && !word_layout_agrees(h->layout, t->lines + 1, 1, &agrees)) ||
-	    !word_layout_of_words(t->lines[0], &words))
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(word_layout_find(t->lines, 2, &h->layout));
+	NEED(!h->layout || word_layout_agrees(h->layout, t->lines + 1, 1, &agrees));
+	NEED(word_layout_of_words(t->lines[0], &words));
 	if (agrees && h->layout->nnames == h->nfields) {
 		h->layout->by_words = true;
 		free(words);
@@ -615,7 +612,7 @@ static enum status find_layout(struct header *h, struct look *look, struct word_
 		status = look_at_lines(look, t, LOOK_NRECORDS - 1, fault);
 		if (status == STATUS_OK && (!word_layout_find(t->lines, t->n, &l) ||
 					    (l && !word_layout_agrees(l, t->lines + 1, t->n - 1, &l->by_words))))
-			status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+			status = STATUS_NO_MEMORY;
 		if (l || word_layout_suffices(words, t->lines + 1, t->n - 1)) {
 			free(h->layout);
 			h->layout = l;
@@ -633,7 +630,7 @@ static enum status find_layout(struct header *h, struct look *look, struct word_
 }
 
 /* Cuts the first record again, by the layout if there is one. */
-static enum status cut_again(struct header *h, const char *data, const struct plan *plan, struct fault *fault)
+static enum status cut_again(struct header *h, const char *data, const struct plan *plan)
 {
 	struct first_text t = {.data = data, .begin = h->begin};
 	struct csv_dialect dialect = plan->dialect;
@@ -643,8 +640,7 @@ static enum status cut_again(struct header *h, const char *data, const struct pl
 	dialect.nfields = h->layout ? h->layout->nnames : 0;
 	status = record_split(data + h->begin, h->nbytes - h->begin, &dialect, true, &t.record);
 	free_values(&h->record[0]);
-	status = status == STATUS_OK ? copy_values(&h->record[0], &t, plan, fault)
-				     : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	status = status == STATUS_OK ? copy_values(&h->record[0], &t, plan) : STATUS_NO_MEMORY;
 	h->nfields = h->record[0].nfields;
 	record_free(&t.record);
 	return status;
@@ -657,8 +653,7 @@ enum status header_line_up(struct header *h, struct input *input, const struct p
 	size_t nwords;
 	enum status status;
 
-	if (!t)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(t);
 	look_begin(&look, h, input, plan);
 	look.dialect.nfields = 0;
 	look.blank_counts = false; /* a header of one word may be below a column without a name, as well */
@@ -672,7 +667,7 @@ enum status header_line_up(struct header *h, struct input *input, const struct p
 		h->nwords_below = h->layout || h->nfields == 1 ? 0 : nwords;
 	}
 	if (status == STATUS_OK && h->layout)
-		status = cut_again(h, look.t.data, plan, fault);
+		status = cut_again(h, look.t.data, plan);
 	look_end(&look);
 	free(t);
 	return status;
@@ -889,8 +884,7 @@ static enum status look_below(struct header *h, struct input *input, const struc
 	bool has_number = false;
 	enum status status;
 
-	if (!texts.is_text)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(texts.is_text);
 	for (size_t i = 0; i < h->nfields; i++)
 		has_number |= values[i].is_number;
 	for (size_t i = 0; i < h->nfields; i++) {
@@ -928,8 +922,7 @@ static enum status guess(struct header *h, struct input *input, const struct pla
 	if (request->mode == HEADER_YES)
 		return STATUS_OK;
 	h->reason = HEADER_IS_NAMED;
-	if (names_column(h, request, &names) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(names_column(h, request, &names));
 	if (names)
 		return STATUS_OK;
 	if (h->is_numbers) {
@@ -973,16 +966,6 @@ enum status header_add_name(struct header *h, const struct selector *s)
 	return h->names[h->nnames++] ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status skip_header(struct header *h, struct input *input, struct fault *fault)
-{
-	size_t nbytes;
-	const char *data = input_peeked(input, &nbytes);
-
-	TRY(keep_line(h, data, fault));
-	input_skip(input, h->nbytes);
-	return STATUS_OK;
-}
-
 /* Forgets the layout of what is no header. */
 static enum status drop_layout(struct header *h, struct input *input, const struct plan *plan, struct fault *fault)
 {
@@ -997,18 +980,18 @@ static enum status drop_layout(struct header *h, struct input *input, const stru
 	h->layout = NULL;
 	/* what was looked at last may be another file */
 	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
-	return cut_again(h, data, plan, fault);
+	return cut_again(h, data, plan);
 }
 
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
 			  const struct header_request *request, struct fault *fault)
 {
 	enum status status = guess(h, input, plan, request, fault);
+	size_t nbytes;
 
 	if (status == STATUS_OK && !h->present)
 		status = drop_layout(h, input, plan, fault);
-	if (name_columns(h) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(name_columns(h));
 	TRY(status);
 	if (h->present) {
 		TRY(check_words(h, input, fault));
@@ -1018,7 +1001,11 @@ enum status header_decide(struct header *h, struct input *input, const struct pl
 	if (!h->present && h->nfields <= 1)
 		return STATUS_OK; /* blank lines are records: begin with the first file */
 	input_begin_with(input, h->file);
-	return h->present ? skip_header(h, input, fault) : STATUS_OK;
+	if (h->present) {
+		TRY(keep_line(h, input_peeked(input, &nbytes)));
+		input_skip(input, h->nbytes);
+	}
+	return STATUS_OK;
 }
 
 void header_free(struct header *h)
@@ -1224,7 +1211,7 @@ static enum status place_columns(const struct file_headers *f, const struct inpu
 		fault->column = f->plan->columns[c].name;
 	}
 	name_index_free(&names);
-	return status == STATUS_NO_MEMORY ? fault_set(fault, status, 0, NULL) : status;
+	return status;
 }
 
 /* Makes the file's plan. */
@@ -1236,8 +1223,7 @@ static enum status plan_later(const struct file_headers *f, const struct input *
 
 	*plan = *run;
 	plan->columns = malloc((run->ncolumns + 1) * sizeof *plan->columns);
-	if (!plan->columns)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(plan->columns);
 	if (run->ncolumns)
 		memcpy(plan->columns, run->columns, run->ncolumns * sizeof *plan->columns);
 	plan->ragged.nfields = (uint32_t)file->header.nfields;
@@ -1276,16 +1262,15 @@ static enum status place_later(void *context, const struct input *input, int ind
 	return status;
 }
 
-enum status file_headers_init(struct file_headers *f, const struct header *first,
-			      const struct plan *plan, bool always, struct input *input,
-			      struct fault *fault)
+enum status file_headers_init(struct file_headers *f, const struct header *first, const struct plan *plan, bool always,
+			      struct input *input)
 {
 	const struct input_headers headers = {f, find_later, place_later};
 
 	*f = (struct file_headers){.first = first, .plan = plan, .always = always};
 	f->files = calloc((size_t)input_nfiles(input), sizeof *f->files);
-	if (!f->files || index_names(&f->names, &first->record[0]) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(f->files);
+	TRY(index_names(&f->names, &first->record[0]));
 	f->nfiles = input_nfiles(input);
 	input_expect_headers(input, &headers);
 	return STATUS_OK;

@@ -147,9 +147,8 @@ struct file_headers {
  * where the first file's is not present;
  * STATUS_HEADER_LACKS, STATUS_HEADER_REPEATS: a column of the plan is not in the header, or not as
  * often as in the first; STATUS_HEADER_DIFFERS if the plan shares_header. */
-enum status file_headers_init(struct file_headers *f, const struct header *first,
-			      const struct plan *plan, bool always, struct input *input,
-			      struct fault *fault);
+enum status file_headers_init(struct file_headers *f, const struct header *first, const struct plan *plan, bool always,
+			      struct input *input);
 
 /* Also for one that is all 0. */
 void file_headers_free(struct file_headers *f);

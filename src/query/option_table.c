@@ -291,8 +291,7 @@ enum status option_add_items(const struct option_row *row, const char *list, con
 		decimal_trim(list, &trimmed);
 		added = ARRAY_ADD(*items, *nitems);
 		item = added ? strndup(list, trimmed) : NULL;
-		if (!item)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(item);
 		if (is_quoted)
 			unquote(item, trimmed);
 		*added = item;

@@ -386,8 +386,7 @@ static enum status set_rename(const struct setting *s)
 {
 	const char **rename = ARRAY_ADD(s->o->renames, s->o->nrenames);
 
-	if (!rename)
-		return fault_set(s->fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(rename);
 	*rename = s->argument;
 	s->o->nrenames++;
 	if (*s->argument == '=' || !strchr(s->argument, '='))
@@ -441,12 +440,12 @@ static int columns_nbytes(const struct operation_use *use, const char *suffix)
 }
 
 /* Makes what stands before the suffix the columns. */
-static enum status cut_suffix(struct operation_use *use, const char *suffix, struct fault *fault)
+static enum status cut_suffix(struct operation_use *use, const char *suffix)
 {
 	use->column = strndup(use->argument, (size_t)(suffix - use->argument));
 	use->suffix = suffix;
 	use->argument = use->column;
-	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return use->column ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Reads COLS:A. */
@@ -458,7 +457,7 @@ static enum status read_weight(struct operation_use *use, struct fault *fault)
 		return option_fault(fault, "--ewma: '%.64s' is not COLS:A, A the weight of the new value: above 0, "
 				    "at most 1, such as %.*s:0.1", use->argument,
 				    columns_nbytes(use, suffix), use->argument);
-	return cut_suffix(use, suffix, fault);
+	return cut_suffix(use, suffix);
 }
 
 /* Reads COLS:N; of --lag and --lead also COLS alone, and then a colon may be one of a name. */
@@ -469,7 +468,7 @@ static enum status read_nrows(struct operation_use *use, struct fault *fault)
 	bool has_number = suffix && read_number(suffix + 1, WINDOW_NROWS_MAX, &use->nrows);
 
 	if (has_number && use->nrows > 0)
-		return cut_suffix(use, suffix, fault);
+		return cut_suffix(use, suffix);
 	if (may_lack_n && !has_number) {
 		use->nrows = 1;
 		return STATUS_OK;
@@ -489,15 +488,14 @@ static enum status read_bins(struct operation_use *use, struct fault *fault)
 				    "%d digits", use->argument, DECIMAL_NDIGITS);
 	use->column = strndup(use->argument, (size_t)(colon - use->argument));
 	use->argument = use->column;
-	return use->column ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return use->column ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Keeps a percentile's name, which has its number NN, as it was typed. */
 static enum status read_percentile(struct operation_use *use, const char *typed, struct fault *fault)
 {
 	use->name = use->typed = strndup(typed, strcspn(typed, "="));
-	if (!use->typed)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(use->typed);
 	if (percentile_parse(use->name + 1, strlen(use->name + 1), &use->percentile))
 		return STATUS_OK;
 	return option_fault(fault, "--%.64s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
@@ -594,8 +592,7 @@ enum status asked_parse(const struct asked *a, struct options *o, struct fault *
 	char **argv = calloc(a->n + 2, sizeof *argv);
 	enum status status;
 
-	if (!argv)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(argv);
 	argv[0] = (char *)"gpustat";
 	for (size_t i = 0; i < a->n; i++)
 		argv[i + 1] = a->at[i];
@@ -1003,8 +1000,7 @@ enum status options_check(struct options *o, struct fault *fault)
 	find_facts(o, is);
 	if (o->by && !is[FIRST] && !o->merge) { /* without a result, groups are counted */
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
-		if (!use)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(use);
 		use->title = "count";
 		memset(is, 0, sizeof is);
 		find_facts(o, is);
@@ -1048,12 +1044,10 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 	struct operation_use *use;
 	const char *name = rows[row].name;
 
-	if (add_asked(&o->asked, row, typed, argument) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(add_asked(&o->asked, row, typed, argument));
 	if (row < NOPERATIONS) {
 		use = add_use(o, (enum operation)row);
-		if (!use)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(use);
 		use->argument = argument;
 		TRY(read_use(use, typed, fault));
 		name = use->name;

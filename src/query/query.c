@@ -52,11 +52,6 @@ struct making {
 	struct fault *fault;
 };
 
-static enum status no_memory(struct making *m)
-{
-	return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
 /* ---- what the options say ---- */
 
 /* Takes the status of parsing an expression of an option: waits for names where these may mend it, or says what to type
@@ -118,8 +113,7 @@ static enum status parse_rename(struct making *m, const char *argument, struct r
 
 	if (!sign)
 		return option_fault(m->fault, "--rename: '%.64s' is not OLD=NEW", argument);
-	if (!old)
-		return no_memory(m);
+	NEED(old);
 	rename->name = sign + 1;
 	status = selection_parse(old, &m->selections[m->nselections++], m->fault);
 	free(old);
@@ -145,8 +139,7 @@ static enum status list_selections(struct making *m)
 	for (size_t k = 0; k < q->nlets; k++)
 		n += q->lets[k].nconditions;
 	m->all = malloc(n * sizeof *m->all);
-	if (!m->all)
-		return no_memory(m);
+	NEED(m->all);
 	for (size_t i = 0; i < m->nselections; i++)
 		add_selection(m, &m->selections[i], q->nlets);
 	for (size_t i = 0; i < q->nconditions; i++)
@@ -170,8 +163,7 @@ static enum status parse_selections(struct making *m)
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
 	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
 	m->let_demands = calloc(o->nuses + 1, sizeof *m->let_demands);
-	if (!q->conditions || !q->lets || !q->renames || !m->selections || !m->let_demands)
-		return no_memory(m);
+	NEED(q->conditions && q->lets && q->renames && m->selections && m->let_demands);
 	if (o->where)
 		TRY(parse_condition(m, "where", o->where));
 	for (size_t i = 0; i < o->nuses; i++)
@@ -271,8 +263,7 @@ static enum status add_signed_name(struct making *m, const char *name)
 	if (!name || !expr_is_signed_name(name))
 		return STATUS_OK;
 	added = ARRAY_ADD(m->names.at, m->names.n);
-	if (!added)
-		return no_memory(m);
+	NEED(added);
 	*added = name;
 	m->names.n++;
 	return STATUS_OK;
@@ -319,8 +310,7 @@ static enum status cut_pairs(struct making *m)
 		struct name_index names;
 		if (!has_joined(&m->selections[i]))
 			continue;
-		if (name_index_init(&names, first->nfields) != STATUS_OK)
-			return no_memory(m);
+		TRY(name_index_init(&names, first->nfields));
 		for (size_t j = 0; j < first->nfields; j++)
 			name_index_add(&names, first->values[j].text, j);
 		name_index_sort(&names);
@@ -349,12 +339,11 @@ static enum status name_blindly(struct making *m)
 	free(h->names);
 	h->nnames = nfields;
 	h->names = calloc(nfields + nselectors + 1, sizeof *h->names);
-	if (!h->names)
-		return no_memory(m);
+	NEED(h->names);
 	for (size_t i = 0; i < m->nall; i++)
 		for (size_t j = 0; j < m->all[i]->nselectors; j++)
-			if (!m->all[i]->selectors[j].computed && header_add_name(h, &m->all[i]->selectors[j]) != STATUS_OK)
-				return no_memory(m);
+			if (!m->all[i]->selectors[j].computed)
+				TRY(header_add_name(h, &m->all[i]->selectors[j]));
 	return STATUS_OK;
 }
 
@@ -386,7 +375,7 @@ static enum status decide_header(struct making *m)
 
 	TRY(header_decide(h, m->input, &q->plan, &request, m->fault));
 	if (h->present || h->reason == HEADER_ALL_NUMBERS)
-		TRY(file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, m->input, m->fault));
+		TRY(file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, m->input));
 	if (h->nfields == 0) {
 		TRY(name_blindly(m));
 		TRY(check_empty(m));
@@ -437,16 +426,14 @@ bool query_starts_unfit(const struct query *q, const struct options *o, uint32_t
 
 /* ---- what is asked of the fields ---- */
 
-/* What is asked of a field, made if need be. NULL: no memory, as m->fault says. */
+/* What is asked of a field, made if need be. NULL: no memory. */
 static struct demand *demand_of(struct making *m, size_t field)
 {
 	if (field >= FIELD_COMPUTED)
 		return &m->let_demands[field - FIELD_COMPUTED];
 	for (; m->ndemands <= field; m->ndemands++)
-		if (!ARRAY_ADD(m->demands, m->ndemands)) {
-			no_memory(m);
+		if (!ARRAY_ADD(m->demands, m->ndemands))
 			return NULL;
-		}
 	return &m->demands[field];
 }
 
@@ -471,8 +458,7 @@ static enum status add_result(struct making *m, struct result result)
 {
 	struct result *added = ARRAY_ADD(m->q->results, m->q->nresults);
 
-	if (!added)
-		return no_memory(m);
+	NEED(added);
 	*added = result;
 	added->use = m->use;
 	m->q->nresults++;
@@ -650,8 +636,7 @@ static enum status demand_keys(struct making *m)
 			return option_fault(m->fault, "--by: '*' is not a column: name those that make a group");
 		for (uint32_t field = range.first; field <= range.last; field++) {
 			TRY(select_field(m, field));
-			if (ARRAY_GROW(m->keys, m->keys_capacity, m->nkeys + 1) != STATUS_OK)
-				return no_memory(m);
+			TRY(ARRAY_GROW(m->keys, m->keys_capacity, m->nkeys + 1));
 			demand_of(m, field)->is_key = true;
 			m->keys[m->nkeys++] = field;
 		}
@@ -669,8 +654,7 @@ static enum status index_names(struct making *m)
 		nselectors += m->selections[i].nselectors;
 	if (nselectors <= FEW_SELECTORS || h->nfields == 0)
 		return STATUS_OK;
-	if (name_index_init(&m->index, h->nnames) != STATUS_OK)
-		return no_memory(m);
+	TRY(name_index_init(&m->index, h->nnames));
 	for (size_t i = 0; i < h->nnames; i++)
 		if (h->names[i])
 			name_index_add(&m->index, h->names[i], i);
@@ -766,9 +750,9 @@ static enum status prefer_unknown(struct making *m, enum status status)
 	if (status == STATUS_NO_MEMORY || m->q->header.nnames == 0)
 		return status;
 	m->fault = &unknown;
-	if (demand(m) != STATUS_OK && unknown.status == STATUS_UNKNOWN_COLUMN) {
+	if (demand(m) == STATUS_UNKNOWN_COLUMN) {
 		*fault = unknown;
-		status = unknown.status;
+		status = STATUS_UNKNOWN_COLUMN;
 	}
 	m->fault = fault;
 	return status;
@@ -791,7 +775,7 @@ static enum status plan_column(struct making *m, struct demand *d)
 	c->is_key = d->is_key;
 	c->takes_text |= d->is_key && !d->needs; /* text is no error, but for a NUL */
 	d->column = m->q->plan.ncolumns++;
-	return c->name ? STATUS_OK : no_memory(m);
+	return c->name ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static size_t column_of(struct making *m, size_t field)
@@ -890,8 +874,7 @@ static enum status need_extremes(struct making *m)
 	if (plan->nlets == 0 || plan->npairs == 0)
 		return STATUS_OK;
 	rounded = calloc(plan->ncolumns, sizeof *rounded);
-	if (!rounded)
-		return no_memory(m);
+	NEED(rounded);
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		rounded[c] = plan->columns[c].let && may_be_rounded(plan->columns[c].let, rounded);
 	for (const struct plan_pair *p = plan->pairs; p < plan->pairs + plan->npairs; p++) {
@@ -922,8 +905,7 @@ static enum status plan_pairs(struct making *m)
 		return option_fault(m->fault, "--%s '*' is a matrix of %zu columns: more than %d",
 				    operation_name(q->results[0].operation), n, MATRIX_COLUMNS_MAX);
 	plan->pairs = calloc(q->matrix ? n * n / 2 + 1 : n + 1, sizeof *plan->pairs);
-	if (!plan->pairs)
-		return no_memory(m);
+	NEED(plan->pairs);
 	for (size_t i = 0; i < n; i++) {
 		struct result *r = &q->results[i];
 		for (size_t j = i + 1; q->matrix && j < n; j++)
@@ -1020,8 +1002,7 @@ static enum status make_plan(struct making *m)
 	plan->predicates = calloc(q->nconditions + 1, sizeof *plan->predicates);
 	plan->new_columns = calloc(q->nresults + 1, sizeof *plan->new_columns);
 	plan->windows = calloc(q->nresults + 1, sizeof *plan->windows);
-	if (!plan->columns || !plan->keys || !plan->predicates || !plan->new_columns || !plan->windows)
-		return no_memory(m);
+	NEED(plan->columns && plan->keys && plan->predicates && plan->new_columns && plan->windows);
 	TRY(plan_columns(m));
 	plan_currencies(plan);
 	TRY(plan_pairs(m));

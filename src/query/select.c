@@ -64,8 +64,7 @@ enum status selection_parse(const char *cols, struct selection *out, struct faul
 	memset(out, 0, sizeof *out);
 	for (;; p++) {
 		struct selector *s = append(out, (*p == '"' ? strlen(p) : strcspn(p, ",")) + 1);
-		if (!s)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(s);
 		p = parse_item(p, s);
 		if (!p)
 			return option_fault(fault, "'%.128s' is not a list of columns: %s", cols,
@@ -122,14 +121,12 @@ enum status selection_parse_pairs(const char *pairs, struct selection *out, stru
 	for (;; p++) {
 		size_t plain = strcspn(p, ",\""), text_nbytes = (p[plain] == '"' ? strlen(p) : plain) + 1;
 		struct selector *s = append(out, text_nbytes);
-		if (!s)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(s);
 		p = parse_first_side(p, s);
 		if (!p)
 			return not_pairs(pairs, fault);
 		s = append(out, text_nbytes);
-		if (!s)
-			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		NEED(s);
 		p = parse_item(p, s);
 		if (!p)
 			return not_pairs(pairs, fault);

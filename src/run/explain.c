@@ -281,7 +281,7 @@ static void say_devices(const struct device_choice *devices)
 	say("\n");
 }
 
-enum status explain_print(const struct run *e, struct fault *fault)
+enum status explain_print(const struct run *e)
 {
 	say_input(e);
 	say_dialect(&e->query.plan.dialect);
@@ -290,8 +290,7 @@ enum status explain_print(const struct run *e, struct fault *fault)
 	say_star(e);
 	say_read(e);
 	say_records(e);
-	if (say_results(e) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(say_results(e));
 	say_devices(&e->devices);
 	return STATUS_OK;
 }

@@ -127,15 +127,15 @@ void left_out_report(const struct run *l)
 		message_values_left_out(n, l->query.plan.columns[c].name, &first);
 	}
 	if (total->nundecided) {
-		read_note(l, total_note_of_undecided(&l->total), &first);
+		read_note(l, l->total.notes[NOTE_UNDECIDED], &first);
 		message_undecided(total->nundecided, &first);
 	}
 	if (total->nragged) {
-		read_note(l, total_note_of_ragged(&l->total), &first);
+		read_note(l, l->total.notes[NOTE_RAGGED], &first);
 		message_ragged(total->nragged, count_ragged(l) > 0, &first);
 	}
 	if (total->nheaders) {
-		read_note(l, total_note_of_headers(&l->total), &first);
+		read_note(l, l->total.notes[NOTE_HEADERS], &first);
 		message_ragged(total->nheaders, true, &first);
 	}
 	if (l->query.summary)
@@ -220,12 +220,9 @@ static enum status check_records(const struct run *l, struct fault *fault)
 	const struct partial *total = &l->total.partial;
 	uint64_t nragged = count_ragged(l);
 	struct share s = {nragged + total->nheaders + total->nundecided, nragged + total->nheaders + total->nrecords, "record"};
-	const struct note *note = earlier(
-		total->nundecided ? total_note_of_undecided(&l->total) : NULL,
-		nragged ? total_note_of_ragged(&l->total) : NULL);
+	const struct note *note = earlier(l->total.notes[NOTE_UNDECIDED], nragged ? l->total.notes[NOTE_RAGGED] : NULL);
 
-	if (total->nheaders)
-		note = earlier(note, total_note_of_headers(&l->total));
+	note = earlier(note, l->total.notes[NOTE_HEADERS]);
 	for (size_t c = 0; c < l->query.plan.ncolumns; c++) {
 		if (count_keys(l, c) == 0)
 			continue;

@@ -78,13 +78,13 @@ int main(int argc, char **argv)
 	if (argc > 0)
 		message_program(argv[0]);
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
-	status = run(r, argc, argv, has_output, &fault);
+	status = fault_complete(&fault, run(r, argc, argv, has_output, &fault));
 
 	/* A wrong guess is made once, and then a GPU lost once. */
 	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) {
 		all_ended = all_ended && r->all_ended;
 		r++;
-		status = run_again(r, r - 1, &fault);
+		status = fault_complete(&fault, run_again(r, r - 1, &fault));
 	}
 	if (status != STATUS_OK) {
 		output_ahead_trim();

@@ -129,8 +129,7 @@ static enum status write_part(struct run *r, struct fault *fault)
 	enum status status;
 
 	progress_end();
-	if (!names)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(names);
 	status = r->input && r->options.part.of ? total_end_range(&r->total, fault) : STATUS_OK;
 	if (status != STATUS_OK) {
 		fault->file = fault->line ? input_name(r->input, 0) : NULL;
@@ -219,8 +218,7 @@ static enum status print_table(struct run *r, struct fault *fault)
 static enum status draw_curve(struct run *r, struct fault *fault)
 {
 	char *name = result_name(&r->query, &r->query.results[0]);
-	enum status status = name ? picture_print_curve(&r->options.picture, &r->curve, name, fault)
-				  : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	enum status status = name ? picture_print_curve(&r->options.picture, &r->curve, name, fault) : STATUS_NO_MEMORY;
 
 	free(name);
 	return status;
@@ -339,7 +337,7 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 }
 
 /* Has a choice take the records, if not all of them are printed. */
-static enum status prepare_choice(struct run *r, struct fault *fault)
+static enum status prepare_choice(struct run *r)
 {
 	const struct record_choice *choice = &r->options.choice;
 
@@ -347,7 +345,7 @@ static enum status prepare_choice(struct run *r, struct fault *fault)
 		return STATUS_OK;
 	r->query.plan.choice = r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
 						      choice->tail ? choice->tail : choice->sample, choice->seed);
-	return r->choice ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	return r->choice ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Where an option took a file's name, standard input is what is left to read. Says so if it has to be waited for. */
@@ -403,7 +401,7 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if (o->part.of)
 		TRY(cut_part(r, fault));
 	TRY(prepare_printing(r, fault));
-	TRY(prepare_choice(r, fault));
+	TRY(prepare_choice(r));
 	return prepare_curve(r, fault);
 }
 
@@ -419,8 +417,8 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	TRY(devices_peek(o, q, r->input, fault));
 	TRY(devices_choose(&r->devices, o, q, r->input, fault));
 	devices_set_up_input(&r->devices, &q->plan, r->input);
-	if (groups_plan(&q->plan, o->chunk_nbytes) != STATUS_OK || total_init(&r->total, &q->plan) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(groups_plan(&q->plan, o->chunk_nbytes));
+	TRY(total_init(&r->total, &q->plan));
 	if (o->part.is_quoted)
 		total_begin_quoted(&r->total);
 	if (o->from_state || o->save_state)
@@ -459,7 +457,7 @@ static enum status explain(struct run *r, struct fault *fault)
 {
 	TRY(devices_peek(&r->options, &r->query, r->input, fault));
 	TRY(devices_choose(&r->devices, &r->options, &r->query, r->input, fault));
-	TRY(explain_print(r, fault));
+	TRY(explain_print(r));
 	return output_close(fault);
 }
 
@@ -553,14 +551,11 @@ static enum status run_ranked(struct run *r, struct fault *fault)
 		return option_fault(fault, "--rank reads its input twice, which a pipe cannot be: write it to a file "
 				    "first, then gpustat ... FILE");
 	second = calloc(1, sizeof *second);
-	if (!second)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(second);
 	plan_keeping(&r->query.plan);
 	TRY(run_fold_input(r, fault));
 	progress_pass_end();
-	status = rank_tables_make(&tables, &r->query.plan, &r->total.partial, ranks_nthreads(&r->query));
-	if (status != STATUS_OK)
-		return fault_set(fault, status, 0, NULL);
+	TRY(rank_tables_make(&tables, &r->query.plan, &r->total.partial, ranks_nthreads(&r->query)));
 	status = print_pass(second, r, &tables, fault);
 	r->all_ended &= second->all_ended;
 	if (status != STATUS_OK || !r->all_ended)
@@ -615,22 +610,13 @@ enum status run_process(struct run *r, struct fault *fault)
 
 /* Folds the input again, for the ranks of a column. No chunk is folded on a guess: the threads of a pass
  * that fails would go on for a while, with the focus of the next. */
-static struct run *pass_again(const struct run *first, size_t column, enum status *status,
-			      struct fault *fault)
+static enum status pass_again(struct run *r, const struct run *first, size_t column, struct fault *fault)
 {
-	struct run *r = calloc(1, sizeof *r);
-
-	if (!r) {
-		*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		return NULL;
-	}
 	begin_pass(r, first);
 	r->searches = r->careful = true;
 	r->searched = column;
-	*status = run_open_input(r, fault);
-	if (*status == STATUS_OK)
-		*status = run_fold_input(r, fault);
-	return r;
+	TRY(run_open_input(r, fault));
+	return run_fold_input(r, fault);
 }
 
 /* Finds the numbers of a column's ranks by passes over the input. */
@@ -646,9 +632,9 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	ranks_extent(&numbers, &extent);
 	status = values_search_begin(&search, &extent, ranks->at, ranks->n);
 	while (status == STATUS_OK && values_search_focus(&search)) {
-		struct run *r = pass_again(first, c, &status, fault);
-		if (status != STATUS_OK)
-			return status; /* the process ends */
+		struct run *r = calloc(1, sizeof *r);
+		NEED(r);
+		TRY(pass_again(r, first, c, fault)); /* else the process ends */
 		status = values_search_end_pass(
 			&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES),
 			ranks_nthreads(&r->query));
@@ -659,7 +645,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 		free(r);
 	}
 	values_search_end(&search);
-	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
+	return status;
 }
 
 /* Finds what quantiles need: among the kept values, or by further passes. */
@@ -674,15 +660,14 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 		dropped = true; /* with the GPU, on which they were */
 		status = STATUS_OK;
 	}
-	if (status != STATUS_OK)
-		return fault_set(fault, status, 0, NULL);
-	for (more = dropped && r->ranks; more && status == STATUS_OK;) {
+	TRY(status);
+	for (more = dropped && r->ranks; more;) {
 		for (size_t c = 0; c < r->query.plan.ncolumns; c++)
-			if (r->ranks[c].is_wanted && search_column(r, c, &r->ranks[c], fault) != STATUS_OK)
-				return fault->status;
-		status = ranks_narrow(r->ranks, r->query.plan.ncolumns, &more);
+			if (r->ranks[c].is_wanted)
+				TRY(search_column(r, c, &r->ranks[c], fault));
+		TRY(ranks_narrow(r->ranks, r->query.plan.ncolumns, &more));
 	}
-	return status == STATUS_OK ? STATUS_OK : fault_set(fault, status, 0, NULL);
+	return STATUS_OK;
 }
 
 /* Explains that memory ran out because of the limit, if it did. */

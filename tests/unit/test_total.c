@@ -106,7 +106,7 @@ static bool same_total(const struct total *a, const struct total *b)
 {
 	return a->partial.nragged == b->partial.nragged &&
 	       a->partial.nrecords == b->partial.nrecords && a->line == b->line &&
-	       same_note(total_note_of_ragged(a), total_note_of_ragged(b)) &&
+	       same_note(a->notes[NOTE_RAGGED], b->notes[NOTE_RAGGED]) &&
 	       same_note(total_note_of_values(a, 0), total_note_of_values(b, 0)) &&
 	       same_note(total_note_of_values(a, 1), total_note_of_values(b, 1)) &&
 	       same_column(&a->partial.columns[0], &b->partial.columns[0]) &&
