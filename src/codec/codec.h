@@ -46,16 +46,15 @@ enum codec_match {
 
 struct codec {
 	const char *name;                      /* for messages: "corrupt NAME data" */
-	const char *library;                   /* that it uses, and its version, or NULL: not built in */
-	const char *(*version)(void);
+	const char *library;                   /* that it uses */
+	const char *(*version)(void);          /* the library's; NULL: not built in */
 
 	/* Compares a file's first nbytes with the magic number. */
 	enum codec_match (*begins)(const unsigned char *data, size_t nbytes);
 
 	/* Starts a stream; *state is one thread's at a time. nthreads: so many may decode, 0: one for
-	 * each core. Errors: STATUS_NO_MEMORY; STATUS_OPEN: the library is not built in, and all
-	 * members below may be NULL. */
-	enum status (*open)(void **state, int nthreads, struct fault *fault);
+	 * each core. Errors: STATUS_NO_MEMORY; STATUS_OPEN: the library is not built in. */
+	enum status (*open)(void **state, const struct codec *codec, int nthreads, struct fault *fault);
 	void (*close)(void *state);
 
 	/* Appends some text to the piece, which is not full; fills its fault. Sets *step, which is
@@ -64,6 +63,8 @@ struct codec {
 	 * Errors: STATUS_NO_MEMORY, STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING. */
 	enum status (*step)(void *state, struct feed *feed, struct piece *piece,
 			    enum decode_step *step);
+
+	const struct frame_library *frames; /* of frames.c; NULL: another's, or not built in */
 };
 
 extern const struct codec codec_gzip, codec_zstd, codec_bzip2, codec_xz;

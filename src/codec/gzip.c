@@ -127,10 +127,11 @@ enum gzip_parse gzip_parse_header(struct gzip_header *header, const unsigned cha
 
 /* ---- members ---- */
 
-static enum status gzip_open(void **state, int nthreads, struct fault *fault)
+static enum status gzip_open(void **state, const struct codec *codec, int nthreads, struct fault *fault)
 {
 	struct gzip *g = calloc(1, sizeof *g);
 
+	(void)codec;
 	(void)nthreads;
 	if (g)
 		g->stream = inflate_open();

@@ -61,7 +61,7 @@ static enum status decoder_open(struct decoder *d, const struct codec *codec, in
 	d->ahead = NULL;
 	d->ahead_asked = false;
 	feed_init(&d->feed, fd, prefix, nbytes);
-	return codec->open(&d->state, nthreads, fault);
+	return codec->open(&d->state, codec, nthreads, fault);
 }
 
 static void decoder_close(struct decoder *d)

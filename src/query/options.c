@@ -1164,7 +1164,7 @@ static void print_library(const char *name, const char *version)
 static void print_libraries(void)
 {
 	for (const struct codec *const *c = codecs; *c; c++)
-		print_library((*c)->library, (*c)->version());
+		print_library((*c)->library, (*c)->version ? (*c)->version() : NULL);
 	print_library("PCRE2", pattern_library());
 }
 
