@@ -53,6 +53,19 @@ ssize_t fd_read(int fd, void *to, size_t nbytes)
 	return n;
 }
 
+ssize_t fd_read_at(int fd, void *to, size_t nbytes, off_t position)
+{
+	size_t have = 0;
+	ssize_t n = 1;
+
+	for (; have < nbytes && n != 0; have += n > 0 ? (size_t)n : 0) {
+		n = pread(fd, (char *)to + have, nbytes - have, position + (off_t)have);
+		if (n < 0 && errno != EINTR)
+			return -1;
+	}
+	return (ssize_t)have;
+}
+
 bool fd_write(int fd, const void *from, size_t nbytes)
 {
 	const char *data = from;

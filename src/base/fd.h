@@ -30,6 +30,10 @@ void fd_note_read(ssize_t nbytes);
 /* read(), which waits for at least one byte or the end. Returns -1 with errno set at an error. */
 ssize_t fd_read(int fd, void *to, size_t nbytes);
 
+/* Reads up to nbytes of a plain file from position on; the file's own position stays. Returns how many: fewer only where the
+ * file ends. -1: an error, with errno set. Any thread. */
+ssize_t fd_read_at(int fd, void *to, size_t nbytes, off_t position);
+
 /* Writes all nbytes. Returns false with errno set at an error. */
 bool fd_write(int fd, const void *from, size_t nbytes);
 

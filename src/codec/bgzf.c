@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cores.h"
+#include "base/fd.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "codec/crc32.h"
@@ -85,17 +85,6 @@ enum block_next bgzf_cut(const struct gzip *g, struct feed *feed, struct block_b
 	return next;
 }
 
-/* Up to nbytes of the file at position; -1: errno. */
-static ssize_t read_at(int fd, unsigned char *to, size_t nbytes, off_t position)
-{
-	ssize_t n;
-
-	do
-		n = pread(fd, to, nbytes, position);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
 /* The end of a block, and the header of the next one: nheader bytes of it; -1: errno. */
 struct seam {
 	unsigned char trailer[GZIP_TRAILER_NBYTES], header[USUAL_HEADER_NBYTES];
@@ -104,7 +93,7 @@ struct seam {
 
 static void seam_begin(struct seam *s, int fd, off_t position)
 {
-	s->nheader = read_at(fd, s->header, sizeof s->header, position);
+	s->nheader = fd_read_at(fd, s->header, sizeof s->header, position);
 }
 
 /* Measures the block at position, whose header the seam has, and moves the seam to its end. nbytes 0: no whole block
@@ -118,7 +107,7 @@ static bool measure(struct seam *s, int fd, off_t position, off_t end, struct bl
 	*block = (struct block_length){0, 0};
 	if (nbytes == 0 || (off_t)nbytes > end - position)
 		return s->nheader >= 0;
-	n = read_at(fd, s->trailer, sizeof s->trailer + sizeof s->header, position + (off_t)nbytes - GZIP_TRAILER_NBYTES);
+	n = fd_read_at(fd, s->trailer, sizeof s->trailer + sizeof s->header, position + (off_t)nbytes - GZIP_TRAILER_NBYTES);
 	s->nheader = n < 0 ? -1 : n > GZIP_TRAILER_NBYTES ? n - GZIP_TRAILER_NBYTES : 0;
 	if (n >= GZIP_TRAILER_NBYTES && gzip_trailer_nbytes(s->trailer) <= BGZF_BLOCK_NBYTES)
 		*block = (struct block_length){(uint32_t)nbytes, gzip_trailer_nbytes(s->trailer)};
@@ -192,75 +181,15 @@ enum status bgzf_decode(struct deflate *d, struct block_batch *batch, unsigned c
 
 /* ---- decoders ---- */
 
-void block_pool_init(struct block_pool *pool)
-{
-	pool->idle = NULL;
-	pthread_mutex_init(&pool->lock, NULL);
-}
-
-static void decoder_free(struct block_decoder *d)
-{
-	if (d)
-		free(d->batch.data);
-	free(d);
-}
-
-static struct block_decoder *pop(struct block_pool *pool)
-{
-	struct block_decoder *d;
-
-	pthread_mutex_lock(&pool->lock);
-	d = pool->idle;
-	if (d)
-		pool->idle = d->next;
-	pthread_mutex_unlock(&pool->lock);
-	return d;
-}
-
-void block_pool_free(struct block_pool *pool)
-{
-	struct block_decoder *d;
-
-	while ((d = pop(pool)))
-		decoder_free(d);
-	pthread_mutex_destroy(&pool->lock);
-}
-
-/* Empties the batch. Its room suffices even if blocks are no shorter than their text. False: out
- * of memory. */
-static bool make_room(struct block_batch *batch, size_t text_nbytes)
+/* The room suffices even if blocks are no shorter than their text. */
+struct block_decoder *block_decoder_open(size_t text_nbytes)
 {
 	size_t nbytes = text_nbytes > BGZF_BLOCK_NBYTES ? text_nbytes : BGZF_BLOCK_NBYTES;
+	struct block_decoder *d = malloc(sizeof *d + nbytes + FEED_PAD_NBYTES);
 
-	if (nbytes > batch->room_nbytes) {
-		free(batch->data);
-		batch->data = malloc(nbytes + FEED_PAD_NBYTES);
-		batch->room_nbytes = batch->data ? nbytes : 0;
-	}
-	batch->text_room_nbytes = text_nbytes;
-	batch->fd = -1;
-	batch->nbytes = batch->text_nbytes = 0;
-	return batch->data != NULL;
-}
-
-struct block_decoder *block_pool_get(struct block_pool *pool, size_t text_nbytes)
-{
-	struct block_decoder *d = pop(pool);
-
-	if (!d)
-		d = calloc(1, sizeof *d);
-	if (d && make_room(&d->batch, text_nbytes))
-		return d;
-	decoder_free(d);
-	return NULL;
-}
-
-void block_pool_put(struct block_pool *pool, struct block_decoder *d)
-{
-	pthread_mutex_lock(&pool->lock);
-	d->next = pool->idle;
-	pool->idle = d;
-	pthread_mutex_unlock(&pool->lock);
+	if (d)
+		d->batch = (struct block_batch){.data = d->data, .room_nbytes = nbytes, .text_room_nbytes = text_nbytes, .fd = -1};
+	return d;
 }
 
 #define PACKED_NBYTES (4 * BGZF_BLOCK_NBYTES)
@@ -289,21 +218,15 @@ void bgzf_text_close(struct bgzf_text *t)
 static enum status fill(struct bgzf_text *t, struct fault *fault)
 {
 	size_t have = t->end - t->begin;
+	ssize_t n;
 
 	if (have >= BGZF_BLOCK_NBYTES)
 		return STATUS_OK;
 	memmove(t->packed, t->packed + t->begin, have);
+	n = fd_read_at(t->fd, t->packed + have, PACKED_NBYTES - have, t->position + (off_t)have);
 	t->begin = 0;
-	t->end = have;
-	while (t->end < PACKED_NBYTES) {
-		ssize_t n = pread(t->fd, t->packed + t->end, PACKED_NBYTES - t->end, t->position + (off_t)t->end);
-		if (n == 0)
-			break;
-		if (n < 0 && errno != EINTR)
-			return fault_set(fault, STATUS_READ, errno, NULL);
-		t->end += n > 0 ? (size_t)n : 0;
-	}
-	return STATUS_OK;
+	t->end = have + (n > 0 ? (size_t)n : 0);
+	return n < 0 ? fault_set(fault, STATUS_READ, errno, NULL) : STATUS_OK;
 }
 
 /* Makes the text that which the block has behind what is to be left out. */
@@ -369,18 +292,11 @@ static bool seek_in(int fd, const unsigned char *data, size_t nbytes, uint64_t o
 
 bool bgzf_seek(int fd, uint64_t offset, uint64_t size, uint64_t *block)
 {
-	size_t most = 2 * BGZF_BLOCK_NBYTES, nbytes = 0; /* a block, and the header of the next one */
+	const size_t most = 2 * BGZF_BLOCK_NBYTES; /* a block, and the header of the next one */
 	unsigned char *data = malloc(most);
-	ssize_t n = 1;
-	bool is_found;
+	ssize_t n = data ? fd_read_at(fd, data, most, (off_t)offset) : -1;
+	bool is_found = n > 0 && seek_in(fd, data, (size_t)n, offset, size, block);
 
-	while (data && nbytes < most && n != 0) {
-		n = pread(fd, data + nbytes, most - nbytes, (off_t)(offset + nbytes));
-		if (n < 0 && errno != EINTR)
-			break;
-		nbytes += n > 0 ? (size_t)n : 0;
-	}
-	is_found = data && seek_in(fd, data, nbytes, offset, size, block);
 	free(data);
 	return is_found;
 }

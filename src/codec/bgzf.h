@@ -10,7 +10,6 @@
 #ifndef GPUSTAT_BGZF_H
 #define GPUSTAT_BGZF_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,29 +88,16 @@ bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch);
  * is damaged. Errors: STATUS_DAMAGED. */
 enum status bgzf_decode(struct deflate *d, struct block_batch *batch, unsigned char *to, struct fault *fault);
 
-/* A thread's means of decoding batches, reused from one batch to the next. */
+/* A batch, and the means of decoding it. */
 struct block_decoder {
 	struct block_batch batch;
 	struct deflate deflate;
-	struct block_decoder *next; /* the next idle one */
+	unsigned char data[];
 };
 
-struct block_pool {
-	pthread_mutex_t lock; /* held for no longer than a pointer takes to change */
-	struct block_decoder *idle;
-};
-
-void block_pool_init(struct block_pool *pool);
-
-/* Frees the idle decoders. */
-void block_pool_free(struct block_pool *pool);
-
-/* Lends a decoder. Any thread. Its batch is empty and has room for text_nbytes of text, and for one block at
- * least. NULL: out of memory. */
-struct block_decoder *block_pool_get(struct block_pool *pool, size_t text_nbytes);
-
-/* Takes the decoder back. Any thread. */
-void block_pool_put(struct block_pool *pool, struct block_decoder *d);
+/* Makes a decoder whose batch is empty and has room for text_nbytes of text, and for one block at least. NULL: out of memory.
+ * Free it with free. */
+struct block_decoder *block_decoder_open(size_t text_nbytes);
 
 /* ---- where blocks begin ---- */
 

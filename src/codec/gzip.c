@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
+#include "base/fd.h"
 #include "codec/crc32.h"
 #include "codec/sections.h"
 
@@ -363,9 +363,7 @@ static enum status read_more(struct place_reader *r, struct fault *fault)
 
 	if (nleft > 0)
 		memmove(r->packed, r->span.in, nleft);
-	do
-		n = pread(r->fd, r->packed + nleft, PACKED_NBYTES - nleft, r->position);
-	while (n < 0 && errno == EINTR);
+	n = fd_read_at(r->fd, r->packed + nleft, PACKED_NBYTES - nleft, r->position);
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
 	if (n == 0)

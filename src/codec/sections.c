@@ -29,8 +29,7 @@ struct section {
 	enum status status; /* ... the file ends (STATUS_OK), or cannot be read */
 	struct fault fault;
 	uint64_t number;
-	struct section *next;      /* in the stream, or in the pool */
-	struct section_pool *pool;
+	struct section *next; /* in the stream */
 	atomic_int nusers; /* the thread that decodes it; and the list of sections, or the feed */
 	bool checked;
 	uint32_t crc; /* of its text, once it is checked */
@@ -38,40 +37,11 @@ struct section {
 	unsigned char data[SECTION_NBYTES + SECTION_AHEAD_NBYTES + DEFLATE_PAD_NBYTES];
 };
 
-struct section_pool {
-	pthread_mutex_t lock;
-	struct section *idle;
-};
-
-static void section_pool_init(struct section_pool *pool)
-{
-	pool->idle = NULL;
-	pthread_mutex_init(&pool->lock, NULL);
-}
-
-/* All sections must have been released. */
-static void section_pool_free(struct section_pool *pool)
-{
-	struct section *section;
-
-	while ((section = pool->idle)) {
-		pool->idle = section->next;
-		free(section);
-	}
-	pthread_mutex_destroy(&pool->lock);
-}
-
-/* Gives the section back to its pool when its last user calls this. Any thread. */
+/* Frees the section when its last user calls this. Any thread. */
 static void section_release(struct section *section)
 {
-	struct section_pool *pool = section->pool;
-
-	if (atomic_fetch_sub(&section->nusers, 1) > 1)
-		return;
-	pthread_mutex_lock(&pool->lock);
-	section->next = pool->idle;
-	pool->idle = section;
-	pthread_mutex_unlock(&pool->lock);
+	if (atomic_fetch_sub(&section->nusers, 1) == 1)
+		free(section);
 }
 
 /* The part is the section's first member. */
@@ -81,21 +51,13 @@ static void release_part(struct feed_part *part)
 }
 
 /* Returns an empty section with one user; NULL: out of memory. */
-static struct section *section_pool_get(struct section_pool *pool)
+static struct section *section_new(void)
 {
-	struct section *section;
+	struct section *section = malloc(sizeof *section);
 
-	pthread_mutex_lock(&pool->lock);
-	section = pool->idle;
-	if (section)
-		pool->idle = section->next;
-	pthread_mutex_unlock(&pool->lock);
-	if (!section)
-		section = malloc(sizeof *section);
 	if (!section)
 		return NULL;
 	memset(section, 0, offsetof(struct section, data));
-	section->pool = pool;
 	section->nusers = 1;
 	section->part = (struct feed_part){.data = section->data, .release = release_part};
 	return section;
@@ -368,7 +330,6 @@ static void section_copy(const struct section_decoder *d, size_t at, unsigned ch
 struct sections {
 	/* Under the caller's lock. */
 	struct feed *feed;
-	struct section_pool pool; /* has a lock of its own */
 	struct section *ahead;    /* read, but not handed out; NULL: none */
 	size_t section_nbytes;
 
@@ -401,7 +362,6 @@ struct sections *sections_open(void)
 		return NULL;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
-	section_pool_init(&s->pool);
 	ordered_queue_init(&s->queue, ORDERED_QUEUE_MOST, UINT64_MAX, false);
 	return s;
 }
@@ -424,7 +384,6 @@ void sections_close(struct sections *s)
 	}
 	if (s->ahead)
 		section_release(s->ahead);
-	section_pool_free(&s->pool);
 	while ((d = s->idle)) {
 		s->idle = d->next;
 		section_decoder_close(d);
@@ -447,7 +406,7 @@ static bool set_aside(struct sections *s)
 	feed_data(s->feed, &nunused);
 	if (nunused <= s->section_nbytes)
 		return true;
-	section = section_pool_get(&s->pool);
+	section = section_new();
 	if (!section)
 		return false;
 	feed_take(s->feed, section->data, nunused, &section->part.end, &section->fault);
@@ -458,7 +417,7 @@ static bool set_aside(struct sections *s)
 /* NULL: out of memory. */
 static struct section *read_section(struct sections *s)
 {
-	struct section *section = section_pool_get(&s->pool);
+	struct section *section = section_new();
 	size_t capacity = s->section_nbytes, n = 1;
 
 	if (!section)

@@ -38,7 +38,6 @@ struct input {
 	bool prompt;
 	bool in_order; /* a section's text is to fit into one chunk */
 	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
-	struct block_pool pool; /* has a lock of its own for the same reason */
 
 	struct sections *sections; /* of the current file; NULL: threads do not share the decoding */
 
@@ -119,7 +118,6 @@ enum status input_open(struct input **out, const char *const *paths, int npaths,
 		source_look(&in->sources[i]);
 	}
 	pthread_mutex_init(&in->lock, NULL);
-	block_pool_init(&in->pool);
 	status = open_source(in, &in->sources[0], fault);
 	if (status == STATUS_OK)
 		*out = in;
@@ -135,7 +133,6 @@ void input_close(struct input *in)
 	for (int i = 0; i < in->nsources; i++)
 		source_close(&in->sources[i]);
 	pthread_mutex_destroy(&in->lock);
-	block_pool_free(&in->pool);
 	sections_close(in->sections);
 	if (in->device)
 		in->device_ops->close(in->device);
@@ -567,7 +564,7 @@ static enum status cut_blocks(struct input *in, struct chunk *chunk, size_t capa
 			      struct fault *fault)
 {
 	struct source *s = &in->sources[in->file];
-	struct block_decoder *d = block_pool_get(&in->pool, capacity);
+	struct block_decoder *d = block_decoder_open(capacity);
 	enum status status;
 
 	if (!d)
@@ -578,7 +575,7 @@ static enum status cut_blocks(struct input *in, struct chunk *chunk, size_t capa
 	if (d->batch.nbytes)
 		*decoder = d;
 	else
-		block_pool_put(&in->pool, d);
+		free(d);
 	return status;
 }
 
@@ -679,7 +676,7 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 		status = read_device_text(in, &deferred->text, chunk, reader, fault);
 	if (deferred->blocks) {
 		status = read_blocks(s, deferred->blocks, chunk, reader, fault);
-		block_pool_put(&in->pool, deferred->blocks);
+		free(deferred->blocks);
 	}
 	if (status != STATUS_OK)
 		fault->file = source_name(s);

@@ -33,7 +33,6 @@ struct decoder {
 	const struct codec *codec;
 	void *state; /* the codec's */
 	size_t piece_nbytes; /* the longest piece */
-	struct block_pool pool;
 	struct block_ahead *ahead; /* NULL if it was not asked for, or could not be begun */
 	bool ahead_asked;
 };
@@ -57,7 +56,6 @@ static enum status decoder_open(struct decoder *d, const struct codec *codec, in
 	d->codec = codec;
 	d->state = NULL;
 	d->piece_nbytes = piece_nbytes();
-	block_pool_init(&d->pool);
 	d->ahead = NULL;
 	d->ahead_asked = false;
 	feed_init(&d->feed, fd, prefix, nbytes);
@@ -70,7 +68,6 @@ static void decoder_close(struct decoder *d)
 	if (d->state)
 		d->codec->close(d->state);
 	feed_free(&d->feed);
-	block_pool_free(&d->pool);
 }
 
 /* Whether the stream ends behind the piece, complete or with an error. */
@@ -107,7 +104,7 @@ static enum block_next next_block(const struct decoder *d)
 /* Appends the text of the blocks that are next. *full: the piece has no room for another. */
 static enum status decode_blocks(struct decoder *d, struct piece *p, bool *full)
 {
-	struct block_decoder *b = block_pool_get(&d->pool, CODEC_PIECE_NBYTES - p->nbytes);
+	struct block_decoder *b = block_decoder_open(CODEC_PIECE_NBYTES - p->nbytes);
 	enum status status;
 
 	if (!b)
@@ -115,7 +112,7 @@ static enum status decode_blocks(struct decoder *d, struct piece *p, bool *full)
 	*full = bgzf_cut(d->state, &d->feed, &b->batch) == BLOCK_WHOLE;
 	status = bgzf_decode(&b->deflate, &b->batch, p->data + p->nbytes, &p->fault);
 	p->nbytes += b->batch.text_nbytes;
-	block_pool_put(&d->pool, b);
+	free(b);
 	return status;
 }
 

@@ -525,18 +525,11 @@ size_t source_cut_range(struct source *s, size_t capacity, off_t *position)
 
 enum status file_read_range(int fd, off_t position, char *data, size_t nbytes, struct fault *fault)
 {
-	while (nbytes > 0) {
-		ssize_t n = pread(fd, data, nbytes, position);
-		if (n == 0)
-			return fault_set(fault, STATUS_SHRANK, 0, NULL);
-		if (n < 0 && errno != EINTR)
-			return fault_set(fault, STATUS_READ, errno, NULL);
-		n = n > 0 ? n : 0;
-		data += n;
-		nbytes -= (size_t)n;
-		position += n;
-	}
-	return STATUS_OK;
+	ssize_t n = fd_read_at(fd, data, nbytes, position);
+
+	if (n < 0)
+		return fault_set(fault, STATUS_READ, errno, NULL);
+	return (size_t)n < nbytes ? fault_set(fault, STATUS_SHRANK, 0, NULL) : STATUS_OK;
 }
 
 enum status source_read_range(struct source *s, off_t position, const struct chunk *chunk,

@@ -443,12 +443,12 @@ static void check_damage(unsigned long ncases)
 }
 
 /* A guess counts only at the trunk's own bit, between blocks, behind a whole window. */
-static bool settles(struct section_pool *pool, uint64_t later, bool in_block, uint64_t text_nbytes)
+static bool settles(uint64_t later, bool in_block, uint64_t text_nbytes)
 {
 	static struct deflate_trunk trunk;
 	const _Atomic uint64_t turn = 0;
 	struct section_decoder *d = section_decoder_open();
-	struct section *section = section_pool_get(pool);
+	struct section *section = section_new();
 	bool right;
 
 	section->nbytes = stream.nbytes;
@@ -467,16 +467,12 @@ static bool settles(struct section_pool *pool, uint64_t later, bool in_block, ui
 
 static void check_settling(void)
 {
-	struct section_pool pool;
-
-	section_pool_init(&pool);
 	deflate_text(&stream, text, make_text(text, 100000), &manners[0]);
-	ok(settles(&pool, 0, false, DEFLATE_WINDOW_NBYTES), "a right guess counts");
-	ok(!settles(&pool, 1, false, DEFLATE_WINDOW_NBYTES) &&
-	   !settles(&pool, (uint64_t)-1, false, DEFLATE_WINDOW_NBYTES), "not one bit beside the trunk");
-	ok(!settles(&pool, 0, true, DEFLATE_WINDOW_NBYTES), "nor in the midst of a block");
-	ok(!settles(&pool, 0, false, DEFLATE_WINDOW_NBYTES - 1), "nor without a whole window");
-	section_pool_free(&pool);
+	ok(settles(0, false, DEFLATE_WINDOW_NBYTES), "a right guess counts");
+	ok(!settles(1, false, DEFLATE_WINDOW_NBYTES) &&
+	   !settles((uint64_t)-1, false, DEFLATE_WINDOW_NBYTES), "not one bit beside the trunk");
+	ok(!settles(0, true, DEFLATE_WINDOW_NBYTES), "nor in the midst of a block");
+	ok(!settles(0, false, DEFLATE_WINDOW_NBYTES - 1), "nor without a whole window");
 }
 
 int main(int argc, char **argv)
