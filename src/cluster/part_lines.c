@@ -5,19 +5,14 @@
 #include "cluster/part_lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cores.h"
-#include "base/fd.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "engine/total.h"
 #include "fold/groups.h"
-#include "io/read_ahead.h"
-#include "io/source.h"
 
 /* ---- blocks ---- */
 
@@ -59,52 +54,22 @@ static struct part_block *need_block(struct part_blocks *blocks, size_t nbytes)
 
 /* ---- files ---- */
 
-/* Reads as much as tells whether the file is compressed. */
-static enum status recognise(struct part_text *t, struct fault *fault)
-{
-	const struct codec *codec;
-	enum codec_match match;
-	ssize_t n = 1;
-
-	while ((match = codec_find((const unsigned char *)t->begin, t->nbegin, &codec)) == CODEC_PERHAPS && n > 0) {
-		n = fd_read(t->fd, t->begin + t->nbegin, sizeof t->begin - t->nbegin);
-		t->nbegin += n > 0 ? (size_t)n : 0;
-	}
-	if (n < 0)
-		return fault_set(fault, STATUS_READ, errno, NULL);
-	if (match != CODEC_BEGINS)
-		return STATUS_OK;
-	TRY(read_ahead_open(&t->packed, codec, t->fd, t->begin, t->nbegin, 1, fault));
-	t->nbegin = 0;
-	return STATUS_OK;
-}
-
-enum status part_text_open(struct part_text *t, const struct part_source *source, struct part_blocks *blocks,
+enum status part_text_open(struct part_text *t, const struct part_source *from, struct part_blocks *blocks,
 			   struct fault *fault)
 {
-	const char *name = source->name;
-	bool is_stdin = name && !strcmp(name, "-");
-
-	*t = (struct part_text){.name = is_stdin ? STDIN_NAME : name, .source = *source, .blocks = blocks, .fd = -1};
-	if (!name)
+	*t = (struct part_text){.from = *from, .blocks = blocks};
+	if (!from->name)
 		return STATUS_OK;
-	t->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	if (t->fd < 0 ? fault_set(fault, STATUS_OPEN, errno, NULL) : recognise(t, fault))
-		fault->file = t->name;
-	else
-		return STATUS_OK;
-	return fault->status;
+	t->file = (struct source){.path = from->name, .nthreads = 1, .is_raw = true};
+	t->name = source_name(&t->file);
+	return source_open(&t->file, fault);
 }
 
 void part_text_close(struct part_text *t)
 {
 	part_block_release(t->block);
-	read_ahead_close(t->packed);
-	t->packed = NULL;
-	if (t->fd > STDIN_FILENO)
-		close(t->fd);
 	t->block = NULL;
-	t->fd = -1;
+	source_close(&t->file);
 }
 
 bool part_text_next(struct part_text *t)
@@ -140,41 +105,25 @@ static struct part_block *make_block(const struct part_text *t)
 	return b;
 }
 
-/* Moves what was read to recognise the file to the block. */
-static void take_begin(struct part_text *t, struct part_block *b)
-{
-	size_t room = b->capacity - b->nbytes, n = t->nbegin < room ? t->nbegin : room;
-
-	memcpy(b->data + b->nbytes, t->begin, n);
-	b->nbytes += n;
-	t->nbegin -= n;
-	memmove(t->begin, t->begin + n, t->nbegin);
-}
-
-static ssize_t read_some(struct part_text *t, char *to, size_t nbytes)
-{
-	return t->name ? fd_read(t->fd, to, nbytes) : t->source.read(t->source.context, to, nbytes);
-}
-
 /* Fills the block, unless the text ends. Errors: STATUS_READ, a codec's. */
 static enum status read_block(struct part_text *t, struct part_block *b, struct fault *fault)
 {
-	enum status status = STATUS_OK;
-	ssize_t n = 0;
+	size_t n = 1;
 
-	take_begin(t, b);
-	while (t->packed && status == STATUS_OK && b->nbytes < b->capacity) {
-		size_t nread;
-		status = read_ahead_read(t->packed, b->data + b->nbytes, b->capacity - b->nbytes, &nread, fault);
-		b->nbytes += nread;
-		if (nread == 0)
-			break;
+	while (b->nbytes < b->capacity && n > 0) {
+		size_t room = b->capacity - b->nbytes;
+		if (t->name) {
+			TRY(source_take(&t->file, b->data + b->nbytes, room, &n, fault));
+		} else {
+			ssize_t nread = t->from.read(t->from.context, b->data + b->nbytes, room);
+			if (nread < 0)
+				return fault_set(fault, STATUS_READ, errno, NULL);
+			n = (size_t)nread;
+		}
+		b->nbytes += n;
 	}
-	while (!t->packed && b->nbytes < b->capacity &&
-	       (n = read_some(t, b->data + b->nbytes, b->capacity - b->nbytes)) > 0)
-		b->nbytes += (size_t)n;
 	t->is_at_end = b->nbytes < b->capacity;
-	return n < 0 ? fault_set(fault, STATUS_READ, errno, NULL) : status;
+	return STATUS_OK;
 }
 
 bool part_text_fill(struct part_text *t, enum status *status, struct fault *fault)

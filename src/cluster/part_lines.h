@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "fold/column.h"
 #include "fold/partial_text.h"
+#include "io/source.h"
 #include "query/plan.h"
 
 /* ---- the text, in blocks that outlive the reading: they are freed by whoever uses them last ---- */
@@ -55,8 +56,6 @@ struct part_blocks {
 };
 void part_blocks_free(struct part_blocks *blocks);
 
-#define PART_MAGIC_NBYTES 32 /* of a file, which tell whether it is compressed */
-
 /* Where a text of parts comes from: a file, which may be compressed, or a function. Nothing is owned. */
 struct part_source {
 	const char *name; /* of the file, "-" for standard input; NULL: read is called */
@@ -65,17 +64,12 @@ struct part_source {
 	void *context;
 };
 
-struct read_ahead;
-
 /* A text that is open. Zeroed: none. */
 struct part_text {
-	const char *name;         /* for messages; NULL: it has no name */
-	struct part_source source;
+	const char *name;         /* for messages; NULL: it has no name, but a function: */
+	struct part_source from;
+	struct source file;
 	struct part_blocks *blocks; /* not owned */
-	int fd;
-	char begin[PART_MAGIC_NBYTES]; /* what has been read of it to tell; nbegin bytes are not in a block yet */
-	size_t nbegin;
-	struct read_ahead *packed; /* NULL: it is not compressed. Owned. */
 	bool is_at_end;           /* all has been read */
 	struct part_block *block; /* that of the line */
 	size_t at;                /* behind the line, in the block */

@@ -54,8 +54,7 @@ struct input {
 	struct input_slice slice;
 	int nread;      /* files up to the slice's last */
 
-	struct preamble preamble; /* to skip in each file */
-	bool has_preamble;
+	struct preamble preamble; /* to skip in each file, once it has a dialect */
 
 	struct input_headers headers; /* find and place may be NULL */
 	const struct plan *plan;      /* of the current file's chunks; NULL: the run's */
@@ -94,7 +93,7 @@ static enum status open_source(struct input *in, struct source *s, struct fault 
 	if (s->state != SOURCE_UNOPENED)
 		return STATUS_OK;
 	TRY(source_open(s, fault));
-	if (in->has_preamble)
+	if (in->preamble.dialect)
 		TRY(preamble_skip(&in->preamble, s, fault));
 	return skip_header(in, s, fault);
 }
@@ -142,11 +141,10 @@ void input_close(struct input *in)
 
 /* ---- before the first chunk ---- */
 
-enum status input_skip_preamble(struct input *in, const struct preamble *preamble,
+enum status input_skip_preamble(struct input *in, uint64_t nlines, bool seeks_delimiter, struct csv_dialect *dialect,
 				struct fault *fault)
 {
-	in->preamble = *preamble;
-	in->has_preamble = true;
+	in->preamble = (struct preamble){.nlines = nlines, .seeks_delimiter = seeks_delimiter, .dialect = dialect};
 	return preamble_skip(&in->preamble, &in->sources[0], fault);
 }
 
@@ -210,14 +208,14 @@ enum status input_share_decoding(struct input *in, struct fault *fault)
 	if (!in->sections)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	for (int i = 0; i < in->nsources; i++)
-		source_share(&in->sources[i], true);
+		in->sources[i].shared = true;
 	return STATUS_OK;
 }
 
 void input_decode_alone(struct input *in)
 {
 	for (int i = 0; i < in->nsources; i++)
-		source_share(&in->sources[i], false);
+		in->sources[i].shared = false;
 }
 
 bool input_has_long_member(const struct input *in)
@@ -256,7 +254,7 @@ void input_set_prompt(struct input *in)
 {
 	in->prompt = true;
 	for (int i = 0; i < in->nsources; i++)
-		source_set_prompt(&in->sources[i]);
+		in->sources[i].prompt = true;
 }
 
 void input_count_slice_from(struct input *in, uint64_t nlines_before)
@@ -365,9 +363,7 @@ struct section_totals input_sections(struct input *in)
 
 bool input_has_thread(const struct input *in)
 {
-	const struct source *s = &in->sources[in->file];
-
-	return s->packed && read_ahead_has_thread(s->packed);
+	return source_has_thread(&in->sources[in->file]);
 }
 
 /* ---- a range of a plain or a BGZF file ---- */
@@ -529,20 +525,14 @@ struct deferred {
 static enum status fill_streamed(struct source *s, struct chunk *chunk, size_t capacity,
 				 bool prompt, struct fault *fault)
 {
-	size_t n;
-	const char *peeked = source_peeked(s, 0, &n);
 	enum status status = STATUS_OK;
+	size_t n;
 
-	chunk->nbytes = n < capacity ? n : capacity;
-	if (chunk->nbytes)
-		memcpy(chunk->data, peeked, chunk->nbytes);
-	s->begin += chunk->nbytes;
-	while (status == STATUS_OK && chunk->nbytes < capacity && !s->at_end) {
+	while (status == STATUS_OK && chunk->nbytes < capacity && (s->begin < s->end || !s->at_end)) {
 		if (chunk->nbytes && (source_has_blocks(s) || source_splits(s) ||
 				      (prompt && !source_is_ready(s))))
 			break;
-		status = source_read(s, chunk->data + chunk->nbytes, capacity - chunk->nbytes, &n,
-				     fault);
+		status = source_take(s, chunk->data + chunk->nbytes, capacity - chunk->nbytes, &n, fault);
 		chunk->nbytes += n;
 	}
 	chunk->last_of_file = s->at_end && s->begin == s->end;

@@ -4,7 +4,7 @@
  *
  * A worker thread reads the next chunk into its own buffer. Chunks of a plain file are ranges, read
  * by many threads at once. A pipe or a compressed stream is read by one thread at a time, while the
- * others fold. A thread of its own decodes a compressed stream (read_ahead.h), except for blocks,
+ * others fold. A thread of its own decodes a compressed stream (source.h), except for blocks,
  * which the worker threads decode (bgzf.h).
  */
 #ifndef GPUSTAT_INPUT_H
@@ -15,10 +15,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "csv/chunk.h"
 #include "base/status.h"
+#include "csv/chunk.h"
+#include "csv/dialect.h"
 #include "codec/sections.h"
-#include "io/preamble.h"
 #include "io/reader.h"
 
 struct device_inflate_ops;
@@ -46,9 +46,10 @@ bool input_is_padded(const struct input *in, int file);
 
 /* ---- before the first chunk is read ---- */
 
-/* Skips what stands before the first record of each file, from the first one on, which has been
- * opened; preamble is copied. Errors: preamble_skip's, here and where later files are opened. */
-enum status input_skip_preamble(struct input *in, const struct preamble *preamble,
+/* Skips what stands before the first record of each file, from the first one on, which has been opened: nlines lines, and, if
+ * seeks_delimiter, a line sep=C, which sets the delimiter of the dialect. The dialect is the caller's, to the end. Errors:
+ * preamble_skip's, here and where later files are opened. */
+enum status input_skip_preamble(struct input *in, uint64_t nlines, bool seeks_delimiter, struct csv_dialect *dialect,
 				struct fault *fault);
 
 /* The line of a file's first byte that is peeked at: what is skipped counts. */

@@ -16,9 +16,10 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "codec/bgzf.h"
 #include "codec/device_inflate.h"
 #include "csv/chunk.h"
-#include "io/read_ahead.h"
+#include "csv/dialect.h"
 #include "io/reader.h"
 
 enum source_state {
@@ -36,7 +37,7 @@ struct source_cut {
 	size_t tail_begin, tail_end;
 };
 
-/* Initially all 0 except for the path and nthreads. */
+/* Initially all 0 except for the path, nthreads and is_raw. */
 struct source {
 	const char *path; /* "-": standard input; not owned */
 	int nthreads;     /* so many may decode; 0: one for each core */
@@ -44,9 +45,10 @@ struct source {
 	int fd;
 	atomic_uint nusers;        /* this, and the ranges being read; the last one closes fd */
 	const struct codec *codec; /* NULL: not compressed */
-	struct read_ahead *packed; /* likewise */
+	struct packed *packed;     /* likewise: what decodes it */
 	bool shared;               /* the caller's threads decode it, where its codec has sections, ... */
 	bool prompt;               /* ... unless text is wanted as soon as the packed bytes are there */
+	bool is_raw;               /* bytes as they are, and not the run's input: no text need be in it, nothing is skipped */
 	bool at_end;               /* all bytes have been peeked at, read, or cut to ranges */
 	bool padded;               /* zero bytes behind compressed data were left out */
 	uint64_t nskipped;         /* bytes left out at the beginning: byte-order mark, header */
@@ -86,8 +88,14 @@ void source_settle(struct source *s);
 enum status source_read(struct source *s, char *to, size_t capacity, size_t *nbytes,
 			struct fault *fault);
 
+/* Whether a thread of its own decodes it. */
+bool source_has_thread(const struct source *s);
+
 /* Whether source_read would return at once. May be false where only reading on can tell. */
 bool source_is_ready(struct source *s);
+
+/* Like source_read, but what was peeked at comes first. */
+enum status source_take(struct source *s, char *to, size_t capacity, size_t *nbytes, struct fault *fault);
 
 /* The bytes peeked at, from the one at on; *nbytes of them. NULL: nothing was peeked at yet. */
 const char *source_peeked(const struct source *s, size_t at, size_t *nbytes);
@@ -98,17 +106,20 @@ enum status source_peek(struct source *s, size_t nbytes, struct fault *fault);
 /* Skips the first nbytes of what was peeked at. */
 void source_skip(struct source *s, size_t nbytes);
 
-/* Drops the first nlines lines, which need not fit into memory. Errors: STATUS_FEW_LINES where a file
- * that is not empty has fewer, STATUS_CR_LINES where it has CR and no LF. */
-enum status source_skip_lines(struct source *s, uint64_t nlines, struct fault *fault);
+/* What stands before a file's first record: lines to skip, and Excel's sep=;. */
+struct preamble {
+	uint64_t nlines;             /* to skip in each file */
+	bool seeks_delimiter;        /* a line sep=C sets the delimiter */
+	bool is_settled;             /* a file with text in it has been opened: the delimiter is fixed */
+	struct csv_dialect *dialect; /* not owned; its delimiter is set */
+};
 
-/* Whether the bytes from the peeked one at on are those of text. Reads on only while they agree. */
-bool source_begins_with(struct source *s, size_t at, const char *text, enum status *status,
-			struct fault *fault);
-
-/* The length of the line end at the peeked byte at: LF or CRLF, where the file's end stands for LF.
- * 0 if it is another byte, or the file has ended. */
-size_t source_line_end(struct source *s, size_t at, enum status *status, struct fault *fault);
+/* Skips the preamble of a file that was just opened, and reads on until the first line's end is
+ * known, at most about a mebibyte.
+ * Errors: the source's; STATUS_FEW_LINES where a file that is not empty has fewer lines than are to
+ * be skipped; STATUS_DELIMITER_DIFFERS where sep= differs from the first file's delimiter;
+ * STATUS_CR_LINES where CR ends lines, and LF none. */
+enum status preamble_skip(struct preamble *p, struct source *s, struct fault *fault);
 
 /* Whether source_cut may find blocks next. */
 bool source_has_blocks(const struct source *s);
@@ -116,16 +127,13 @@ bool source_has_blocks(const struct source *s);
 /* Whether a plain file has blocks behind what was peeked at, which any thread can read and decode. */
 bool source_leaves_blocks(const struct source *s);
 
-/* Like read_ahead_cut(), which leaves the blocks in the file if it is plain: who has read them calls
- * source_release. Sets at_end. */
+/* Moves blocks to the batch until it has no room for the next; those of a plain file are measured and left there, batch->fd, and
+ * who has read them calls source_release. Reads more; if prompt, only while the batch is empty or input need not be waited for. An
+ * empty batch: what is next is no block, or one longer than all of the room. Sets at_end if the stream is complete. Errors:
+ * STATUS_READ, if the batch is empty; behind blocks the next call reads again. Where source_has_blocks. source_read goes on
+ * behind them. */
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault);
-
-/* Whether the caller's threads share the decoding: false to begin with. */
-void source_share(struct source *s, bool shared);
-
-/* Has text come as soon as a pipe delivers its packed bytes. */
-void source_set_prompt(struct source *s);
 
 /* Whether its codec has sections, and the caller's threads decode them. */
 bool source_has_sections(const struct source *s);
@@ -133,7 +141,7 @@ bool source_has_sections(const struct source *s);
 /* Whether the text that comes next can be decoded in sections. */
 bool source_splits(const struct source *s);
 
-/* Begins with that, and ends it: see read_ahead_split() and read_ahead_join(). */
+/* Begins with that; false: out of memory. source_join ends it: crc, text_nbytes: of the member's whole text. */
 bool source_split(struct source *s, struct sections *sections, size_t section_nbytes);
 void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes);
 
@@ -170,10 +178,6 @@ enum status source_read_range(struct source *s, off_t position, const struct chu
  * record. The file's blocks must end where a cut ends: else data in them were taken for blocks, which is an error. What was
  * peeked at is dropped. Errors, besides those above: STATUS_DAMAGED, STATUS_TRUNCATED, STATUS_TRAILING. */
 enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, struct fault *fault);
-
-/* The place behind the last block has been reached: moves up to capacity bytes of what is read of the next one. Errors:
- * STATUS_TRAILING where zero bytes stood before it. */
-enum status source_read_tail(struct source *s, char *to, size_t capacity, size_t *nbytes, struct fault *fault);
 
 /* Sets is_plain, is_empty and size of a file that has not been opened yet. */
 void source_look(struct source *s);

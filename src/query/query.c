@@ -238,12 +238,10 @@ static enum status read_first(struct making *m)
 {
 	const struct options *o = m->options;
 	struct query *q = m->q;
-	const struct preamble preamble = {
-		.nlines = o->nskipped_lines, .seeks_delimiter = q->guesses_delimiter, .dialect = &q->plan.dialect};
 	bool of_words = q->plan.dialect.whitespace && o->header != HEADER_NO;
 	enum status status;
 
-	TRY(input_skip_preamble(m->input, &preamble, m->fault));
+	TRY(input_skip_preamble(m->input, o->nskipped_lines, q->guesses_delimiter, &q->plan.dialect, m->fault));
 	status = header_read(&q->header, m->input, &q->plan, m->fault);
 	q->guesses_delimiter &= q->plan.dialect.delimiter == ',';
 	TRY(status);
