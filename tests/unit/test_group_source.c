@@ -36,7 +36,7 @@ struct group_reader {
 	uint64_t *words;
 };
 
-static enum status source_open(const struct group_source *s, struct group_reader **out, struct fault *fault)
+static enum status reader_open(const struct group_source *s, struct group_reader **out, struct fault *fault)
 {
 	(void)fault;
 	*out = calloc(1, sizeof **out);
@@ -46,7 +46,7 @@ static enum status source_open(const struct group_source *s, struct group_reader
 	return STATUS_OK;
 }
 
-static enum status source_read(struct group_reader *r, size_t block, const uint64_t **words, struct fault *fault)
+static enum status reader_read(struct group_reader *r, size_t block, const uint64_t **words, struct fault *fault)
 {
 	const size_t *begins = &r->of->begins[block];
 	size_t nbytes = (begins[1] - begins[0]) * sizeof *r->words;
@@ -61,7 +61,7 @@ static enum status source_read(struct group_reader *r, size_t block, const uint6
 	return STATUS_OK;
 }
 
-static void source_close(struct group_reader *r)
+static void reader_close(struct group_reader *r)
 {
 	free(r->words);
 	free(r);
@@ -76,7 +76,7 @@ static void source_free(struct group_source *s)
 	free(m);
 }
 
-static const struct group_source_ops memory_ops = {source_open, source_read, source_close, source_free};
+static const struct group_source_ops memory_ops = {reader_open, reader_read, reader_close, source_free};
 
 /* Makes a source of all groups of the plan. Numbers have two digits behind the point at most. */
 static struct memory_source *make_source(const struct plan *plan)
