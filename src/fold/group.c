@@ -79,6 +79,8 @@ static struct group_numbers numbers_of(struct group *g, const struct plan_column
 		x.fourths = (int128)group_joined(cell->fourths);
 	if (needs & MOMENT_LOGS)
 		x.logs = group_logs_get(group_logs(g, column));
+	if (needs & MOMENT_RECIPROCALS)
+		x.reciprocals = *group_reciprocals(g, column);
 	return x;
 }
 
@@ -105,6 +107,8 @@ static bool set_cell(struct group *g, const struct plan_column *column, const st
 		group_split(cell->fourths, (uint128)x->fourths);
 	if (needs & MOMENT_LOGS)
 		group_logs_set(group_logs(g, column), &x->logs);
+	if (needs & MOMENT_RECIPROCALS)
+		*group_reciprocals(g, column) = x->reciprocals;
 	return true;
 }
 
@@ -140,6 +144,7 @@ static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
 		return false;
 	x->count += other.count;
 	logarithm_combine(&x->logs, &other.logs);
+	reciprocal_combine(&x->reciprocals, &other.reciprocals);
 	x->bin.min = other.bin.min < x->bin.min ? other.bin.min : x->bin.min;
 	x->bin.max = other.bin.max > x->bin.max ? other.bin.max : x->bin.max;
 	return !__builtin_add_overflow(x->bin.sum, other.bin.sum, &x->bin.sum) &&
@@ -163,10 +168,13 @@ static enum status add_to_column(const struct group_numbers *x, unsigned needs, 
 	    (needs & MOMENT_FOURTHS &&
 	     (!moments_need(m, CELL_FOURTHS) || powers_add_sum(moments_cell(m, CELL_FOURTHS), scale, x->fourths) != STATUS_OK)))
 		return STATUS_NO_MEMORY;
-	if (needs & MOMENT_LOGS && !moments_need(m, CELL_LOGS))
+	if ((needs & MOMENT_LOGS && !moments_need(m, CELL_LOGS)) ||
+	    (needs & MOMENT_RECIPROCALS && !moments_need(m, CELL_RECIPROCALS)))
 		return STATUS_NO_MEMORY;
 	if (needs & MOMENT_LOGS)
 		logarithm_combine(moments_cell(m, CELL_LOGS), &x->logs);
+	if (needs & MOMENT_RECIPROCALS)
+		reciprocal_combine(&((struct reciprocals *)moments_cell(m, CELL_RECIPROCALS))->sum, &x->reciprocals);
 	column->fast.count += x->count;
 	return by_scale_add_bin(&column->fast, scale, &x->bin);
 }
@@ -195,6 +203,8 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 
 	if (needs & MOMENT_LOGS)
 		logarithm_add_rows(&one.logs, &x, &scale, 1);
+	if (needs & MOMENT_RECIPROCALS)
+		reciprocal_add(&one.reciprocals, number);
 	if (!(needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)x, &one.cubes)) &&
 	    !(needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &one.fourths)))
 		return group_add_numbers(g, plan, c, &one);
@@ -203,7 +213,7 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 						       &(struct value){.kind = DECIMAL_NUMBER, .number = number});
 }
 
-/* Adds a number, but for its logarithm. Returns false, and changes nothing, where it does not fit as it is, or is the first of a
+/* Adds a number, but for its logarithm and its reciprocal. Returns false, and changes nothing, where it does not fit as it is, or is the first of a
  * cell with extremes: then group_add adds it. Inline, for needs that the caller's loop knows. */
 static inline __attribute__((always_inline)) bool
 add_to_cell(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
@@ -253,7 +263,11 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 		struct group_cell *cell = group_cell(groups[row], column);
 		if (!add_to_cell(cell, needs, x->significand[row], x->scale[row])) {
 			status = group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]});
-		} else if (needs & MOMENT_LOGS) {
+			continue;
+		}
+		if (needs & MOMENT_RECIPROCALS)
+			reciprocal_add(group_reciprocals(groups[row], column), (struct decimal){x->significand[row], x->scale[row]});
+		if (needs & MOMENT_LOGS) {
 			struct logarithm_sum logs = group_logs_get(group_logs(groups[row], column));
 			logarithm_add_rows(&logs, &x->significand[row], &x->scale[row], 1);
 			group_logs_set(group_logs(groups[row], column), &logs);
@@ -508,6 +522,8 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 	*x = (struct group_numbers){.count = column->fast.count, .scale = (unsigned)scale, .bin = by_scale_values(&column->fast)->bin};
 	if (moments_cell(m, CELL_LOGS))
 		logarithm_combine(&x->logs, moments_cell(m, CELL_LOGS));
+	if (moments_cell(m, CELL_RECIPROCALS)) /* none is wide */
+		reciprocal_combine(&x->reciprocals, &((const struct reciprocals *)moments_cell(m, CELL_RECIPROCALS))->sum);
 	return squares_total(moments_cell(m, CELL_SQUARES), scale, &x->squares.low) &&
 	       cubes_total(moments_cell(m, CELL_CUBES), scale, &x->cubes) &&
 	       fourths_total(moments_cell(m, CELL_FOURTHS), scale, &x->fourths);

@@ -24,6 +24,7 @@
 #include "fold/text_arena.h"
 #include "number/logarithm.h"
 #include "number/quotient.h"
+#include "number/reciprocal.h"
 #include "query/plan.h"
 #include "simd/simd.h"
 
@@ -39,7 +40,7 @@ struct group_cell {
 };
 #define GROUP_COUNT_BITS 56
 #define GROUP_CELL_MOMENTS /* of numbers */ \
-	((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS | MOMENT_LOGS))
+	((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS | MOMENT_LOGS | MOMENT_RECIPROCALS))
 
 /* A struct logarithm_sum; with MOMENT_LOGS, one follows the cell. */
 struct group_logs {
@@ -125,6 +126,7 @@ static inline size_t group_sums_nbytes(unsigned needs)
 #define GROUP_STATES(STATE) \
 	STATE(CELL, cell, struct group_cell, group_sums_nbytes(column->needs), true) \
 	STATE(LOGS, logs, struct group_logs, sizeof(struct group_logs), column->needs & MOMENT_LOGS) \
+	STATE(RECIPROCALS, reciprocals, struct reciprocal_sum, sizeof(struct reciprocal_sum), column->needs & MOMENT_RECIPROCALS) \
 	STATE(ENDS, ends, struct group_ends, sizeof(struct group_ends), column->needs & MOMENT_ENDS) \
 	STATE(TEXTS, texts, struct group_texts, sizeof(struct group_texts), column->needs & MOMENT_TEXTS) \
 	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
@@ -349,6 +351,7 @@ struct group_numbers {
 	struct sum192 squares;
 	int128 cubes, fourths;
 	struct logarithm_sum logs;
+	struct reciprocal_sum reciprocals;
 };
 
 /* Adds products of the plan's pair i, which has a cell: to that, or, where their sum does not fit, to the partial. Errors: as

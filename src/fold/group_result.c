@@ -62,15 +62,20 @@ static char *write_ratio(struct group *g, const struct plan_column *column, enum
 	return statistic_write_short(operation, &moments, to);
 }
 
-static char *write_geomean(struct group *g, const struct plan_column *column, char *to)
+static char *write_positive_mean(struct group *g, const struct plan_column *column, enum operation operation, char *to)
 {
 	const struct group_cell *cell = group_cell(g, column);
-	const struct logarithm_sum logs = group_logs_get(group_logs(g, column));
 	uint64_t n = group_cell_count(cell);
+	struct logarithm_sum logs;
 
 	if (n > 0 && cell->extremes[0] == 0)
 		*to++ = '0';
-	return n > 0 && cell->extremes[0] > 0 ? to + logarithm_format_mean(&logs, n, RATIO_NDIGITS, to) : to;
+	if (n == 0 || cell->extremes[0] <= 0)
+		return to;
+	if (operation == OPERATION_HARMONIC_MEAN)
+		return to + reciprocal_format_mean(group_reciprocals(g, column), NULL, n, RATIO_NDIGITS, to);
+	logs = group_logs_get(group_logs(g, column));
+	return to + logarithm_format_mean(&logs, n, RATIO_NDIGITS, to);
 }
 
 /* A result of numbers of which some were rounded. NULL: as above. */
@@ -169,11 +174,13 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	case OPERATION_KURTOSIS_POP:
 		return write_ratio(g, column, r->operation, to);
 	case OPERATION_GEOMEAN:
-		return write_geomean(g, column, to);
+	case OPERATION_HARMONIC_MEAN:
+		return write_positive_mean(g, column, r->operation, to);
 	case OPERATION_MEDIAN:
 	case OPERATION_PERCENTILE:
 	case OPERATION_IQR:
 	case OPERATION_MAD:
+	case OPERATION_TRIMMED_MEAN:
 		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
 	case OPERATION_COUNT_DISTINCT:
 		return decimal_write_u64(to, group_keys(g, column)->n);

@@ -47,7 +47,7 @@ static bool may_keep_quotients(const struct plan *plan, const struct plan_column
 }
 
 /* The states that a group keeps of a column, of those that it may have: group.h. */
-static uint8_t states_of(const struct plan *plan, const struct plan_column *column)
+static uint16_t states_of(const struct plan *plan, const struct plan_column *column)
 {
 	const bool keeps_quotients = may_keep_quotients(plan, column);
 	unsigned states = 0;
@@ -55,7 +55,7 @@ static uint8_t states_of(const struct plan *plan, const struct plan_column *colu
 #define STATE(id, name, type, nbytes, is_needed) states |= (unsigned)((is_needed) != 0) << GROUP_##id;
 	GROUP_STATES(STATE)
 #undef STATE
-	return (uint8_t)states;
+	return (uint16_t)states;
 }
 
 enum status groups_plan(struct plan *plan, size_t chunk_nbytes)

@@ -20,7 +20,7 @@
 #include "number/by_scale.h"
 #include "number/decimal.h"
 #include "number/integer.h"
-#include "number/integer.h"
+#include "number/reciprocal.h"
 #include "number/wide.h"
 #include "query/plan.h"
 #include "query/value.h"
@@ -73,6 +73,7 @@ struct moment_ops {
 	CELL(SQUARES, squares, squares, squares) \
 	CELL(CUBES, powers, cubes, cubes) \
 	CELL(FOURTHS, powers, fourths, fourths) \
+	CELL(RECIPROCALS, reciprocals, reciprocals, reciprocals) \
 	CELL(LOGS, logarithm_sum, logs, logs) \
 	CELL(ENDS, ends, ends, ends) \
 	CELL(VALUES, values, values, values) \
@@ -148,6 +149,13 @@ enum status powers_add_sum(struct powers *p, int scale, int128 sum);
 /* Like squares_total. */
 bool cubes_total(const struct powers *cubes, int scale, int128 *out);
 bool fourths_total(const struct powers *fourths, int scale, int128 *out);
+
+/* ---- reciprocals (moment_logs.c) ---- */
+
+struct reciprocals {
+	struct reciprocal_sum sum;
+	struct big_decimal *wide; /* what wide numbers add to it; NULL: 0. Owned. */
+};
 
 /* ---- the first and the last value (moment_ends.c) ---- */
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment_logs.c - the sum of the logarithms of a column's positive numbers. See moment.h and
- * number/logarithm.h. The others have none; the column's least number tells that there are any.
+ * moment_logs.c - the sums of the logarithms and of the reciprocals of a column's positive numbers, of which the geometric and
+ * the harmonic mean are made. See moment.h, number/logarithm.h and number/reciprocal.h. The other numbers have none; the
+ * column's least number tells that there are any.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fold/moment.h"
 #include "number/exact_text.h"
 #include "number/logarithm.h"
+
+/* ---- logarithms ---- */
 
 static void logs_clear(void *cell)
 {
@@ -102,4 +106,90 @@ const struct moment_ops moment_logs = {
 	.free = logs_free,
 	.is_empty = logs_is_empty,
 	.text = logs_text,
+};
+
+/* ---- reciprocals ---- */
+
+static void reciprocals_clear(void *cell)
+{
+	struct reciprocals *r = cell;
+
+	memset(&r->sum, 0, sizeof r->sum);
+	if (r->wide)
+		big_decimal_set(r->wide, (struct decimal){0, 0});
+}
+
+static void reciprocals_free(void *cell)
+{
+	free(((struct reciprocals *)cell)->wide);
+}
+
+static enum status reciprocals_add(void *cell, const int64_t *significand, const uint8_t *scale, uint64_t rows)
+{
+	struct reciprocals *r = cell;
+
+	for (; rows; rows &= rows - 1) {
+		const int i = __builtin_ctzll(rows);
+		reciprocal_add(&r->sum, (struct decimal){significand[i], scale[i]});
+	}
+	return STATUS_OK;
+}
+
+static enum status reciprocals_add_wide(void *cell, const struct wide *x, int scale)
+{
+	struct reciprocals *r = cell;
+	struct big_decimal value, reciprocal;
+
+	big_decimal_set_wide(&value, x, scale);
+	if (value.n.negative || integer_is_zero(&value.n))
+		return STATUS_OK;
+	reciprocal_of_big(&reciprocal, &value);
+	return big_decimal_sum_up(&r->wide, &reciprocal);
+}
+
+static enum status reciprocals_combine(void *cell, void *later_cell)
+{
+	struct reciprocals *r = cell;
+	const struct reciprocals *later = later_cell;
+
+	reciprocal_combine(&r->sum, &later->sum);
+	return later->wide ? big_decimal_sum_up(&r->wide, later->wide) : STATUS_OK;
+}
+
+static bool reciprocals_is_empty(const void *cell)
+{
+	const struct reciprocals *r = cell;
+
+	return reciprocal_is_zero(&r->sum) && !big_decimal_has(r->wide);
+}
+
+static void reciprocals_text(void *cell, struct json_text *j, const struct moment_source *source)
+{
+	struct big_decimal wide;
+	struct reciprocals later = {.wide = NULL}, *r = j->reads ? &later : cell;
+
+	(void)source;
+	json_mark(j, "[");
+	exact_words(json_next(j), r->sum.word, RECIPROCAL_NWORDS);
+	if (json_item(j, big_decimal_has(r->wide))) {
+		later.wide = &wide;
+		exact_big(j, r->wide, RECIPROCAL_NPLACES, (WIDE_NLIMBS + RECIPROCAL_NPLACES / WIDE_LIMB_DIGITS) * WIDE_LIMB_DIGITS);
+	}
+	json_mark(j, "]");
+	if (j->reads && later.sum.word[RECIPROCAL_NWORDS - 1] >> 63)
+		json_fail(j, STATUS_DAMAGED);
+	if (json_has_read(j) && reciprocals_combine(cell, &later) != STATUS_OK)
+		json_fail(j, STATUS_NO_MEMORY);
+}
+
+const struct moment_ops moment_reciprocals = {
+	.moment = MOMENT_RECIPROCALS,
+	.cell_nbytes = sizeof(struct reciprocals),
+	.clear = reciprocals_clear,
+	.add = reciprocals_add,
+	.add_wide = reciprocals_add_wide,
+	.combine = reciprocals_combine,
+	.free = reciprocals_free,
+	.is_empty = reciprocals_is_empty,
+	.text = reciprocals_text,
 };

@@ -230,7 +230,14 @@ static enum status add_focused(struct values *v, const struct values_focus *focu
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		int i = __builtin_ctzll(rows);
-		int128 key = values_focus_key(focus, significand[i], scale[i]);
+		int128 key;
+		if (focus->clamp.low) {
+			struct wide x;
+			wide_set_decimal(&x, significand[i], scale[i]);
+			status = values_focus_sum(focus, v, &x);
+			continue;
+		}
+		key = values_focus_key(focus, significand[i], scale[i]);
 		if (values_focus_find(focus, v, key, &status))
 			status = add_one(v, significand[i], scale[i]);
 	}
@@ -280,6 +287,8 @@ static enum status values_add_wide(void *cell, const struct wide *x, int scale)
 
 	if (values_are_dropped())
 		return drop_refused(cell, STATUS_OK);
+	if (focus && focus->clamp.low)
+		return values_focus_sum(focus, cell, x);
 	if (!focus || values_focus_find(focus, cell, values_focus_key_of_wide(focus, x), &status))
 		status = add_wide(cell, x, scale);
 	return drop_refused(cell, status);
@@ -309,6 +318,7 @@ static void values_free(void *cell)
 
 	free_all(v);
 	free(v->counts);
+	free(v->sum);
 }
 
 /* Appends later's full blocks. */

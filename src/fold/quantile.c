@@ -12,6 +12,7 @@
 #include "base/cores.h"
 #include "fold/result.h"
 #include "number/decimal_text.h"
+#include "number/exact.h"
 #include "query/summary.h"
 
 #define PLACED int64_t
@@ -51,14 +52,37 @@ static struct place place_of(struct percentile p, uint64_t n)
 	return (struct place){(uint64_t)(h / divisor), (uint64_t)(h % divisor), divisor};
 }
 
+/* How many of n numbers a trimmed mean leaves out at each end. */
+static uint64_t ntrimmed_of(struct percentile p, uint64_t n)
+{
+	return (uint64_t)((uint128)n * p.numerator / (100 * (uint64_t)decimal_shift(1, p.nplaces)));
+}
+
+static void add_rank(struct ranks *r, uint64_t rank, bool trims)
+{
+	r->at[r->n].trims = trims;
+	r->at[r->n++].rank = rank;
+}
+
 /* Adds the ranks of a percentile. */
 static void add_ranks(struct ranks *r, struct percentile p, uint64_t n)
 {
 	struct place place = place_of(p, n);
 
-	r->at[r->n++].rank = place.rank;
+	add_rank(r, place.rank, false);
 	if (place.rest)
-		r->at[r->n++].rank = place.rank + 1;
+		add_rank(r, place.rank + 1, false);
+}
+
+/* Adds those that a trimmed mean sums from and to: none where it leaves no number out. */
+static void add_trim(struct ranks *r, struct percentile p, uint64_t n)
+{
+	uint64_t ntrimmed = ntrimmed_of(p, n);
+
+	if (ntrimmed == 0)
+		return;
+	add_rank(r, ntrimmed, true);
+	add_rank(r, n - 1 - ntrimmed, false);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -75,8 +99,10 @@ static void sort_ranks(struct ranks *r)
 
 	qsort(r->at, r->n, sizeof *r->at, compare_ranks);
 	for (size_t i = 0; i < r->n; i++)
-		if (i == 0 || r->at[i].rank != r->at[n - 1].rank)
-			r->at[n++].rank = r->at[i].rank;
+		if (n > 0 && r->at[i].rank == r->at[n - 1].rank)
+			r->at[n - 1].trims |= r->at[i].trims;
+		else
+			r->at[n++] = r->at[i];
 	r->n = n;
 	r->is_wanted = n > 0;
 }
@@ -131,8 +157,8 @@ static void add_probes(struct ranks *r, const struct nearest *d)
 	uint64_t width = d->high - d->low, step = width / (NPROBES + 1) + 1;
 
 	for (uint64_t a = d->low + (step > 1 ? step : 0); a < d->high; a += step) {
-		r->at[r->n++].rank = a;
-		r->at[r->n++].rank = a + d->nmore;
+		add_rank(r, a, false);
+		add_rank(r, a + d->nmore, false);
 	}
 }
 
@@ -168,6 +194,10 @@ static enum status list_ranks(struct ranks *r, enum operation operation,
 		return STATUS_OK; /* a histogram, a table, takes values and no ranks */
 	if (!grow(r, RANKS_A_RESULT))
 		return STATUS_NO_MEMORY;
+	if (operation == OPERATION_TRIMMED_MEAN) {
+		add_trim(r, percentile, n);
+		return STATUS_OK;
+	}
 	add_ranks(r, q.upper, n);
 	if (q.has_lower)
 		add_ranks(r, q.lower, n);
@@ -213,14 +243,14 @@ void ranks_free(struct ranks *ranks, size_t ncolumns)
 }
 
 /* NULL: it is not listed. */
-static const struct wide *find_rank(const struct ranks *r, uint64_t rank)
+static const struct ranked *find_rank(const struct ranks *r, uint64_t rank)
 {
 	size_t low = 0, high = r->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (r->at[middle].rank == rank)
-			return &r->at[middle].value;
+			return &r->at[middle];
 		if (r->at[middle].rank < rank)
 			low = middle + 1;
 		else
@@ -231,7 +261,7 @@ static const struct wide *find_rank(const struct ranks *r, uint64_t rank)
 
 static const struct wide *value_at(const struct ranks *r, uint64_t rank)
 {
-	return find_rank(r, rank);
+	return &find_rank(r, rank)->value;
 }
 
 /* Twice the median of r->count numbers is x[*low] + x[*high]. */
@@ -241,8 +271,8 @@ static void middle_of(const struct ranks *r, uint64_t *low, uint64_t *high)
 	*high = r->count / 2;
 }
 
-/* *x is x[0] + x[1] less twice the median; all are found. */
-static void set_balance(const struct ranks *r, const struct wide *const x[2], struct wide *out)
+/* *out = x + y less twice the median; all are found. */
+static void set_balance(const struct ranks *r, const struct wide *x, const struct wide *y, struct wide *out)
 {
 	uint64_t middle[2];
 
@@ -251,8 +281,8 @@ static void set_balance(const struct ranks *r, const struct wide *const x[2], st
 	for (size_t i = 0; i < 2; i++)
 		for (int l = 0; l < WIDE_NLIMBS; l++)
 			out->limb[l] -= value_at(r, middle[i])->limb[l];
-	wide_add(out, x[0]);
-	wide_add(out, x[1]);
+	wide_add(out, x);
+	wide_add(out, y);
 }
 
 /* Narrows the places by what is known of all that are tried. */
@@ -263,10 +293,10 @@ static void narrow(const struct ranks *r, struct nearest *d)
 	wide_clear(&zero);
 	for (size_t i = 0; i < r->n && r->at[i].rank < d->high; i++) {
 		uint64_t a = r->at[i].rank;
-		const struct wide *const x[2] = {&r->at[i].value, a >= d->low ? find_rank(r, a + d->nmore) : NULL};
-		if (!x[1])
+		const struct ranked *other = a >= d->low ? find_rank(r, a + d->nmore) : NULL;
+		if (!other)
 			continue;
-		set_balance(r, x, &balance);
+		set_balance(r, &r->at[i].value, &other->value, &balance);
 		if (wide_compare(&balance, &zero) < 0)
 			d->low = a + 1;
 		else
@@ -304,7 +334,7 @@ static enum status narrow_deviation(struct ranks *r)
 	for (size_t i = 0; i < nnext; i++)
 		is_missing |= !find_rank(r, next[i]);
 	for (size_t i = 0; is_missing && i < nnext; i++)
-		r->at[r->n++].rank = next[i];
+		add_rank(r, next[i], false);
 	r->is_wanted = r->n > nfound;
 	if (r->is_wanted)
 		sort_ranks(r);
@@ -443,6 +473,15 @@ void quantile_mad(const struct column_moments *m, char *text)
 	format_value(m, &x[0], &size[0], wide_places(m->numbers.scale) + 2, text);
 }
 
+void quantile_trimmed_mean(const struct column_moments *m, char *text)
+{
+	const uint64_t n = m->numbers.count, ntrimmed = ntrimmed_of(m->percentile, n);
+
+	if (n > 0)
+		wide_format_mean(ntrimmed ? &find_rank(m->ranks, ntrimmed)->trimmed : &m->numbers.sum, m->numbers.scale,
+				 n - 2 * ntrimmed, text);
+}
+
 /* ---- few numbers in memory ---- */
 
 /* 4 times the median of the distances of the numbers from their median; sorts them. */
@@ -484,6 +523,19 @@ static void set_short(struct percentile p, int64_t *x, uint64_t n, int128 *out)
 	*out += (int128)x[k + 1] * (int64_t)place.rest;
 }
 
+static char *write_trimmed_mean(struct percentile p, int64_t *x, uint64_t n, int scale, char *to)
+{
+	const uint64_t ntrimmed = ntrimmed_of(p, n);
+	const ptrdiff_t first = (ptrdiff_t)ntrimmed, last = (ptrdiff_t)(n - 1 - ntrimmed);
+	struct exact sum = {.scale = scale};
+
+	put_in_place_64(x, 0, (ptrdiff_t)n - 1, first);
+	put_in_place_64(x, first, (ptrdiff_t)n - 1, last);
+	for (ptrdiff_t i = first; i <= last; i++)
+		sum.value += x[i];
+	return exact_write_mean(&sum, scale, n - 2 * ntrimmed, to);
+}
+
 char *quantile_write_short(enum operation operation, struct percentile percentile, int64_t *x, uint64_t n, int scale,
 			   char *to)
 {
@@ -491,6 +543,8 @@ char *quantile_write_short(enum operation operation, struct percentile percentil
 	int more = 2 + q.upper.nplaces;
 	int128 value, low = 0;
 
+	if (operation == OPERATION_TRIMMED_MEAN)
+		return write_trimmed_mean(percentile, x, n, scale, to);
 	if (scale + more > DECIMAL_POWER_MAX)
 		return NULL;
 	if (q.has_lower)

@@ -8,6 +8,9 @@
  *
  * The median of the distances from the median is found by ranks, too, and takes no more memory: of sorted numbers, the r + 1
  * nearest to it stand side by side, from x[a] to x[a + r], and a is found by quartering.
+ *
+ * A trimmed mean is that of the numbers without as many at each end as the fraction has, rounded down: as R's mean(trim) and
+ * SciPy's trim_mean.
  */
 #ifndef GPUSTAT_QUANTILE_H
 #define GPUSTAT_QUANTILE_H
@@ -58,9 +61,9 @@ int ranks_nthreads(const struct query *q);
 void ranks_extent(const struct wide_fold *numbers, struct values_extent *out);
 void ranks_free(struct ranks *ranks, size_t ncolumns);
 
-/* Formulas (statistic.h). They write the exact value, with the column's scale or more digits; nothing
+/* Formulas (statistic.h). They write the exact value, with the column's scale or more digits, but a trimmed mean as a mean; nothing
  * where there are no numbers. */
-statistic_formula quantile_format, quantile_mad;
+statistic_formula quantile_format, quantile_mad, quantile_trimmed_mean;
 
 /* Writes what the formula of the operation writes, of n > 0 numbers x[i] 10^-scale, and returns its end, or NULL if it is too
  * long. Their order is changed. percentile: of --pNN. */

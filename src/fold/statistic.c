@@ -78,20 +78,22 @@ static void statistic_range(const struct column_moments *m, char *text)
 	wide_format_sum(&range, m->numbers.scale, 2, text);
 }
 
-/* A product of which a factor is 0 has the root 0; a negative factor leaves it without one. The part by which the mean is
- * wrong is the mean of those by which the numbers are, of which the least number has the largest. */
-static void statistic_geomean(const struct column_moments *m, char *text)
+/* The geometric and the harmonic mean: of numbers of which one is 0, they are 0; a negative one leaves them without a value. The
+ * part by which the mean is wrong is a mean of those by which the numbers are, of which the least number has the largest. */
+static void statistic_positive_mean(const struct column_moments *m, char *text)
 {
+	const int ndigits = statistic_places(m->numbers.scale) + wide_magnitude(&m->numbers.min) - 1;
 	struct wide zero;
 	int sign;
 
 	wide_clear(&zero);
 	sign = wide_compare(&m->numbers.min, &zero);
-	if (m->numbers.count > 0 && sign > 0)
-		logarithm_format_mean(m->logs, m->numbers.count,
-				      statistic_places(m->numbers.scale) + wide_magnitude(&m->numbers.min) - 1, text);
-	else if (m->numbers.count > 0 && sign == 0)
+	if (m->numbers.count > 0 && sign == 0)
 		strcpy(text, "0");
+	else if (m->numbers.count > 0 && sign > 0 && m->operation == OPERATION_GEOMEAN)
+		logarithm_format_mean(m->logs, m->numbers.count, ndigits, text);
+	else if (m->reciprocals && sign > 0)
+		reciprocal_format_mean(&m->reciprocals->sum, m->reciprocals->wide, m->numbers.count, ndigits, text);
 }
 
 /* What is made of a variance with divisor n - nless: itself or its root, or that of its n-th part, the variance of the mean. */

@@ -49,6 +49,7 @@ struct values {
 	uint32_t next_nbytes; /* of the next block's data; 0: the least */
 	uint8_t scale;        /* of new blocks */
 	uint64_t *counts;     /* of values_select.h; NULL: none. Owned. */
+	struct wide *sum;     /* likewise */
 	struct device_run *runs; /* numbers that lie on devices, beside the blocks; owned */
 };
 

@@ -530,6 +530,109 @@ static enum status selection_run(struct selection *s, size_t nwanted)
 	return status;
 }
 
+/* ---- sums between two ranks ---- */
+
+/*
+ * What is kept within two of the numbers is one of them for each number beyond, so the sum of all less those is the sum of the
+ * numbers between. Nobody has to know how many are equal to them.
+ */
+
+/* One thread's share. */
+struct clamped {
+	struct values_keys keys;
+	int128 low, high;          /* KEY_64 */
+	struct values_clamp clamp; /* otherwise */
+	int128 sum;
+	struct wide wide;
+};
+
+static const struct wide *clamp(const struct values_clamp *c, const struct wide *x)
+{
+	return wide_compare(x, c->low) < 0 ? c->low : wide_compare(x, c->high) > 0 ? c->high : x;
+}
+
+static void sum_block(void *context, const struct values_block *block)
+{
+	struct clamped *c = context;
+	struct values_cursor at = {.block = block};
+	const int64_t low = (int64_t)c->low, high = (int64_t)c->high;
+	struct wide wide[VALUES_BATCH];
+	int64_t x[VALUES_BATCH];
+	size_t n;
+
+	if (c->keys.kind == KEY_64)
+		while ((n = values_next64(&at, c->keys.scale, x)) > 0)
+			for (size_t i = 0; i < n; i++)
+				c->sum += x[i] < low ? low : x[i] > high ? high : x[i];
+	else
+		while ((n = values_next_wide(&at, wide)) > 0)
+			for (size_t i = 0; i < n; i++)
+				wide_add(&c->wide, clamp(&c->clamp, &wide[i]));
+}
+
+/* The number of the rank that is as far from the last of count as r's from the first; it is among those behind r. */
+static const struct ranked *mirror_of(const struct ranked *r, uint64_t count)
+{
+	const struct ranked *other = r;
+
+	while (other->rank != count - 1 - r->rank)
+		other++;
+	return other;
+}
+
+/* Sets r->trimmed. sum: of all numbers, kept within r's and the other's. */
+static void set_trimmed(struct ranked *r, const struct wide *other, const struct wide *sum, int scale)
+{
+	const int places = wide_places(scale);
+	struct integer ends, high;
+	struct wide beyond;
+
+	wide_to_integer(&r->value, places, &ends);
+	wide_to_integer(other, places, &high);
+	integer_add(&ends, &high, false);
+	integer_multiply_short(&ends, r->rank);
+	ends.negative = !ends.negative;
+	wide_set_integer(&beyond, &ends, places);
+	r->trimmed = *sum;
+	wide_add(&r->trimmed, &beyond);
+}
+
+/* Sets the sums that are asked for, once all values are known. */
+static enum status sum_wanted(const struct selection *s, uint64_t count, struct ranked *wanted, size_t nwanted)
+{
+	struct clamped *all = calloc((size_t)s->nthreads, sizeof *all);
+
+	NEED(all);
+	for (size_t i = 0; i < nwanted; i++) {
+		const struct ranked *other;
+		struct clamped one = {.keys = s->keys};
+		if (!wanted[i].trims)
+			continue;
+		other = mirror_of(&wanted[i], count);
+		one.clamp = (struct values_clamp){&wanted[i].value, &other->value};
+		wide_to_int128(&wanted[i].value, s->keys.scale, &one.low);
+		wide_to_int128(&other->value, s->keys.scale, &one.high);
+		for (int k = 0; k < s->nthreads; k++)
+			all[k] = one;
+		values_pass(&s->blocks, s->nthreads, sum_block, all, sizeof *all);
+		for (int k = 0; k < s->nthreads; k++) {
+			wide_add_decimal(&one.wide, all[k].sum, s->keys.scale);
+			wide_add(&one.wide, &all[k].wide);
+		}
+		set_trimmed(&wanted[i], &other->value, &one.wide, s->keys.scale);
+	}
+	free(all);
+	return STATUS_OK;
+}
+
+static bool has_sums(const struct ranked *wanted, size_t nwanted)
+{
+	for (size_t i = 0; i < nwanted; i++)
+		if (wanted[i].trims)
+			return true;
+	return false;
+}
+
 /* Whether there are as many numbers as the extent says, and its ends are in order. */
 static bool extent_fits(const struct selection *s, const struct interval *all)
 {
@@ -550,7 +653,7 @@ enum status values_select(struct values *v, const struct values_extent *extent, 
 	enum status status = s.intervals ? STATUS_OK : STATUS_NO_MEMORY;
 
 	values_keys_choose(&s.keys, extent, &all.low, &all.high);
-	if (status == STATUS_OK && s.keys.kind != KEY_64)
+	if (status == STATUS_OK && (s.keys.kind != KEY_64 || has_sums(wanted, nwanted)))
 		status = values_bring_down(v);
 	if (status == STATUS_OK)
 		status = values_blocks_list(v, &s.blocks);
@@ -562,6 +665,8 @@ enum status values_select(struct values *v, const struct values_extent *extent, 
 		interval_add(&s.keys, s.intervals, &s.nintervals, &all);
 		status = selection_run(&s, nwanted);
 	}
+	if (status == STATUS_OK && has_sums(wanted, nwanted))
+		status = sum_wanted(&s, extent->count, wanted, nwanted);
 	values_blocks_free(&s.blocks);
 	free(s.intervals);
 	free(s.counts);
@@ -648,8 +753,21 @@ bool values_focus_find(const struct values_focus *f, struct values *v, int128 ke
 	return false;
 }
 
+enum status values_focus_sum(const struct values_focus *f, struct values *v, const struct wide *x)
+{
+	if (!v->sum)
+		v->sum = calloc(1, sizeof *v->sum);
+	NEED(v->sum);
+	wide_add(v->sum, clamp(&f->clamp, x));
+	return STATUS_OK;
+}
+
 enum status values_focus_combine(struct values *v, const struct values *later)
 {
+	if (later->sum && !v->sum)
+		NEED(v->sum = calloc(1, sizeof *v->sum));
+	if (later->sum)
+		wide_add(v->sum, later->sum);
 	if (!later->counts)
 		return STATUS_OK;
 	TRY(need_counts(v));
@@ -662,6 +780,8 @@ void values_focus_clear(struct values *v)
 {
 	if (v->counts)
 		memset(v->counts, 0, ncounts() * sizeof *v->counts);
+	if (v->sum)
+		wide_clear(v->sum);
 }
 
 /* ---- a search ---- */
@@ -674,8 +794,7 @@ enum status values_search_begin(struct values_search *s, const struct values_ext
 {
 	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
 
-	memset(s, 0, sizeof *s);
-	s->extent = *extent;
+	*s = (struct values_search){.extent = *extent, .wanted = wanted, .nwanted = nwanted};
 	s->intervals = calloc(nwanted + 1, sizeof *s->intervals);
 	s->next = calloc(nwanted + 1, sizeof *s->next);
 	s->kept = calloc(nwanted + 1, sizeof *s->kept);
@@ -707,13 +826,21 @@ static bool is_stuck(const struct values_search *s)
 
 bool values_search_focus(struct values_search *s)
 {
+	bool is_wanted;
+
 	for (size_t i = 0; i < s->nintervals; i++)
 		interval_set_shift(&s->intervals[i]);
 	s->focus.intervals = s->intervals;
 	s->focus.nintervals = s->nintervals;
 	s->focus.counts = count_left(s) > s->nkept_most && !is_stuck(s);
-	values_focus_set(s->nintervals ? &s->focus : NULL, s->nintervals > 0);
-	return s->nintervals > 0;
+	while (s->nsummed < s->nwanted && !s->wanted[s->nsummed].trims)
+		s->nsummed++;
+	if (s->nintervals == 0 && s->nsummed < s->nwanted) /* all values are known */
+		s->focus.clamp = (struct values_clamp){&s->wanted[s->nsummed].value,
+						       &mirror_of(&s->wanted[s->nsummed], s->extent.count)->value};
+	is_wanted = s->nintervals > 0 || s->nsummed < s->nwanted;
+	values_focus_set(is_wanted ? &s->focus : NULL, s->nintervals > 0);
+	return is_wanted;
 }
 
 static enum status end_counting(struct values_search *s, const struct values *cell)
@@ -766,6 +893,12 @@ static enum status select_kept(struct values_search *s, struct values *cell, int
 
 enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads)
 {
+	if (s->focus.clamp.low) {
+		if (!cell || !cell->sum)
+			return STATUS_CHANGED;
+		set_trimmed(&s->wanted[s->nsummed++], s->focus.clamp.high, cell->sum, s->extent.scale);
+		return STATUS_OK;
+	}
 	if (s->focus.counts)
 		return end_counting(s, cell);
 	if (!values_are_dropped())

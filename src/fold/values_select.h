@@ -13,10 +13,13 @@
 #include "fold/values.h"
 #include "number/wide.h"
 
-/* A number and its rank: 0 is the least number's. */
+/* A number and its rank: 0 is the least number's. trims: the sum of the numbers of all ranks between two that are wanted and
+ * equally far from the ends, both among them, is asked of the first of the two, which is above 0. */
 struct ranked {
 	uint64_t rank;
 	struct wide value;
+	bool trims;
+	struct wide trimmed; /* that sum */
 };
 
 /* What the fold of a column knows of its numbers: as in struct wide_fold. */
@@ -26,7 +29,7 @@ struct values_extent {
 	const struct wide *min, *max;
 };
 
-/* Sets the values of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below
+/* Sets the values and the sums of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below
  * extent->count. v: that many numbers. nthreads: at least 1; as many threads read v.
  * Errors: STATUS_NO_MEMORY, STATUS_GPU; STATUS_PART_DAMAGED if v has other numbers than the extent says, as only a part that
  * was not written by gpustat can have.
@@ -75,7 +78,11 @@ void values_pass(const struct values_blocks *blocks, int nthreads,
  * intervals in which ranks are looked for. Their numbers are counted in bins, or kept; the others are not. One focus holds
  * for all cells of the process, so one column at a time is looked at. */
 struct interval;
+struct values_clamp {
+	const struct wide *low, *high;
+};
 struct values_focus {
+	struct values_clamp clamp; /* if low: numbers are summed, each of them kept within these; and nothing else */
 	struct values_keys keys;
 	const struct interval *intervals; /* disjoint; their shifts are set */
 	size_t nintervals;
@@ -103,7 +110,10 @@ int128 values_focus_key_of_wide(const struct values_focus *f, const struct wide 
 bool values_focus_find(const struct values_focus *f, struct values *v, int128 key,
 		       enum status *status);
 
-/* Adds later's counts to v's; makes v's 0. Errors: STATUS_NO_MEMORY. */
+/* Sums a number up, where the focus clamps. Errors: STATUS_NO_MEMORY. */
+enum status values_focus_sum(const struct values_focus *f, struct values *v, const struct wide *x);
+
+/* Adds later's counts and sum to v's; makes v's 0. Errors: STATUS_NO_MEMORY. */
 enum status values_focus_combine(struct values *v, const struct values *later);
 void values_focus_clear(struct values *v);
 
@@ -121,6 +131,8 @@ void values_focus_clear(struct values *v);
 struct values_search {
 	struct values_extent extent;
 	struct values_focus focus;
+	struct ranked *wanted;
+	size_t nwanted, nsummed; /* of these, those whose sums are known, if they are asked */
 	struct interval *intervals, *next; /* room for as many as wanted numbers; owned */
 	struct ranked *kept;               /* the same; owned */
 	size_t nintervals;

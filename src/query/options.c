@@ -460,6 +460,20 @@ static enum status read_weight(struct operation_use *use, struct fault *fault)
 	return cut_suffix(use, suffix);
 }
 
+/* Reads COLS:F, F as a percentile of the values. */
+static enum status read_fraction(struct operation_use *use, struct fault *fault)
+{
+	const char *suffix = find_suffix(use->argument);
+
+	if (!suffix || !percentile_parse(suffix + 1, strlen(suffix + 1), &use->percentile) ||
+	    2 * use->percentile.numerator >= (uint64_t)decimal_shift(1, use->percentile.nplaces))
+		return option_fault(fault, "--%s: '%.64s' is not COLS:F, F the part of the values that is left out at each end: from 0 "
+				    "to below 0.5, such as %.*s:0.1", operation_name(use->operation), use->argument,
+				    columns_nbytes(use, suffix), use->argument);
+	use->percentile.numerator *= 100;
+	return cut_suffix(use, suffix);
+}
+
 /* Reads COLS:N; of --lag and --lead also COLS alone, and then a colon may be one of a name. */
 static enum status read_nrows(struct operation_use *use, struct fault *fault)
 {
@@ -514,6 +528,8 @@ static enum status read_use(struct operation_use *use, const char *typed, struct
 		return read_bins(use, fault);
 	if (!strcmp(form, "COLS:A"))
 		return read_weight(use, fault);
+	if (!strcmp(form, "COLS:F"))
+		return read_fraction(use, fault);
 	if (!strcmp(form, "COLS:N") || !strcmp(form, "COLS[:N]"))
 		return read_nrows(use, fault);
 	use->is_descending = !strcmp(form, "[-]COLS") && *use->argument == '-';

@@ -47,10 +47,10 @@ struct operation_use {
 	const char *name;     /* the option's, of a percentile as it was typed: "p99.9" */
 	char *typed;          /* name, if it is owned; else NULL */
 	const char *title; /* of its results; NULL: the operation's */
-	struct percentile percentile; /* of OPERATION_PERCENTILE */
-	char *column;                 /* of OPERATION_HIST, OPERATION_LEAD and windows: argument, which is owned then */
+	struct percentile percentile; /* of OPERATION_PERCENTILE, and F of OPERATION_TRIMMED_MEAN */
+	char *column;                 /* of OPERATION_HIST and where there is a suffix: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
-	const char *suffix;           /* of OPERATION_LEAD and windows: ":N" or ":A" behind the columns, as it was
+	const char *suffix;           /* of OPERATION_LEAD, OPERATION_TRIMMED_MEAN and windows: ":N", ":F" or ":A" behind the columns, as it was
 				       * typed; NULL if the argument has no such end */
 	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
 	struct ewma_weight weight;    /* of OPERATION_EWMA */

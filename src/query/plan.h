@@ -33,6 +33,7 @@ enum moment {
 	MOMENT_CUBES = 16,   /* the sum of third powers */
 	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
 	MOMENT_LOGS = 64,    /* the sum of logarithms */
+	MOMENT_RECIPROCALS = 8192, /* the sum of reciprocals */
 	MOMENT_ENDS = 128,   /* the first and the last value */
 	MOMENT_VALUES = 1024, /* every value */
 	MOMENT_TEXTS = 4096, /* of all values as text: lengths, least and greatest, dates */
@@ -167,7 +168,7 @@ struct plan_column {
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
 	bool has_currency;   /* with --money: its numbers are added up or compared, so that they share one */
 	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
-	uint8_t states; /* what a group keeps of it: a set of enum group_state (fold/group.h); 0: the group's partial has all */
+	uint16_t states; /* what a group keeps of it: a set of enum group_state (fold/group.h); 0: the group's partial has all */
 };
 
 /* Whether the column needs a moment of numbers that the fused fold does not keep. */

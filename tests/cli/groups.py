@@ -86,13 +86,13 @@ def check_keys():
 
 def check_results():
     every = [(o, "v") for o in ("sum", "min", "max", "count", "mean", "range", "first", "last", "median", "p25", "iqr", "var",
-                                "stddev", "count-distinct", "mode", "antimode", "text-min", "text-max", "geomean", "entropy", "mad")]
+                                "stddev", "count-distinct", "mode", "antimode", "text-min", "text-max", "geomean", "entropy", "mad", "harmonic-mean", "trimmed-mean:0.3")]
     gives("every operation", b"k,v\na,1\nb,2.50\na,4\nb,\na,1\nc,\n", "k",
           "k,sum(v),min(v),max(v),count(v),mean(v),range(v),first(v),last(v),median(v),p25(v),iqr(v),var(v),stddev(v),"
-          "count_distinct(v),mode(v),antimode(v),text_min(v),text_max(v),geomean(v),entropy(v),mad(v)\n"
-          "a,6,1,4,3,2,3,1,1,1,1,1.5,3,1.7320508075688773,2,1,4,1,4,1.5874010519681995,0.91829583405448951,0\n"
-          "b,2.50,2.50,2.50,1,2.5,0.00,2.50,2.50,2.50,2.50,0.00,,,1,2.50,2.50,2.50,2.50,2.5,0,0.00\n"
-          "c,0,,,0,,,,,,,,,,0,,,,,,,\n", operations=every)
+          "count_distinct(v),mode(v),antimode(v),text_min(v),text_max(v),geomean(v),entropy(v),mad(v),harmonic_mean(v),trimmed_mean(v:0.3)\n"
+          "a,6,1,4,3,2,3,1,1,1,1,1.5,3,1.7320508075688773,2,1,4,1,4,1.5874010519681995,0.91829583405448951,0,1.3333333333333333,2\n"
+          "b,2.50,2.50,2.50,1,2.5,0.00,2.50,2.50,2.50,2.50,0.00,,,1,2.50,2.50,2.50,2.50,2.5,0,0.00,2.5,2.5\n"
+          "c,0,,,0,,,,,,,,,,0,,,,,,,,,\n", operations=every)
     gives("skewness and kurtosis", b"k,v\n" + b"".join(b"%s,%d\n" % (k, v) for v in (1, 2, 3, 10) for k in (b"a", b"b")), "k",
           "k,skewness(v),kurtosis(v)\na,1.7636326148038882,3.228\nb,1.7636326148038882,3.228\n",
           operations=[("skewness", "v"), ("kurtosis", "v")])
@@ -283,7 +283,7 @@ def check_cells():
     """A group's cells, and what they leave to a partial, hold what a column keeps: a group's results are those of its
     records alone, whether groups are few or their records tuples."""
     rnd = random.Random(42)
-    args = ["--let=q=v/w", "--skewness=v", "--skewness-pop=v", "--kurtosis=v", "--kurtosis-pop=v", "--geomean=w", "--text-min=t",
+    args = ["--let=q=v/w", "--skewness=v", "--skewness-pop=v", "--kurtosis=v", "--kurtosis-pop=v", "--geomean=w", "--harmonic-mean=w", "--text-min=t",
             "--text-max=t", "--sum=q", "--mean=q", "--min=q", "--max=q", "--range=q"]
     for ngroups, nrows in ((30, 3000), (9000, 30000)):
         groups = collections.OrderedDict()

@@ -131,6 +131,23 @@ def check_population():
                             lines(values.split()), want + "\n")
 
 
+def check_other_means():
+    """The harmonic mean, of which zeros make 0 and negative numbers nothing; exact where it has up to 17 digits. The trimmed mean."""
+    for values, want in (
+            ("", ""), ("5", "5"), ("1 2 4", "1.7142857142857143"), ("3 3 3", "3"), ("40 60", "48"), ("0.1 0.1 0.1", "0.1"), ("3 6", "4"),
+            ("0 4", "0"), ("-1 4", ""), ("0 -4", ""), ("1e300 2e300 3.5", "10.5"), ("7 14 1e399", "14"), ("1e-400 1e399", "0." + "0" * 399 + "2"),
+            ("1e-31 1e17", "0." + "0" * 30 + "2"), ("1.00000000000000005", "1"), ("1.00000000000000015", "1.0000000000000002"),
+            ("999999999999999999 999999999999999999", "1" + "0" * 18), ("2.50 10 7", "4.6666666666666667"), ("1e-400", "0." + "0" * 399 + "1"),
+            ("9e399 9e399", "9" + "0" * 399), ("0.00000000000000000000000000000007 7", "0.00000000000000000000000000000014")):
+        harness.answers("harmonic-mean of %s" % harness.short(values, 40), ["--header=no", "--format=plain", "--harmonic-mean=1"],
+                        lines(values.split()), want + "\n")
+    twenty = lines(str(i * i) for i in range(20))
+    harness.answers("trimmed means", ["--header=no", "--trimmed-mean=1:0.1", "--trimmed-mean", "1:0.25", "--trimmed-mean=1:0", "--mean=1"], twenty,
+                    "trimmed_mean(col1:0.1),trimmed_mean(col1:0.25),trimmed_mean(col1:0),mean(col1)\n111.5,98.5,123.5,123.5\n")
+    for argument in ("1", "1:", "1:0.5", "1:1", "1:-0.1", "1:10%", "1:.1", "1:1e-1", "1:0.0000000000000001"):
+        harness.refuses("--trimmed-mean " + argument, ["--header=no", "--trimmed-mean=" + argument], twenty, 2, "is not COLS:F")
+
+
 def check_laws():
     """Any cut of the input, and any threads, give the same bytes; numbers beyond 18 digits are among them."""
     values = "3 -1.5 1e19 0.25 123456789012345678 -99999999999999999999.5 4 1073741824 -1073741825 1e-30 7".split()
@@ -291,6 +308,7 @@ check_laws()
 check_random()
 check_digits_of_400()
 check_ends()
+check_other_means()
 check_forms()
 assert oracle.OPERATIONS[-len(NAMES):] == NAMES
 harness.done()

@@ -5,6 +5,7 @@ import random
 
 import harness
 import oracle
+import oracle_order
 import oracle_text
 
 SEED = 42
@@ -180,7 +181,7 @@ def check_random():
                 column.raw.append(v.encode())
                 column.keys[v.encode()] += 1
             wants.append("".join(shown(column.answer(o)) + "\n" for o in oracle.OPERATIONS))
-            args = BARE + ["--%s=1" % o for o in oracle.OPERATIONS]
+            args = BARE + [oracle_order.spell(o, 1) for o in oracle.OPERATIONS]
             jobs.append(dict(args=args, stdin=lines(values), threads=rng.choice((1, 2, 3, 7)),
                              chunk=rng.choice((None, 1, 5, 64, 500))))
         for job, want, r in zip(jobs, wants, harness.run_many(jobs)):

@@ -429,6 +429,7 @@ def check_forged():
             ("logarithms of less than 1", ["--geomean=x", "--where=x > 0"], b'"logs":["', b'"logs":["-', "damaged part"),
             ("logarithms of more numbers", ["--geomean=x", "--where=x > 0"], b'"logs":["', b'"logs":["9999999', "damaged part"),
             ("exponents of more numbers", ["--geomean=x", "--where=x > 0"], b'","0"]', b'","134551"]', "damaged part"),
+            ("reciprocals that are negative", ["--harmonic-mean=x", "--where=x > 0"], b'"reciprocals":["', b'"reciprocals":["-', "damaged part"),
             ("numbers that do not fit, more than there can be", ["--sum=x,t"], b'"count":300', b'"count":0,"wide":[18446744073709551615,0,"1","1","1"]', "damaged part"),
             ("a sum beyond its numbers", ["--sum=x"], b'[[0,"134550"', b'[[0,"170141183460469231731687303715884105727"', "damaged part"),
             ("more numbers than there can be", ["--sum=x"], b'"count":300', b'"count":18446744073709551615', "damaged part"),
@@ -446,7 +447,7 @@ def check_forged():
 # ---- the bytes of a part ----------------------------------------------------------------------
 
 # The argument of an operation, by what --help calls it; of texts, and of two with rules of their own.
-ARGUMENTS = {"COLS": "a,d", "PAIRS": "a:p,d:p,p:m", "COLS[:N]": "a,t:3", "COLS:N": "a,d:3", "COLS:A": "a,d:0.3", "[-]COLS": "a",
+ARGUMENTS = {"COLS": "a,d", "PAIRS": "a:p,d:p,p:m", "COLS[:N]": "a,t:3", "COLS:N": "a,d:3", "COLS:A": "a,d:0.3", "COLS:F": "a,d:0.1", "[-]COLS": "a",
              "EXPR": "p > 2", "COL:WIDTH": "d:1e17", "": None}
 ITS_OWN = {"let": ["--let=z = a * p", "--sum=z", "--cov=z:p"], "hist": ["--hist=p:0.5"], "select": ["--select=a,k", "--row-number"],
            "drop": ["--drop=a,k", "--row-number"]}

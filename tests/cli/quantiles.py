@@ -13,7 +13,7 @@ import oracle_text
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", 20261123))
 PLAIN = ["--header=no", "--format=plain"]
-ALL = PLAIN + ["--%s=1" % o for o in oracle_order.QUANTILES]
+ALL = PLAIN + [oracle_order.spell(o, 1) for o in oracle_order.QUANTILES]
 BY_ONE_SEARCH = tuple(o for o in oracle_order.QUANTILES if o != "mad")    # --mad searches again for what it finds
 WIDE = ("edge", "exponent", "wide", "mixed", "bits")
 KINDS = ("small", "int", "decimal", "edge", "zeros", "exponent", "wide")
@@ -41,10 +41,13 @@ def check_fixed():
             ("1e3 1e-3", "median", "500.0005"), ("0 1e-400", "p0.000000000000001", "0." + "0" * 416 + "1"),
             ("-1e399 1e399", "median", "0"), ("1e399 1e399 3", "p100", "1" + "0" * 399),
             ("99999999999999999999 1", "iqr", "49999999999999999999"), ("5 5 5 5 6", "p80", "5.2"),
-            ("0 1", "p12.345678901234567", "0.12345678901234567"), ("-0.0 -0.0", "median", "0.0")):
+            ("0 1", "p12.345678901234567", "0.12345678901234567"), ("", "trimmed-mean:0.1", ""), ("7", "trimmed-mean:0.4", "7"),
+            ("1 2 3 1000 -5", "trimmed-mean:0.2", "2"), ("1 2 3 1000 -5", "trimmed-mean:0.19", "200.2"),
+            ("1 2 2.5 9", "trimmed-mean:0.25", "2.25"), ("1e399 1 2 2 -1e399", "trimmed-mean:0.2", "1.6666666666666667"),
+            ("5 5 5 6 6 6", "trimmed-mean:0.17", "5.5"), ("5 5 5 5", "trimmed-mean:0.3", "5"), ("1e300 2e300 4e300 9e300", "trimmed-mean:0.25", "3" + "0" * 300), ("-0.0 -0.0", "median", "0.0")):
         data = lines(values.split() or [""])
         want = want if want != "1.50" else "1.5"
-        harness.answers("%s of %s" % (operation, harness.short(values, 40)), ["--header=no", "--format=plain", "--%s=1" % operation],
+        harness.answers("%s of %s" % (operation, harness.short(values, 40)), ["--header=no", "--format=plain", oracle_order.spell(operation, 1)],
                         data, want + "\n")
 
 
@@ -98,7 +101,7 @@ def check_large():
         "wide": ["%de%d" % (rng.randrange(1, 10 ** 6), rng.randrange(-200, 200)) for _ in range(n // 4)],
         "wide and equal": [rng.choice(("1e300", "1e-300")) for _ in range(n // 4)]}
     asked = ("median", "p0", "p1", "p25", "p99.9", "p100", "iqr")
-    args = ["--header=no", "--format=plain"] + ["--%s=1" % o for o in asked]
+    args = ["--header=no", "--format=plain"] + [oracle_order.spell(o, 1) for o in asked]
     jobs = [dict(args=args, stdin=lines(v), threads=t, chunk=c) for v in columns.values() for t, c in ((1, None), (7, 20000))]
     runs = harness.run_many(jobs)
     for i, (name, values) in enumerate(columns.items()):
@@ -122,7 +125,7 @@ def check_passes():
             values = sum((random_column(rng, kind) for _ in range(10 if kind in WIDE else 2)), [])
             path = harness.fixture("passes-%s-%d.csv" % (kind, i), lines(values) or b"\n")
             wants.append(wanted(values, BY_ONE_SEARCH))
-            jobs.append(dict(args=PLAIN + ["--%s=1" % o for o in BY_ONE_SEARCH] + ["--memory", "96K" if kind in WIDE else rng.choice(("1", "4K"))] + [path], threads=rng.choice((1, 2, 3) if kind in WIDE else (1, 2, 3, 7)),
+            jobs.append(dict(args=PLAIN + [oracle_order.spell(o, 1) for o in BY_ONE_SEARCH] + ["--memory", "96K" if kind in WIDE else rng.choice(("1", "4K"))] + [path], threads=rng.choice((1, 2, 3) if kind in WIDE else (1, 2, 3, 7)),
                              chunk=rng.choice((None, 5, 64, 500))))
             if i % 4 == 0:
                 again.append((dict(jobs[-1], args=PLAIN + ["--mad=1"] + jobs[-1]["args"][-3:]), wanted(values, ("mad",)), wants[-1]))

@@ -222,6 +222,8 @@ def sizes(x):
         total = sum(LONG.ln(long(v)) for v in x.values)
         mean = fractions.Fraction(LONG.exp(LONG.divide(total, decimal.Decimal(x.n))))
         out["geomean"] = mean, mean * x.error / min(x.values)
+        mean = x.n / sum(1 / v for v in x.values)
+        out["harmonic-mean"] = mean, mean * x.error / min(x.values)
     return out
 
 

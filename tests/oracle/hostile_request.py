@@ -423,6 +423,7 @@ ARGUMENTS = {
     "COLS[:N]": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) + rng.choice((b"", b":1", b":2", b":9")),
     "COLS:N": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
     "COLS:A": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
+    "COLS:F": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) + b":" + rng.choice((b"0.1", b"0", b"0.25", b"0.4999", b"0.05")),
     "COL:WIDTH": lambda rng, o, shape, c, uses: spell_item(rng, rng.choice(c.numeric() or c.all()), c) + b":" + rng.choice(
         (b"1", b"0.5", b"100", b"1e6", b"1e17")),
     "PAIRS": lambda rng, o, shape, c, uses: spell_pairs(rng, o, c),

@@ -249,7 +249,8 @@ def label_of_nothing(text, quoted):
 
 
 def title(operation, label):
-    return operation.replace("-", "_").encode() + b"(" + label + b")"
+    name, colon, part = operation.partition(":")
+    return name.replace("-", "_").encode() + b"(" + label + (colon + part).encode() + b")"
 
 
 def results(q, table, kept, trouble, out, answer_of):

@@ -3,9 +3,10 @@
 import oracle
 import oracle_groups
 import oracle_scan
+import oracle_window
 from oracle_dialect import Dialect
 from oracle_notation import Notation
-from oracle_order import PERCENTILES
+from oracle_order import PERCENTILES, TRIMMED
 from oracle_pair import PAIRS, SYMMETRIC
 from oracle_request import COUNT_RECORDS, OPERATIONS, RANK, RUNNING, TAKES_TEXT, WINDOWS, Request
 from oracle_text import Unclear
@@ -15,7 +16,7 @@ SILENT = ("threads", "device", "progress")      # options that change nothing; t
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
 MODELLED = (("where", "by", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
-             "comment", "decimal", "thousands", "money", "percent", "all", "row-number", "byte-offset", "offsets", RANK, "pNN")
+             "comment", "decimal", "thousands", "money", "percent", "all", "row-number", "byte-offset", "offsets", RANK, "pNN", TRIMMED[:-1])
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
 
@@ -25,7 +26,10 @@ def read(uses):
     dialect, notation, how = {}, {}, {"missing": []}
     operations, news, flags, where, by, sort, top = [], [], set(), None, None, None, None
     for option, name, argument in uses:
-        if name in OPERATIONS or name in PAIRS or name == COUNT_RECORDS:
+        if name + ":" == TRIMMED:
+            columns, part = oracle_window.split(argument)
+            operations.append((TRIMMED + part.decode(), columns))
+        elif name in OPERATIONS or name in PAIRS or name == COUNT_RECORDS:
             operations.append((name, argument))
         elif name.removeprefix("running-") in RUNNING and name.startswith("running-"):
             news.append((name.removeprefix("running-"), argument))

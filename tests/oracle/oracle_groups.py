@@ -101,7 +101,7 @@ def column_of_sort(q, titles, nkeys, chosen):
     if q.asks_star():
         raise Unclear("what '*' means is known at the end")
     operations = [nkeys + i for i, (operation, _) in enumerate(chosen)
-                  if name in (operation.encode(), operation.replace("-", "_").encode())
+                  if name in (operation.partition(":")[0].encode(), operation.partition(":")[0].replace("-", "_").encode())
                   or (operation == COUNT_RECORDS and name == b"records")]
     if not operations:
         operations = [k for k, title in enumerate(titles) if k >= nkeys and title.endswith(b"(" + name + b")")

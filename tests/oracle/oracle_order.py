@@ -2,10 +2,20 @@
 """Order statistics of decimals, by sorted lists of Fractions: quantiles by definition 7 of Hyndman and Fan."""
 import collections
 import fractions
+import functools
+
+from oracle_text import EXACT, mean_text
 
 # Some percentiles by their option, and what is made of percentiles.
 PERCENTILES = {"median": "50", "p0": "0", "p1": "1", "p25": "25", "p33.333": "33.333", "p50": "50", "p75": "75", "p99.9": "99.9", "p100": "100"}
-QUANTILES = tuple(PERCENTILES) + ("iqr", "mad")
+TRIMMED = "trimmed-mean:"   # and what part is left out at each end
+QUANTILES = tuple(PERCENTILES) + ("iqr", "mad") + tuple(TRIMMED + part for part in ("0.1", "0", "0.25", "0.49999", "0.333333333333333"))
+
+
+def spell(operation, columns):
+    """The option of an operation: a trimmed mean's part stands behind the columns."""
+    name, colon, part = operation.partition(":")
+    return "--%s=%s%s" % (name, columns, colon + part)
 
 
 def percentile(values, percent):
@@ -29,6 +39,10 @@ def answer(operation, values, scale):
     if not values:
         return None
     values = sorted(values)
+    if operation.startswith(TRIMMED):
+        n = int(len(values) * fractions.Fraction(operation.removeprefix(TRIMMED)))
+        values = values[n:len(values) - n]
+        return mean_text(functools.reduce(EXACT.add, values), len(values))
     if operation == "iqr":
         return plain(percentile(values, "75") - percentile(values, "25"), scale)
     if operation == "mad":

@@ -131,6 +131,13 @@ def geomean(values):
     return rounded(fractions.Fraction(decimal.Context(prec=40, Emax=999999, Emin=-999999).plus(mean)))
 
 
+def harmonic_mean(values):
+    """Count over the sum of the reciprocals."""
+    if not values or min(values) < 0:
+        return None
+    return "0" if min(values) == 0 else rounded(len(values) / sum(1 / v for v in values))
+
+
 def entropy(counts):
     """Shannon's, in bits, of how often each value came: log2(n^n / (c1^c1 c2^c2 ...)) / n, by logarithms of 90 digits if that
     is no power of 2."""
@@ -162,7 +169,7 @@ def entropy(counts):
 # By operation: the text of a list of Fractions, or None.
 STATISTICS = {"var": _variance_text(1, False), "var-pop": _variance_text(0, False), "stddev": _variance_text(1, True),
               "stddev-pop": _variance_text(0, True), "skewness": skewness, "kurtosis": kurtosis, "geomean": geomean,
-              "skewness-pop": skewness_pop, "kurtosis-pop": kurtosis_pop, "sem": sem, "rms": rms}
+              "skewness-pop": skewness_pop, "kurtosis-pop": kurtosis_pop, "sem": sem, "rms": rms, "harmonic-mean": harmonic_mean}
 
 
 def answer(operation, values):
@@ -215,7 +222,7 @@ class Column:
             return best(self.keys, key=self.keys.get) if self.keys else None
         if operation == "sum":
             return in_plain(self.total(), self.scale)
-        if operation in oracle_order.QUANTILES:
+        if operation in oracle_order.QUANTILES or operation.startswith(oracle_order.TRIMMED):
             return oracle_order.answer(operation, self.values, self.scale)
         if operation in STATISTICS:
             return answer(operation, self.values)

@@ -19,7 +19,7 @@ WORDS = [b"pear", b"fig", b"2026-01-02", b"2026-01-02T03:04:05", b'"a ""b"""', b
 COLUMNS = ("k", "h", "x", "y", "w", "t", "s")
 NUMERIC = ("x", "y", "w")
 PLAIN = ("sum", "min", "max", "count", "mean", "range", "first", "last", "var", "var-pop", "stddev", "stddev-pop",
-         "sem", "rms", "geomean", "skewness", "skewness-pop", "kurtosis", "kurtosis-pop", "median", "p90", "p99.9", "iqr", "mad")
+         "sem", "rms", "geomean", "harmonic-mean", "skewness", "skewness-pop", "kurtosis", "kurtosis-pop", "median", "p90", "p99.9", "iqr", "mad")
 OF_TEXT = ("count", "first", "last", "count-distinct", "entropy", "mode", "antimode", "text-min", "text-max")
 PAIRS = ("cov", "corr", "wmean")
 LETS = (("z", ("x + y", "x * 0.25 - 1", "round(x / 7, 3)", "coalesce(y, 0)", "max(x, y) * min(x, 3)", "abs(w)")),
@@ -112,7 +112,7 @@ class Case:
             return ["--" + rng.choice(OF_TEXT), rng.choice(COLUMNS + ("z", "u", "n") * computed)]
         if roll == 7:
             return ["--" + rng.choice(PAIRS), rng.choice(("x:y", "y:x", "x:w", "w:y") + ("x:z", "z:y", "n:w") * computed)]
-        return rng.choice((["--" + rng.choice(PLAIN), "*"], ["--count-records"]))
+        return rng.choice((["--" + rng.choice(PLAIN), "*"], ["--count-records"], ["--trimmed-mean", rng.choice(("x:0.1", "w,y:0.25"))]))
 
     def lay_down(self):
         return [harness.fixture(name, data) for name, data in self.files]

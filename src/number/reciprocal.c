@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reciprocal.c - see reciprocal.h.
+ */
+#include "number/reciprocal.h"
+
+#include "number/decimal_text.h"
+#include "number/ratio.h"
+
+/* A result that has so many digits is exact: what is wrong lies behind them. So are ties. */
+#define NDIGITS_RIGHT 26
+
+void reciprocal_add(struct reciprocal_sum *sum, struct decimal number)
+{
+	/* 10^scale in units, less 128 zeros */
+	const uint128 top = decimal_power(number.scale) << (RECIPROCAL_NBITS - 128);
+	const uint64_t x = (uint64_t)number.significand;
+	struct reciprocal_sum one = {{0}};
+	uint128 rest = top >> 64;
+
+	if (number.significand <= 0)
+		return;
+	for (int i = 3; i >= 0; i--) {
+		one.word[i] = (uint64_t)(rest / x);
+		rest = rest % x << 64 | (i == 3 ? (uint64_t)top : 0);
+	}
+	reciprocal_combine(sum, &one);
+}
+
+void reciprocal_combine(struct reciprocal_sum *sum, const struct reciprocal_sum *later)
+{
+	uint128 word = 0;
+
+	for (int i = 0; i < RECIPROCAL_NWORDS; i++) {
+		word = (word >> 64) + sum->word[i] + later->word[i];
+		sum->word[i] = (uint64_t)word;
+	}
+}
+
+bool reciprocal_is_zero(const struct reciprocal_sum *sum)
+{
+	uint64_t any = 0;
+
+	for (int i = 0; i < RECIPROCAL_NWORDS; i++)
+		any |= sum->word[i];
+	return any == 0;
+}
+
+void reciprocal_of_big(struct big_decimal *out, const struct big_decimal *x)
+{
+	const int ndigits = integer_ndigits(&x->n) + RECIPROCAL_NDIGITS, nplaces = ndigits - x->scale;
+	struct integer one;
+
+	integer_set(&one, 1);
+	integer_shift(&one, ndigits);
+	integer_divide(&one, &x->n, &out->n);
+	integer_shift(&out->n, -nplaces);
+	out->scale = nplaces < 0 ? 0 : nplaces;
+	out->is_rounded = false;
+}
+
+size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct big_decimal *wide, uint64_t count, int ndigits,
+			      char *text)
+{
+	const int places = wide ? wide->scale : 0;
+	struct integer unit, total;
+	uint128 digits;
+	int exponent;
+
+	integer_set(&unit, (uint128)1 << 127);
+	integer_multiply_short(&unit, (uint64_t)1 << (RECIPROCAL_NBITS - 127));
+	integer_set(&total, 0);
+	if (wide)
+		integer_multiply(&total, &wide->n, &unit);
+	integer_add_words(&total, sum->word, RECIPROCAL_NWORDS, places);
+	*text = '\0';
+	if (count == 0 || total.negative || integer_is_zero(&total))
+		return 0;
+	integer_multiply_short(&unit, count);
+	ratio_digits((struct ratio){&unit, &total, -places, false}, NDIGITS_RIGHT, &digits, &exponent);
+	integer_set(&total, digits);
+	integer_set(&unit, 1);
+	return ratio_format((struct ratio){&total, &unit, -exponent, false}, ndigits, RATIO_ALL, text);
+}
