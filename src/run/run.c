@@ -29,9 +29,6 @@
 #include "io/table.h"
 #include "io/writer.h"
 #include "query/remedy.h"
-#include "run/explain.h"
-#include "run/left_out.h"
-#include "run/progress.h"
 
 #define PATIENCE_MS 1000 /* with standard input, before it is said that it is waited for */
 
