@@ -73,7 +73,7 @@ static bool totals_fit(int128 carry, int scale, const struct column_tally *t,
 }
 
 /* Prepares the column of a sum, minimum or maximum. Returns false if the CPU must print it. */
-static bool prepare_total(const struct worker *w, const struct wide_fold *before,
+static bool prepare_total(const struct worker *w, const struct number_sums *before,
 			  struct emission_column *c)
 {
 	const struct column_tally *t = &w->tally[c->column];
@@ -81,7 +81,7 @@ static bool prepare_total(const struct worker *w, const struct wide_fold *before
 	int128 carry = 0;
 
 	if (before->count > 0 &&
-	    !wide_to_int128(fold_total(c->kind, before), before->scale, &carry))
+	    !exact_to_int128(numbers_total(c->kind, before), before->scale, &carry))
 		return false;
 	c->scale_before = before->scale;
 	c->scale = finest > before->scale ? finest : before->scale;
@@ -98,7 +98,7 @@ static bool prepare_column(const struct worker *w, const struct new_column *s,
 			   struct emission_column *c)
 {
 	const struct plan *plan = w->plan;
-	struct wide_fold f;
+	struct number_sums numbers;
 
 	memset(c, 0, sizeof *c);
 	c->kind = s->kind;
@@ -115,10 +115,10 @@ static bool prepare_column(const struct worker *w, const struct new_column *s,
 	c->column = (uint32_t)s->column;
 	if (plan->nkeys)
 		return true; /* running_prepare does the rest */
-	column_numbers(&before->columns[s->column], &f);
+	numbers_get(&before->columns[s->column].numbers, &numbers);
 	if (s->kind != NEW_COUNT)
-		return prepare_total(w, &f, c);
-	c->carry = f.count;
+		return prepare_total(w, &numbers, c);
+	c->carry = numbers.count;
 	return true;
 }
 

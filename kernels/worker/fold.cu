@@ -195,12 +195,12 @@ static void note_first(size_t *first, uint32_t offset)
 static enum status column_add_squares(struct column_partial *out, uint32_t scales,
 				      const uint128 squares[DECIMAL_NSCALES])
 {
-	struct squares *cell = (struct squares *)moments_need(&out->moments, CELL_SQUARES);
+	struct exact *cell = (struct exact *)moments_need(&out->moments, CELL_SQUARES);
 
 	for (; cell && scales; scales &= scales - 1) {
 		int s = __builtin_ctz(scales);
-		if (squares_add_sum(cell, s, {squares[s], 0}) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		const unsigned long limb[] = {(unsigned long)squares[s], (unsigned long)(squares[s] >> 64)};
+		TRY(exact_add_limbs(cell, limb, 2, false, 2 * s));
 	}
 	return cell ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -209,7 +209,7 @@ static enum status column_add_squares(struct column_partial *out, uint32_t scale
 static enum status column_add(struct column_partial *out, bool parses, const struct column_tally *t,
 		       const struct decimal_bin *bins)
 {
-	out->fast.count += t->nnumbers;
+	out->numbers.count += t->nnumbers;
 	out->nmissing += t->nmissing;
 	out->ninvalid += t->ninvalid;
 	if (!parses)
@@ -217,9 +217,8 @@ static enum status column_add(struct column_partial *out, bool parses, const str
 	note_first(&out->first_number_offset, t->first_number);
 	note_first(&out->first_invalid_offset, t->first_invalid);
 	for (int s = 0; bins && s < DECIMAL_NSCALES; s++)
-		if (t->scales >> s & 1 &&
-		    by_scale_add_bin(&out->fast, s, &bins[s]) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		if (t->scales >> s & 1)
+			TRY(numbers_add_bin(&out->numbers, s, &bins[s]));
 	return STATUS_OK;
 }
 

@@ -206,7 +206,7 @@ static void count_record(struct partial *out, const struct partial *record, size
 	for (size_t c = 0; c < out->ncolumns; c++) {
 		struct column_partial *to = &out->columns[c];
 		const struct column_partial *from = &record->columns[c];
-		to->fast.count += from->fast.count;
+		to->numbers.count += from->numbers.count;
 		to->nmissing += from->nmissing;
 		to->ninvalid += from->ninvalid;
 		to->nnuls += from->nnuls;

@@ -90,12 +90,15 @@ static enum status begin_total(void *state, const struct new_column *column, con
 	const struct plan_column *of = &from->plan->columns[column->column];
 	struct running *r = state;
 	const struct group_cell *cell;
+	int scale;
 
 	if (from->before)
 		return running_begin(r, column->kind, of, &from->before->columns[column->column]);
 	cell = group_cell(from->group, of);
-	*r = (struct running){.kind = column->kind, .counts_text = !of->parses, .count = group_cell_count(cell),
-			      .total = {.scale = (int)group_cell_scale(cell), .limbs = r->total.limbs}};
+	scale = (int)group_cell_scale(cell);
+	running_free(r);
+	*r = (struct running){.kind = column->kind, .counts_text = !of->parses, .count = group_cell_count(cell), .scale = scale,
+			      .total = {.scale = scale}};
 	r->total.value = column->kind == NEW_MIN ? cell->extremes[0] : column->kind == NEW_MAX ? cell->extremes[1] : cell->sum;
 	return STATUS_OK;
 }
@@ -135,7 +138,7 @@ static inline char *write_total(struct decimal_writer *d, const struct running *
 
 	if (r->kind == NEW_COUNT)
 		return decimal_writer_u64(d, to, r->count);
-	if (r->kind == NEW_MEAN || total->is_long || total->scale > DECIMAL_POWER_MAX || value != total->value ||
+	if (r->kind == NEW_MEAN || total->is_long || total->scale != r->scale || total->scale > DECIMAL_POWER_MAX || value != total->value ||
 	    value == INT64_MIN || (r->count == 0 && r->kind != NEW_SUM))
 		return running_write(r, to);
 	if (total->scale != d->scale)

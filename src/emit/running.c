@@ -16,67 +16,52 @@ void running_free(void *r)
 	memset(r, 0, sizeof(struct running));
 }
 
+/* Gives the total the largest scale, at which it prints, unless a number was rounded. */
+static enum status raise_total(struct running *r)
+{
+	return wide_scale_is_rounded(r->scale) ? STATUS_OK : exact_raise(&r->total, r->scale);
+}
+
 enum status running_begin(struct running *r, enum new_column_kind kind,
 			  const struct plan_column *column, const struct column_partial *before)
 {
-	struct decimal_total total;
-	struct wide_fold f;
+	struct number_sums numbers;
 
+	numbers_get(&before->numbers, &numbers);
 	r->kind = kind;
 	r->counts_text = !column->parses;
-	r->count = before->fast.count;
-	exact_clear(&r->total);
-	if (!column_has_wide(before) && by_scale_total(&before->fast, &total, &r->total.scale)) {
-		r->total.value = kind == NEW_MIN ? total.min : kind == NEW_MAX ? total.max : total.sum;
+	r->count = numbers.count;
+	r->scale = numbers.scale;
+	TRY(exact_copy(&r->total, numbers_total(kind, &numbers)));
+	return raise_total(r);
+}
+
+/* Adds x, whose scale is at most `scale`, or that of a rounded number. */
+static enum status add_number(struct running *r, const struct exact *x, int scale)
+{
+	int order;
+
+	r->count++;
+	r->scale = scale > r->scale ? scale : r->scale;
+	if (r->kind == NEW_COUNT)
 		return STATUS_OK;
-	}
-	column_numbers(before, &f);
-	r->count = f.count;
-	return exact_set(&r->total, fold_total(kind, &f), f.scale);
-}
-
-/* Whether a number replaces the minimum or maximum; order: how it compares. */
-static bool replaces(const struct running *r, int order)
-{
-	return r->count == 1 || (r->kind == NEW_MIN ? order < 0 : order > 0);
-}
-
-static enum status add_wide(struct running *r, const struct wide *x, int scale)
-{
-	struct exact *total = &r->total;
-
-	if (r->kind != NEW_MIN && r->kind != NEW_MAX)
-		return exact_add_wide(total, x, scale);
-	TRY(exact_widen(total));
-	TRY(exact_raise(total, scale));
-	if (replaces(r, wide_compare(x, total->limbs)))
-		*total->limbs = *x;
-	return STATUS_OK;
+	if (r->kind == NEW_SUM || r->kind == NEW_MEAN)
+		return exact_add(&r->total, x);
+	order = exact_compare(x, &r->total);
+	if (r->count == 1 || (r->kind == NEW_MIN ? order < 0 : order > 0))
+		TRY(exact_copy(&r->total, x));
+	return raise_total(r);
 }
 
 enum status running_add_number(struct running *r, struct decimal number)
 {
-	struct exact *total = &r->total;
-	int128 x = number.significand;
-	struct wide wide;
-
-	r->count++;
-	if (r->kind == NEW_COUNT)
-		return STATUS_OK;
-	if (r->kind == NEW_SUM || r->kind == NEW_MEAN)
-		return exact_add(total, number);
-	TRY(exact_raise(total, number.scale));
-	if (!total->is_long && decimal_rescale(&x, total->scale - number.scale)) {
-		if (replaces(r, x < total->value ? -1 : x > total->value))
-			total->value = x;
-		return STATUS_OK;
-	}
-	wide_set_decimal(&wide, number.significand, number.scale);
-	return add_wide(r, &wide, number.scale);
+	return add_number(r, &(struct exact){.value = number.significand, .scale = number.scale}, number.scale);
 }
 
 enum status running_add_value(struct running *r, const struct value *v)
 {
+	struct integer n;
+	struct exact number;
 	struct wide x;
 	int scale;
 
@@ -86,8 +71,9 @@ enum status running_add_value(struct running *r, const struct value *v)
 		r->count++;
 	if (v->kind != DECIMAL_WIDE || wide_parse(v->text, v->nbytes, &x, &scale) != STATUS_OK)
 		return STATUS_OK;
-	r->count++;
-	return add_wide(r, &x, scale);
+	wide_to_integer(&x, wide_places(scale), &n);
+	number = exact_view(&n, wide_places(scale));
+	return add_number(r, &number, scale);
 }
 
 /* ---- variances ---- */
@@ -105,25 +91,25 @@ enum status running_spread_begin(struct running_spread *r, const struct column_p
 
 enum status running_spread_add(struct running_spread *r, const struct value *v)
 {
-	struct squares *squares = moments_cell(&r->so_far.moments, CELL_SQUARES);
+	const unsigned needs = MOMENT_COUNT | MOMENT_SUM | MOMENT_SQUARES;
+	struct exact *squares = moments_cell(&r->so_far.moments, CELL_SQUARES);
 
 	if (v->kind != DECIMAL_NUMBER || !squares)
-		return column_add_number(&r->so_far, MOMENT_COUNT | MOMENT_SUM | MOMENT_SQUARES, v); /* which makes them */
-	TRY(by_scale_add(&r->so_far.fast, v->number));
-	return squares_add_sum(squares, v->number.scale,
-			       (struct sum192){(uint128)((int128)v->number.significand * v->number.significand), 0});
+		return column_add_number(&r->so_far, needs, v); /* which makes them */
+	TRY(numbers_add(&r->so_far.numbers, v->number));
+	return exact_add_scaled(squares, (int128)v->number.significand * v->number.significand, 2 * v->number.scale);
 }
 
 /* Sets *out to the moments of a column. Returns false where they do not fit. */
 static bool moments_fit(const struct column_partial *column, struct short_moments *out)
 {
-	struct decimal_total total;
+	int128 squares;
 
-	out->count = column->fast.count;
-	if (column_has_wide(column) || !by_scale_total(&column->fast, &total, &out->scale))
+	if (column->numbers.form == NUMBERS_LONG || !exact_to_int128(moments_cell(&column->moments, CELL_SQUARES), 2 * column->numbers.scale, &squares))
 		return false;
-	out->sum = total.sum;
-	return squares_total(moments_cell(&column->moments, CELL_SQUARES), out->scale, &out->squares);
+	*out = (struct short_moments){.count = column->numbers.count, .scale = column->numbers.scale, .squares = (uint128)squares,
+				      .sum = column->numbers.form == NUMBERS_BIN ? column->numbers.bin.sum : 0};
+	return true;
 }
 
 char *running_spread_write(const struct running_spread *r, enum new_column_kind kind, char *to)

@@ -24,13 +24,14 @@ struct running {
 	enum new_column_kind kind; /* NEW_SUM ... NEW_MEAN */
 	bool counts_text;   /* the column does not parse: any value counts */
 	uint64_t count;     /* numbers so far */
+	int scale;          /* the largest of theirs, as in struct numbers */
 	struct exact total; /* owned */
 };
 
-/* Returns the sum, minimum or maximum in a fold. */
-static inline const struct wide *fold_total(enum new_column_kind kind, const struct wide_fold *f)
+/* Returns the sum, minimum or maximum of numbers. */
+static inline const struct exact *numbers_total(enum new_column_kind kind, const struct number_sums *n)
 {
-	return kind == NEW_MIN ? &f->min : kind == NEW_MAX ? &f->max : &f->sum;
+	return kind == NEW_MIN ? &n->min : kind == NEW_MAX ? &n->max : &n->sum;
 }
 
 /* Frees what r, a struct running, owns. r may be zeroed. */
@@ -47,20 +48,25 @@ enum status running_add_value(struct running *r, const struct value *v);
 /* Like running_add_value, for a number of the fast path. */
 enum status running_add_number(struct running *r, struct decimal number);
 
-/* Like running_add_number, with the common cases inline: a sum, and extremes of numbers of one scale. */
+/* Like running_add_number, with the common cases inline: a sum, and extremes of numbers that have no
+ * more digits after the point than those before. */
 static inline enum status running_add_decimal(struct running *r, struct decimal number)
 {
 	struct exact *total = &r->total;
+	int nplaces = total->scale - number.scale;
 	int128 x = number.significand;
 
-	if (r->kind == NEW_SUM) {
+	if (r->kind == NEW_SUM || r->kind == NEW_MEAN) {
 		r->count++;
-		return exact_add(total, number);
+		r->scale = number.scale > r->scale ? number.scale : r->scale;
+		return exact_add_decimal(total, number);
 	}
-	if (r->kind > NEW_MAX || r->count == 0 || total->is_long || number.scale != total->scale)
+	if (r->count == 0 || total->is_long || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
 		return running_add_number(r, number);
+	if (nplaces > 0)
+		x *= decimal_powers[nplaces];
 	r->count++;
-	if (r->kind == NEW_MIN ? x < total->value : x > total->value)
+	if (r->kind == NEW_MIN ? x < total->value : r->kind == NEW_MAX && x > total->value)
 		total->value = x;
 	return STATUS_OK;
 }
@@ -74,9 +80,8 @@ static inline char *running_write(const struct running *r, char text[WIDE_TEXT_N
 	if (r->kind != NEW_SUM && r->count == 0)
 		return text;
 	if (r->kind == NEW_MEAN)
-		return exact_write_mean(&r->total, r->total.scale, r->count, text);
-	return r->kind == NEW_SUM ? exact_write_sum(&r->total, r->total.scale, r->count, text)
-				  : exact_write(&r->total, text);
+		return exact_write_mean(&r->total, r->scale, r->count, text);
+	return r->kind == NEW_SUM ? exact_write_sum(&r->total, r->scale, r->count, text) : exact_write(&r->total, r->scale, text);
 }
 
 /* The numbers of a column so far, of which any statistic is the result of the records so far, exact and rounded once: the same

@@ -195,13 +195,14 @@ static void note_scale(struct running_window *r, int scale, bool leaves)
 /* Adds or subtracts a number's text. */
 static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
 {
+	struct integer n;
 	struct wide x;
 	int scale = recent_value_wide(v, &x);
 
 	note_scale(r, scale, negative);
-	if (negative)
-		wide_negate(&x);
-	return exact_add_wide(&r->sum, &x, scale);
+	wide_to_integer(&x, wide_places(scale), &n);
+	n.negative = n.negative != negative;
+	return exact_add_integer(&r->sum, &n, wide_places(scale));
 }
 
 /* Adds or subtracts a value whose scale is not above r's. */
@@ -213,7 +214,7 @@ static inline enum status add(struct running_window *r, const struct recent_valu
 		return STATUS_OK;
 	r->count += negative ? (uint64_t)-1 : 1;
 	number.significand = negative ? -number.significand : number.significand;
-	return v->kind == RECENT_NUMBER ? exact_add(&r->sum, number) : add_long(r, v, negative);
+	return v->kind == RECENT_NUMBER ? exact_add_decimal(&r->sum, number) : add_long(r, v, negative);
 }
 
 /* The scale of a number. */
@@ -232,8 +233,7 @@ static enum status take_in(void *context, const struct recent_value *v)
 	struct running_window *r = context;
 	int scale = scale_of(v);
 
-	if (scale > r->sum.scale)
-		TRY(exact_raise(&r->sum, scale));
+	r->scale = scale > r->scale ? scale : r->scale;
 	if (is_extreme(r->plan))
 		return extremes_add(&r->extremes, r->plan->kind == NEW_ROLLING_MAX, v);
 	return add(r, v, false);
@@ -258,8 +258,8 @@ static enum status begin(struct running_window *r, const struct window_fold *bef
 	r->count = r->ncoarsest = 0;
 	r->coarsest = 0;
 	r->last.kind = RECENT_NONE;
-	exact_clear(&r->sum);
-	TRY(exact_raise(&r->sum, scale));
+	exact_free(&r->sum);
+	r->scale = scale;
 	recent_clear(&r->recent);
 	r->recent.is_last = true;
 	if (r->plan->kind == NEW_EWMA) {
@@ -277,18 +277,9 @@ static enum status begin(struct running_window *r, const struct window_fold *bef
 	return recent_each(&before->recent, false, take_in_piece, take_in, r);
 }
 
-/* The largest scale of a column's numbers. */
-static int column_scale(const struct column_partial *numbers)
-{
-	uint32_t scales = numbers->fast.scales;
-	int scale = scales ? 31 - __builtin_clz(scales) : 0;
-
-	return column_has_wide(numbers) && numbers->wide->scale > scale ? numbers->wide->scale : scale;
-}
-
 enum status running_window_begin(struct running_window *r, const struct window_fold *before, const struct column_partial *numbers)
 {
-	return begin(r, before, column_scale(numbers));
+	return begin(r, before, numbers->numbers.scale);
 }
 
 /* Moves the window on by a record. */
@@ -346,12 +337,12 @@ static int window_scale(struct running_window *r)
 	}
 	if (r->coarsest)
 		return r->coarsest;
-	return wide_scale_is_rounded(r->sum.scale) ? WIDE_SCALE_MAX + 1 : r->sum.scale;
+	return wide_scale_is_rounded(r->scale) ? WIDE_SCALE_MAX + 1 : r->scale;
 }
 
 static char *write_sum_or_mean(struct running_window *r, char *to)
 {
-	int scale = r->sum.is_long ? window_scale(r) : 0;
+	int scale = window_scale(r);
 
 	return r->plan->kind == NEW_ROLLING_MEAN ? exact_write_mean(&r->sum, scale, r->count, to)
 						 : exact_write_sum(&r->sum, scale, r->count, to);
@@ -424,7 +415,7 @@ char *running_window_write(struct running_window *r, const struct recent_value *
 	if (slide(r, v) != STATUS_OK)
 		return NULL;
 	if (is_extreme(r->plan))
-		return write_extreme(r->extremes.n ? &at(&r->extremes, 0)->value : NULL, r->sum.scale, to);
+		return write_extreme(r->extremes.n ? &at(&r->extremes, 0)->value : NULL, r->scale, to);
 	return write_sum_or_mean(r, to);
 }
 
@@ -458,7 +449,7 @@ static int group_scale(struct group *group, const struct plan *plan, size_t i)
 	const struct plan_column *column = &plan->columns[plan->windows[i].column];
 	int scale = group_window(group, &plan->windows[i])->scale;
 	int in_cell = plan_column_has_cell(column) ? (int)group_cell_scale(group_cell(group, column)) : 0;
-	int in_rest = group->rest ? column_scale(&group->rest->columns[plan->windows[i].column]) : 0;
+	int in_rest = group->rest ? group->rest->columns[plan->windows[i].column].numbers.scale : 0;
 
 	scale = in_cell > scale ? in_cell : scale;
 	return in_rest > scale ? in_rest : scale;
@@ -490,9 +481,9 @@ static char *write_group_extreme(const struct group_window *w, bool is_max, cons
 /* Writes the sum or the mean of the window's numbers and the next one. */
 static char *write_group_sum(const struct group_window *w, bool is_mean, const struct recent_value *value, int scale, char *to)
 {
-	struct exact sum = {.scale = scale};
+	struct exact sum = {.scale = 0};
 	uint64_t count = value->kind == RECENT_NUMBER;
-	enum status status = count ? exact_add(&sum, value->number) : STATUS_OK;
+	enum status status = count ? exact_add_decimal(&sum, value->number) : STATUS_OK;
 	int128 at_scale = 0; /* most numbers have it; so few of them are far below its limits */
 
 	for (unsigned k = 0; k < w->n && status == STATUS_OK; k++) {
@@ -500,11 +491,10 @@ static char *write_group_sum(const struct group_window *w, bool is_mean, const s
 		if (w->kinds[k] == scale)
 			at_scale += group_window_numbers(w)[k];
 		else if (w->kinds[k] != GROUP_WINDOW_NONE)
-			status = exact_add(&sum, (struct decimal){group_window_numbers(w)[k], w->kinds[k]});
+			status = exact_add_decimal(&sum, (struct decimal){group_window_numbers(w)[k], w->kinds[k]});
 	}
 	if (status == STATUS_OK && at_scale)
 		status = exact_add_scaled(&sum, at_scale, scale);
-	scale = sum.is_long ? sum.scale : 0; /* none of the numbers was rounded */
 	if (status == STATUS_OK)
 		to = is_mean ? exact_write_mean(&sum, scale, count, to) : exact_write_sum(&sum, scale, count, to);
 	exact_free(&sum);

@@ -32,7 +32,8 @@ struct window_extremes {
 struct running_window {
 	const struct plan_window *plan; /* NULL: it has not begun */
 	struct recent recent; /* owned */
-	struct exact sum; /* its scale: the largest of all numbers so far, in the window or before it. Owned. */
+	struct exact sum; /* owned */
+	int scale;        /* the largest of all numbers so far, in the window or before it */
 	uint64_t count;   /* numbers in the window */
 	int coarsest;       /* the largest scale of the window's numbers that were rounded, or of more ... */
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */

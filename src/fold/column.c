@@ -61,8 +61,7 @@ enum status partial_need(struct partial *p, const struct plan *plan)
 
 void column_free(struct column_partial *column)
 {
-	by_scale_free(&column->fast);
-	free(column->wide);
+	numbers_free(&column->numbers);
 	moments_free(&column->moments);
 }
 
@@ -93,9 +92,7 @@ static void forget_offsets(struct column_partial *column)
 
 void column_clear(struct column_partial *column)
 {
-	by_scale_clear(&column->fast);
-	if (column->wide)
-		column->wide->count = 0;
+	numbers_free(&column->numbers);
 	moments_clear(&column->moments);
 	column->nmissing = column->ninvalid = column->nnuls = 0;
 	column->kind = COLUMN_UNKNOWN;
@@ -155,14 +152,6 @@ void partial_clear(struct partial *p)
 	p->head_nbytes = p->tail_offset = 0;
 }
 
-/* Gives the column a wide fold if it has none; NULL where memory ran out. */
-static struct wide_fold *wide_of(struct column_partial *column)
-{
-	if (!column->wide)
-		column->wide = calloc(1, sizeof *column->wide);
-	return column->wide;
-}
-
 enum column_kind column_kind(const struct column_partial *column)
 {
 	if (column->kind != COLUMN_UNKNOWN)
@@ -182,12 +171,7 @@ enum status column_combine(struct column_partial *column, const struct column_pa
 	column->nnuls += later->nnuls;
 	column->is_mixed |= later->is_mixed;
 	forget_offsets(column);
-	if (by_scale_combine(&column->fast, &later->fast) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	if (column_has_wide(later)) {
-		NEED(wide_of(column));
-		wide_fold_combine(column->wide, later->wide);
-	}
+	TRY(numbers_combine(&column->numbers, &later->numbers));
 	return moments_combine(&column->moments, &later->moments);
 }
 
@@ -262,14 +246,6 @@ enum status partial_fault(const struct partial *p, const struct plan *plan, enum
 	return status;
 }
 
-void column_numbers(const struct column_partial *column, struct wide_fold *out)
-{
-	memset(out, 0, sizeof *out);
-	if (column_has_wide(column))
-		*out = *column->wide;
-	wide_fold_add_bins(out, &column->fast);
-}
-
 static void note_first(size_t *first, size_t offset)
 {
 	if (offset < *first)
@@ -279,10 +255,13 @@ static void note_first(size_t *first, size_t offset)
 enum status column_add_wide(struct column_partial *column, unsigned needs, const struct wide *x,
 			    int scale)
 {
-	if (!wide_of(column) || moments_add_wide(&column->moments, needs, x, scale) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	wide_fold_add(column->wide, x, scale);
-	return STATUS_OK;
+	struct exact number;
+	struct integer n;
+
+	TRY(moments_add_wide(&column->moments, needs, x, scale));
+	wide_to_integer(x, wide_places(scale), &n);
+	number = exact_view(&n, wide_places(scale));
+	return numbers_add_sums(&column->numbers, &(struct number_sums){1, scale, number, number, number});
 }
 
 /* Folds a wide number. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is
@@ -305,8 +284,7 @@ static enum status add_fast_number(struct column_partial *column, unsigned needs
 {
 	uint8_t scale = (uint8_t)x.scale;
 
-	if (by_scale_add(&column->fast, x) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(numbers_add(&column->numbers, x));
 	return moments_add(&column->moments, needs, &x.significand, &scale, 1);
 }
 
@@ -368,7 +346,7 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 			     const struct value *v, size_t offset, enum status *why)
 {
 	if (!plan->parses) {
-		column->fast.count++;
+		column->numbers.count++;
 		return STATUS_OK;
 	}
 	if (v->kind != DECIMAL_NUMBER)

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "csv/field.h"
 #include "fold/moment.h"
-#include "number/by_scale.h"
+#include "number/numbers.h"
 #include "query/plan.h"
 #include "query/value.h"
 #include "number/wide.h"
@@ -30,9 +30,7 @@ enum column_kind { COLUMN_UNKNOWN, COLUMN_NUMBER, COLUMN_TEXT };
  * that was folded, OFFSET_NONE where there was none; they mean nothing after a
  * combine, which drops them. */
 struct column_partial {
-	struct by_scale fast;      /* numbers the fast path holds; also counts presence
-				    * in a column that does not parse */
-	struct wide_fold *wide;    /* the others; NULL until one came. Owned. */
+	struct numbers numbers;    /* also counts presence in a column that does not parse */
 	struct moment_cells moments; /* what else the plan's column needs */
 	uint64_t nmissing;
 	uint64_t ninvalid;
@@ -155,15 +153,6 @@ enum status column_add_wide(struct column_partial *column, unsigned needs, const
 
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);
-
-/* Whether the column has numbers that the fast path does not hold. */
-static inline bool column_has_wide(const struct column_partial *column)
-{
-	return column->wide && column->wide->count > 0;
-}
-
-/* All numbers of a column, wherever they were kept, as one fold. */
-void column_numbers(const struct column_partial *column, struct wide_fold *out);
 
 /* Folds a number of either kind into a column; any other value changes nothing. needs: the plan's
  * column's. Errors: STATUS_NO_MEMORY. */

@@ -72,7 +72,7 @@ static struct group_numbers numbers_of(struct group *g, const struct plan_column
 		x.bin.max = cell->extremes[1];
 	}
 	if (needs & MOMENT_SQUARES)
-		x.squares.low = group_joined(cell->squares);
+		x.squares = group_joined(cell->squares);
 	if (needs & MOMENT_CUBES)
 		x.cubes = (int128)group_joined(cell->cubes);
 	if (needs & MOMENT_FOURTHS)
@@ -90,7 +90,7 @@ static bool set_cell(struct group *g, const struct plan_column *column, const st
 	struct group_cell *cell = group_cell(g, column);
 	const unsigned needs = column->needs;
 
-	if (x->bin.sum != (int64_t)x->bin.sum || x->squares.high || x->logs.exponents2 != (int64_t)x->logs.exponents2 ||
+	if (x->bin.sum != (int64_t)x->bin.sum || x->squares_high || x->logs.exponents2 != (int64_t)x->logs.exponents2 ||
 	    x->logs.exponents10 != (int64_t)x->logs.exponents10)
 		return false;
 	cell->count_scale = x->count | (uint64_t)x->scale << GROUP_COUNT_BITS;
@@ -100,7 +100,7 @@ static bool set_cell(struct group *g, const struct plan_column *column, const st
 		cell->extremes[1] = x->bin.max;
 	}
 	if (needs & MOMENT_SQUARES)
-		group_split(cell->squares, x->squares.low);
+		group_split(cell->squares, x->squares);
 	if (needs & MOMENT_CUBES)
 		group_split(cell->cubes, (uint128)x->cubes);
 	if (needs & MOMENT_FOURTHS)
@@ -127,7 +127,7 @@ static bool set_scale(struct group_numbers *x, unsigned scale)
 	if (!decimal_rescale(&x->bin.sum, (int)nzeros) || !lengthen(&x->bin.min, nzeros) || !lengthen(&x->bin.max, nzeros))
 		return false;
 	for (unsigned i = 0; i < 2 * nzeros; i++)
-		if (__builtin_mul_overflow(x->squares.low, (uint128)10, &x->squares.low))
+		if (__builtin_mul_overflow(x->squares, (uint128)10, &x->squares))
 			return false;
 	x->scale = scale;
 	return decimal_rescale(&x->cubes, (int)(3 * nzeros)) && decimal_rescale(&x->fourths, (int)(4 * nzeros));
@@ -139,7 +139,7 @@ static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
 {
 	struct group_numbers other = *y;
 
-	if (y->squares.high || (x->scale < y->scale && !set_scale(x, y->scale)) ||
+	if (y->squares_high || (x->scale < y->scale && !set_scale(x, y->scale)) ||
 	    (y->scale < x->scale && !set_scale(&other, x->scale)))
 		return false;
 	x->count += other.count;
@@ -148,35 +148,45 @@ static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
 	x->bin.min = other.bin.min < x->bin.min ? other.bin.min : x->bin.min;
 	x->bin.max = other.bin.max > x->bin.max ? other.bin.max : x->bin.max;
 	return !__builtin_add_overflow(x->bin.sum, other.bin.sum, &x->bin.sum) &&
-	       !__builtin_add_overflow(x->squares.low, other.squares.low, &x->squares.low) &&
+	       !__builtin_add_overflow(x->squares, other.squares, &x->squares) &&
 	       !__builtin_add_overflow(x->cubes, other.cubes, &x->cubes) &&
 	       !__builtin_add_overflow(x->fourths, other.fourths, &x->fourths);
+}
+
+/* Adds a sum of powers to a column's. Errors: STATUS_NO_MEMORY. */
+static enum status add_powers(struct moment_cells *m, int cell, int128 sum, int scale)
+{
+	NEED(moments_need(m, cell));
+	return exact_add_scaled(moments_cell(m, cell), sum, scale);
 }
 
 /* Adds numbers to a column. Errors: STATUS_NO_MEMORY. */
 static enum status add_to_column(const struct group_numbers *x, unsigned needs, struct column_partial *column)
 {
 	struct moment_cells *m = &column->moments;
+	const unsigned long squares[] = {(unsigned long)x->squares, (unsigned long)(x->squares >> 64), x->squares_high};
 	const int scale = (int)x->scale;
 
 	if (x->count == 0)
 		return STATUS_OK;
-	if ((needs & MOMENT_SQUARES &&
-	     (!moments_need(m, CELL_SQUARES) || squares_add_sum(moments_cell(m, CELL_SQUARES), scale, x->squares) != STATUS_OK)) ||
-	    (needs & MOMENT_CUBES &&
-	     (!moments_need(m, CELL_CUBES) || powers_add_sum(moments_cell(m, CELL_CUBES), scale, x->cubes) != STATUS_OK)) ||
-	    (needs & MOMENT_FOURTHS &&
-	     (!moments_need(m, CELL_FOURTHS) || powers_add_sum(moments_cell(m, CELL_FOURTHS), scale, x->fourths) != STATUS_OK)))
-		return STATUS_NO_MEMORY;
-	if ((needs & MOMENT_LOGS && !moments_need(m, CELL_LOGS)) ||
-	    (needs & MOMENT_RECIPROCALS && !moments_need(m, CELL_RECIPROCALS)))
-		return STATUS_NO_MEMORY;
-	if (needs & MOMENT_LOGS)
+	if (needs & MOMENT_SQUARES) {
+		NEED(moments_need(m, CELL_SQUARES));
+		TRY(exact_add_limbs(moments_cell(m, CELL_SQUARES), squares, 3, false, 2 * scale));
+	}
+	if (needs & MOMENT_CUBES)
+		TRY(add_powers(m, CELL_CUBES, x->cubes, 3 * scale));
+	if (needs & MOMENT_FOURTHS)
+		TRY(add_powers(m, CELL_FOURTHS, x->fourths, 4 * scale));
+	if (needs & MOMENT_LOGS) {
+		NEED(moments_need(m, CELL_LOGS));
 		logarithm_combine(moments_cell(m, CELL_LOGS), &x->logs);
-	if (needs & MOMENT_RECIPROCALS)
+	}
+	if (needs & MOMENT_RECIPROCALS) {
+		NEED(moments_need(m, CELL_RECIPROCALS));
 		reciprocal_combine(&((struct reciprocals *)moments_cell(m, CELL_RECIPROCALS))->sum, &x->reciprocals);
-	column->fast.count += x->count;
-	return by_scale_add_bin(&column->fast, scale, &x->bin);
+	}
+	column->numbers.count += x->count;
+	return numbers_add_bin(&column->numbers, scale, &x->bin);
 }
 
 enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x)
@@ -199,7 +209,7 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	const int64_t x = number.significand;
 	const int128 square = (int128)x * x;
 	const uint8_t scale = (uint8_t)number.scale;
-	struct group_numbers one = {.count = 1, .scale = scale, .bin = {x, x, x}, .squares = {(uint128)square, 0}};
+	struct group_numbers one = {.count = 1, .scale = scale, .bin = {x, x, x}, .squares = (uint128)square};
 
 	if (needs & MOMENT_LOGS)
 		logarithm_add_rows(&one.logs, &x, &scale, 1);
@@ -312,7 +322,7 @@ enum status group_add_products(struct group *g, const struct plan *plan, size_t 
 	if (add_products(group_pair(g, &plan->pairs[i]), scale, products))
 		return STATUS_OK;
 	TRY(group_need_rest(g, plan));
-	return pair_add_products(&g->rest->pairs[i], scale, products);
+	return exact_add_scaled(&g->rest->pairs[i].products, products, (int)scale);
 }
 
 enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, int side, struct decimal number)
@@ -328,7 +338,7 @@ static enum status add_to_pair(const struct group_pair *cell, struct pair_partia
 {
 	int128 sum = group_pair_products(cell);
 
-	return sum ? pair_add_products(to, (unsigned)cell->scale, sum) : STATUS_OK;
+	return sum ? exact_add_scaled(&to->products, sum, (int)cell->scale) : STATUS_OK;
 }
 
 /* ---- ends ---- */
@@ -399,34 +409,18 @@ static enum status put_end(struct ends *to, enum end end, const struct plan *pla
 
 /* ---- quotients ---- */
 
-/* Adds a number of 192 bits x 10^-scale. */
-static void add_to_wide(struct wide *to, const uint64_t words[3], int scale)
-{
-	struct sum192 x = {(uint128)words[1] << 64 | words[0], words[2]};
-	const bool negative = sum192_is_negative(x);
-
-	for (x = negative ? sum192_negated(x) : x; x.low || x.high; scale -= DECIMAL_NDIGITS) {
-		int64_t piece = (int64_t)sum192_divide(&x, decimal_powers[DECIMAL_NDIGITS]);
-		wide_add_decimal(to, negative ? -piece : piece, scale);
-	}
-}
-
 /* Adds rounded numbers to a column. Errors: STATUS_NO_MEMORY. */
 static enum status add_quotients(const struct quotient_fold *x, struct column_partial *column)
 {
-	struct wide_fold fold = {.count = x->count, .scale = WIDE_SCALE_ROUNDED - x->least_scale};
+	struct number_sums numbers = {.count = x->count, .scale = WIDE_SCALE_ROUNDED - x->least_scale};
+	struct exact *sums[QUOTIENT_NSUMS] = {&numbers.sum, &numbers.min, &numbers.max};
+	struct integer n[QUOTIENT_NSUMS];
 
-	if (x->count == 0)
-		return STATUS_OK;
-	if (!column->wide)
-		column->wide = calloc(1, sizeof *column->wide);
-	if (!column->wide)
-		return STATUS_NO_MEMORY;
-	add_to_wide(&fold.sum, x->sum, x->scale);
-	add_to_wide(&fold.min, x->extremes[0], x->scale);
-	add_to_wide(&fold.max, x->extremes[1], x->scale);
-	wide_fold_combine(column->wide, &fold);
-	return STATUS_OK;
+	for (int i = 0; i < QUOTIENT_NSUMS; i++) {
+		integer_set_words(&n[i], x->sums[i], QUOTIENT_NWORDS);
+		*sums[i] = exact_view(&n[i], x->scale);
+	}
+	return x->count ? numbers_add_sums(&column->numbers, &numbers) : STATUS_OK;
 }
 
 enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
@@ -509,24 +503,31 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 {
 	const struct moment_cells *m = &column->moments;
 	const unsigned needs = plan->needs;
-	int scale = __builtin_ffs((int)column->fast.scales) - 1;
+	const struct numbers *numbers = &column->numbers;
+	int128 squares = 0;
 
-	*x = (struct group_numbers){.count = plan->parses ? 0 : column->fast.count};
-	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || column_has_wide(column) || column->nmissing || column->nnuls ||
+	*x = (struct group_numbers){.count = plan->parses ? 0 : column->numbers.count};
+	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || numbers->form == NUMBERS_LONG || column->nmissing || column->nnuls ||
 	    (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
-	if (!plan->parses || (column->fast.count == 0 && needs & MOMENT_ENDS))
+	if (!plan->parses || (column->numbers.count == 0 && needs & MOMENT_ENDS))
 		return true;
-	if (__builtin_popcount(column->fast.scales) != 1)
+	if (numbers->form != NUMBERS_BIN)
 		return false;
-	*x = (struct group_numbers){.count = column->fast.count, .scale = (unsigned)scale, .bin = by_scale_values(&column->fast)->bin};
+	*x = (struct group_numbers){.count = numbers->count, .scale = (unsigned)numbers->scale, .bin = numbers->bin};
 	if (moments_cell(m, CELL_LOGS))
 		logarithm_combine(&x->logs, moments_cell(m, CELL_LOGS));
-	if (moments_cell(m, CELL_RECIPROCALS)) /* none is wide */
-		reciprocal_combine(&x->reciprocals, &((const struct reciprocals *)moments_cell(m, CELL_RECIPROCALS))->sum);
-	return squares_total(moments_cell(m, CELL_SQUARES), scale, &x->squares.low) &&
-	       cubes_total(moments_cell(m, CELL_CUBES), scale, &x->cubes) &&
-	       fourths_total(moments_cell(m, CELL_FOURTHS), scale, &x->fourths);
+	if (moments_cell(m, CELL_RECIPROCALS)) { /* those of long numbers are apart */
+		const struct reciprocals *reciprocals = moments_cell(m, CELL_RECIPROCALS);
+		if (!exact_is_zero(&reciprocals->wide))
+			return false;
+		reciprocal_combine(&x->reciprocals, &reciprocals->sum);
+	}
+	if (!exact_to_int128(moments_cell(m, CELL_SQUARES), 2 * numbers->scale, &squares) || squares < 0)
+		return false;
+	x->squares = (uint128)squares;
+	return exact_to_int128(moments_cell(m, CELL_CUBES), 3 * numbers->scale, &x->cubes) &&
+	       exact_to_int128(moments_cell(m, CELL_FOURTHS), 4 * numbers->scale, &x->fourths);
 }
 
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
@@ -561,7 +562,7 @@ static enum status add_numbers_to_column(struct group *g, const struct plan *pla
 	(void)plan;
 	if (column->parses)
 		return add_to_column(&x, column->needs, to);
-	to->fast.count += x.count;
+	to->numbers.count += x.count;
 	return STATUS_OK;
 }
 

@@ -44,7 +44,7 @@ struct group_cell {
 
 /* A struct logarithm_sum; with MOMENT_LOGS, one follows the cell. */
 struct group_logs {
-	uint64_t mantissas[3];
+	unsigned long mantissas[3];
 	int64_t exponents2, exponents10;
 };
 
@@ -236,13 +236,12 @@ static inline void group_split(uint64_t half[2], uint128 x)
 
 static inline struct logarithm_sum group_logs_get(const struct group_logs *logs)
 {
-	return (struct logarithm_sum){{group_joined(logs->mantissas), logs->mantissas[2]}, logs->exponents2, logs->exponents10};
+	return (struct logarithm_sum){{logs->mantissas[0], logs->mantissas[1], logs->mantissas[2]}, logs->exponents2, logs->exponents10};
 }
 
 static inline void group_logs_set(struct group_logs *logs, const struct logarithm_sum *x)
 {
-	group_split(logs->mantissas, x->mantissas.low);
-	logs->mantissas[2] = x->mantissas.high;
+	memcpy(logs->mantissas, x->mantissas, sizeof logs->mantissas);
 	logs->exponents2 = (int64_t)x->exponents2;
 	logs->exponents10 = (int64_t)x->exponents10;
 }
@@ -348,7 +347,8 @@ struct group_numbers {
 	uint64_t count;
 	unsigned scale;
 	struct decimal_bin bin;
-	struct sum192 squares;
+	uint128 squares;
+	uint64_t squares_high; /* of a sum beyond 128 bits, which no cell holds */
 	int128 cubes, fourths;
 	struct logarithm_sum logs;
 	struct reciprocal_sum reciprocals;

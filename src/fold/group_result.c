@@ -95,12 +95,12 @@ static char *write_quotients(struct group *g, const struct plan_column *column, 
 	case OPERATION_COUNT:
 		return decimal_write_u64(to, x.count);
 	case OPERATION_SUM:
-		return quotient_fold_write(x.sum, x.scale, 1, places, to);
+		return quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, 1, places, to);
 	case OPERATION_MEAN: /* of which wide_format_mean drops what lies beyond the limbs */
-		return x.scale < WIDE_SCALE_MAX - 20 ? quotient_fold_write(x.sum, x.scale, x.count, places, to) : NULL;
+		return x.scale < WIDE_SCALE_MAX - 20 ? quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, x.count, places, to) : NULL;
 	case OPERATION_MIN:
 	case OPERATION_MAX:
-		return quotient_fold_write(x.extremes[operation == OPERATION_MAX], x.scale, 1, QUOTIENT_SCALE_NONE, to);
+		return quotient_fold_write(x.sums[operation == OPERATION_MAX ? QUOTIENT_MAX : QUOTIENT_MIN], x.scale, 1, QUOTIENT_SCALE_NONE, to);
 	default:
 		return NULL;
 	}

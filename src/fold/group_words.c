@@ -72,16 +72,24 @@ static size_t squares_word(const struct group_layout_column *column)
 	return column->needs & MOMENT_EXTREMES ? 5 : 3;
 }
 
-/* The parts of a sum of squares, without rest, divided by 10^(2 nzeros). */
-static struct sum192 squares_of(const uint64_t *part, unsigned nzeros)
+/* Sets the sum of squares to that of its parts, without rest, divided by 10^(2 nzeros). */
+static void set_squares(struct group_numbers *x, const uint64_t *part, unsigned nzeros)
 {
-	struct sum192 sum = {0, part[3] >> 32};
+	unsigned long words[3];
+	struct integer sum;
 
-	for (int i = 0; i < 4; i++)
-		sum192_add(&sum, (struct sum192){(uint128)part[i] << 32 * i, 0});
-	sum192_divide(&sum, decimal_powers[nzeros]);
-	sum192_divide(&sum, decimal_powers[nzeros]);
-	return sum;
+	integer_set(&sum, 0);
+	for (int i = 3; i >= 0; i--) {
+		struct integer next;
+		integer_multiply_short(&sum, (uint64_t)1 << 32);
+		integer_set(&next, part[i]);
+		integer_add(&sum, &next, false);
+	}
+	for (int i = 0; i < 2; i++)
+		integer_divide_short(&sum, decimal_powers[nzeros]);
+	integer_to_words(&sum, words, 3);
+	x->squares = (uint128)words[1] << 64 | words[0];
+	x->squares_high = words[2];
 }
 
 /* A cell's numbers, at the scale of that one of them that has the largest. All of them end in as many zeros as
@@ -106,7 +114,7 @@ static struct group_numbers numbers_of(const uint64_t *cell, const struct group_
 	if (nzeros > DECIMAL_NDIGITS) /* only 0 has so many */
 		return (struct group_numbers){.count = x.count, .scale = x.scale};
 	if (column->needs & MOMENT_SQUARES)
-		x.squares = squares_of(&cell[squares_word(column)], nzeros);
+		set_squares(&x, &cell[squares_word(column)], nzeros);
 	if (nzeros == 0)
 		return x;
 	power = (int64_t)decimal_powers[nzeros];

@@ -54,11 +54,11 @@ static void round_down(struct integer *x, const struct integer *width)
 }
 
 /* The number of bins, or HISTOGRAM_NBINS_MAX + 1 if there are more. max: of the numbers. */
-static size_t count_bins(const struct bins *b, const struct wide *max)
+static size_t count_bins(const struct bins *b, const struct exact *max)
 {
 	struct integer range, quotient;
 
-	wide_to_integer(max, b->places, &range);
+	exact_to_integer(max, b->places, &range);
 	integer_add(&range, &b->first, true);
 	integer_divide(&range, &b->width, &quotient);
 	if (quotient.nlimbs > 1 || integer_low(&quotient) >= HISTOGRAM_NBINS_MAX)
@@ -74,7 +74,7 @@ static int128 floor_to(int128 x, int128 width)
 }
 
 /* Sets what small bins have, if they are. */
-static void set_small(struct bins *b, const struct wide_fold *numbers, struct decimal width)
+static void set_small(struct bins *b, const struct number_sums *numbers, struct decimal width)
 {
 	const int128 most = DECIMAL_INT128_MAX / 4;
 	int128 min, max;
@@ -82,24 +82,22 @@ static void set_small(struct bins *b, const struct wide_fold *numbers, struct de
 	b->scale = numbers->scale > width.scale ? numbers->scale : width.scale;
 	b->width128 = width.significand;
 	b->is_small = decimal_rescale(&b->width128, b->scale - width.scale) &&
-		      wide_to_int128(&numbers->min, b->scale, &min) &&
-		      wide_to_int128(&numbers->max, b->scale, &max) && min > -most && max < most &&
+		      exact_to_int128(&numbers->min, b->scale, &min) &&
+		      exact_to_int128(&numbers->max, b->scale, &max) && min > -most && max < most &&
 		      b->width128 < most;
 	if (b->is_small)
 		b->first128 = floor_to(min, b->width128);
 }
 
 /* numbers: of the column, at least one. */
-static void bins_set(struct bins *b, const struct wide_fold *numbers, struct decimal width)
+static void bins_set(struct bins *b, const struct number_sums *numbers, struct decimal width)
 {
-	struct wide wide;
 	int scale = numbers->scale > width.scale ? numbers->scale : width.scale;
 
-	wide_set_decimal(&wide, width.significand, width.scale);
 	b->places = wide_places(scale);
 	b->width_scale = width.scale;
-	wide_to_integer(&wide, b->places, &b->width);
-	wide_to_integer(&numbers->min, b->places, &b->first);
+	exact_to_integer(&(struct exact){.value = width.significand, .scale = width.scale}, b->places, &b->width);
+	exact_to_integer(&numbers->min, b->places, &b->first);
 	round_down(&b->first, &b->width);
 	b->n = count_bins(b, &numbers->max);
 	set_small(b, numbers, width);
@@ -258,11 +256,11 @@ enum status histogram_table(const struct query *q, const struct partial *total, 
 {
 	const struct result *r = &q->results[0];
 	const struct column_partial *column = &total->columns[r->column];
-	struct wide_fold numbers;
+	struct number_sums numbers;
 	struct bins bins = {0};
 	enum status status;
 
-	column_numbers(column, &numbers);
+	numbers_get(&column->numbers, &numbers);
 	if (numbers.count > 0)
 		bins_set(&bins, &numbers, q->uses[r->use].width);
 	if (bins.n > HISTOGRAM_NBINS_MAX) {

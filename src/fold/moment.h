@@ -17,9 +17,8 @@
 
 #include "base/json_text.h"
 #include "base/status.h"
-#include "number/by_scale.h"
 #include "number/decimal.h"
-#include "number/integer.h"
+#include "number/exact.h"
 #include "number/reciprocal.h"
 #include "number/wide.h"
 #include "query/plan.h"
@@ -70,9 +69,9 @@ struct moment_ops {
 /* The cells in their order: CELL_id, which has the form of struct type and the functions of moment_ops, and is called name in
  * the text of a column and in struct column_moments (statistic.h). */
 #define MOMENT_CELLS(CELL) \
-	CELL(SQUARES, squares, squares, squares) \
-	CELL(CUBES, powers, cubes, cubes) \
-	CELL(FOURTHS, powers, fourths, fourths) \
+	CELL(SQUARES, exact, squares, squares) \
+	CELL(CUBES, exact, cubes, cubes) \
+	CELL(FOURTHS, exact, fourths, fourths) \
 	CELL(RECIPROCALS, reciprocals, reciprocals, reciprocals) \
 	CELL(LOGS, logarithm_sum, logs, logs) \
 	CELL(ENDS, ends, ends, ends) \
@@ -119,42 +118,16 @@ void *moments_need(struct moment_cells *m, int i);
  * Errors: STATUS_NO_MEMORY, and those of the moments' files. */
 enum status moments_combine(struct moment_cells *m, const struct moment_cells *later);
 
-/* ---- squares (moment_squares.c) ---- */
+/* ---- squares, cubes and fourth powers (moment_powers.c) ---- */
 
-struct squares;
-
-/* *out = the sum of the squares x 10^(2 scale), which is an integer: no number added had
- * more than scale digits after the point. s: NULL: of no numbers. scale: at most WIDE_POINT x WIDE_LIMB_DIGITS. */
-void squares_sum(const struct squares *s, int scale, struct integer *out);
-
-/* Adds a sum of squares of numbers with one scale: the integer sum x 10^(-2 scale). Errors:
- * STATUS_NO_MEMORY. */
-enum status squares_add_sum(struct squares *s, int scale, struct sum192 sum);
-
-/* Sets *out to the sum of the squares x 10^(2 scale); s: NULL, or as above. scale: at least every
- * number's. Returns false where that does not fit. */
-bool squares_total(const struct squares *s, int scale, uint128 *out);
-
-/* ---- cubes and fourth powers (moment_powers.c) ---- */
-
-struct powers;
-
-/* Like squares_sum, but times 10^(3 scale) or 10^(4 scale). */
-void cubes_sum(const struct powers *cubes, int scale, struct integer *out);
-void fourths_sum(const struct powers *fourths, int scale, struct integer *out);
-
-/* Like squares_add_sum. */
-enum status powers_add_sum(struct powers *p, int scale, int128 sum);
-
-/* Like squares_total. */
-bool cubes_total(const struct powers *cubes, int scale, int128 *out);
-bool fourths_total(const struct powers *fourths, int scale, int128 *out);
+/* Their cells are numbers: the sum of the powers. Of numbers with up to `scale` digits after the point, it is an integer x
+ * 10^(-power scale). */
 
 /* ---- reciprocals (moment_logs.c) ---- */
 
 struct reciprocals {
 	struct reciprocal_sum sum;
-	struct big_decimal *wide; /* what wide numbers add to it; NULL: 0. Owned. */
+	struct exact wide; /* what wide numbers add to it */
 };
 
 /* ---- the first and the last value (moment_ends.c) ---- */

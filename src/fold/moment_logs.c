@@ -4,7 +4,6 @@
  * the harmonic mean are made. See moment.h, number/logarithm.h and number/reciprocal.h. The other numbers have none; the
  * column's least number tells that there are any.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fold/moment.h"
@@ -69,7 +68,7 @@ static bool logs_is_empty(const void *cell)
 {
 	const struct logarithm_sum *sum = cell;
 
-	return !sum->mantissas.low && !sum->mantissas.high && !sum->exponents2 && !sum->exponents10;
+	return !sum->mantissas[0] && !sum->mantissas[1] && !sum->mantissas[2] && !sum->exponents2 && !sum->exponents10;
 }
 
 /* Whether count numbers may have these sums. */
@@ -81,12 +80,31 @@ static bool is_of(const struct logarithm_sum *sum, uint64_t count)
 	       sum->exponents10 >= -most10 && sum->exponents10 <= most10;
 }
 
+/* A sum of that many words, which is not negative. */
+static void words_text(struct json_text *j, unsigned long *word, int nwords)
+{
+	struct exact sum = {.scale = 0};
+	struct integer n;
+
+	integer_set_words(&n, word, nwords);
+	if (!j->reads) {
+		sum = exact_view(&n, 0);
+		exact_put(j, &sum);
+		return;
+	}
+	exact_get(j, &sum, 1);
+	exact_to_integer(&sum, 0, &n);
+	if (sum.scale > 0 || !integer_to_words(&n, word, nwords) || n.negative)
+		json_fail(j, STATUS_DAMAGED);
+	exact_free(&sum);
+}
+
 static void logs_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
 	struct logarithm_sum later = {.exponents2 = 0}, *sum = j->reads ? &later : cell;
 
 	json_mark(j, "[");
-	exact_sum192(json_next(j), &sum->mantissas);
+	words_text(json_next(j), sum->mantissas, 3);
 	exact_int128(json_next(j), &sum->exponents2);
 	exact_int128(json_next(j), &sum->exponents10);
 	json_mark(j, "]");
@@ -115,13 +133,12 @@ static void reciprocals_clear(void *cell)
 	struct reciprocals *r = cell;
 
 	memset(&r->sum, 0, sizeof r->sum);
-	if (r->wide)
-		big_decimal_set(r->wide, (struct decimal){0, 0});
+	exact_free(&r->wide);
 }
 
 static void reciprocals_free(void *cell)
 {
-	free(((struct reciprocals *)cell)->wide);
+	exact_free(&((struct reciprocals *)cell)->wide);
 }
 
 static enum status reciprocals_add(void *cell, const int64_t *significand, const uint8_t *scale, uint64_t rows)
@@ -138,13 +155,14 @@ static enum status reciprocals_add(void *cell, const int64_t *significand, const
 static enum status reciprocals_add_wide(void *cell, const struct wide *x, int scale)
 {
 	struct reciprocals *r = cell;
-	struct big_decimal value, reciprocal;
+	struct integer n, reciprocal;
+	int its_scale;
 
-	big_decimal_set_wide(&value, x, scale);
-	if (value.n.negative || integer_is_zero(&value.n))
+	wide_to_integer(x, wide_places(scale), &n);
+	if (n.negative || integer_is_zero(&n))
 		return STATUS_OK;
-	reciprocal_of_big(&reciprocal, &value);
-	return big_decimal_sum_up(&r->wide, &reciprocal);
+	reciprocal_of_long(&reciprocal, &its_scale, &n, wide_places(scale));
+	return exact_add_integer(&r->wide, &reciprocal, its_scale);
 }
 
 static enum status reciprocals_combine(void *cell, void *later_cell)
@@ -153,33 +171,29 @@ static enum status reciprocals_combine(void *cell, void *later_cell)
 	const struct reciprocals *later = later_cell;
 
 	reciprocal_combine(&r->sum, &later->sum);
-	return later->wide ? big_decimal_sum_up(&r->wide, later->wide) : STATUS_OK;
+	return exact_add(&r->wide, &later->wide);
 }
 
 static bool reciprocals_is_empty(const void *cell)
 {
 	const struct reciprocals *r = cell;
 
-	return reciprocal_is_zero(&r->sum) && !big_decimal_has(r->wide);
+	return reciprocal_is_zero(&r->sum) && exact_is_zero(&r->wide);
 }
 
 static void reciprocals_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	struct big_decimal wide;
-	struct reciprocals later = {.wide = NULL}, *r = j->reads ? &later : cell;
+	struct reciprocals later = {.wide = {.scale = 0}}, *r = j->reads ? &later : cell;
 
 	(void)source;
 	json_mark(j, "[");
-	exact_words(json_next(j), r->sum.word, RECIPROCAL_NWORDS);
-	if (json_item(j, big_decimal_has(r->wide))) {
-		later.wide = &wide;
-		exact_big(j, r->wide, RECIPROCAL_NPLACES, (WIDE_NLIMBS + RECIPROCAL_NPLACES / WIDE_LIMB_DIGITS) * WIDE_LIMB_DIGITS);
-	}
+	words_text(json_next(j), r->sum.word, RECIPROCAL_NWORDS);
+	if (json_item(j, !exact_is_zero(&r->wide)))
+		exact_text(j, &r->wide, 2);
 	json_mark(j, "]");
-	if (j->reads && later.sum.word[RECIPROCAL_NWORDS - 1] >> 63)
-		json_fail(j, STATUS_DAMAGED);
 	if (json_has_read(j) && reciprocals_combine(cell, &later) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
+	exact_free(&later.wide);
 }
 
 const struct moment_ops moment_reciprocals = {

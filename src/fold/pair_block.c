@@ -146,6 +146,11 @@ static enum status gather(const struct pair_fold *m, size_t c, bool shares_scale
 
 /* ---- products ---- */
 
+static enum status add_sum(struct pair_partial *pair, unsigned scale, int128 sum)
+{
+	return exact_add_scaled(&pair->products, sum, (int)scale);
+}
+
 static int128 sum_large(const int64_t *x, const int64_t *y)
 {
 	int128 sum = 0;
@@ -163,7 +168,7 @@ static enum status add_scales(struct pair_partial *pair, const struct pair_value
 	uint64_t scales = 0;
 
 	if (rows && (rows & (rows - 1)) == 0)
-		return pair_add_products(pair, x->scale[lowest(rows)] + y->scale[lowest(rows)],
+		return add_sum(pair, x->scale[lowest(rows)] + y->scale[lowest(rows)],
 					 (int128)x->value[lowest(rows)] * y->value[lowest(rows)]);
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows), scale = x->scale[row] + y->scale[row];
@@ -171,7 +176,7 @@ static enum status add_scales(struct pair_partial *pair, const struct pair_value
 		scales |= UINT64_C(1) << scale;
 	}
 	for (; scales; scales &= scales - 1)
-		TRY(pair_add_products(pair, lowest(scales), sums[lowest(scales)]));
+		TRY(add_sum(pair, lowest(scales), sums[lowest(scales)]));
 	return STATUS_OK;
 }
 
@@ -184,8 +189,8 @@ static enum status add_products(struct pair_partial *pair, const struct pair_val
 		return add_scales(pair, x, y, x->present & y->present);
 	if (x->nbits <= SMALL_NBITS_EACH && y->nbits <= SMALL_NBITS_EACH &&
 	    x->nbits + y->nbits <= SMALL_NBITS)
-		return pair_add_products(pair, scale, simd()->sum_products(x->value, y->value));
-	return pair_add_products(pair, scale, sum_large(x->value, y->value));
+		return add_sum(pair, scale, simd()->sum_products(x->value, y->value));
+	return add_sum(pair, scale, sum_large(x->value, y->value));
 }
 
 /* ---- wide numbers ---- */
@@ -210,17 +215,15 @@ static enum status add_wide_products(const struct pair_fold *m, const struct pla
 				     struct pair_partial *pair, uint64_t rows)
 {
 	for (; rows; rows &= rows - 1) {
-		struct big_decimal x, y;
+		struct integer x, y, product;
+		int x_scale, y_scale;
 		struct wide wide;
-		int scale;
-		if (read_wide(m, plan->x, lowest(rows), &wide, &scale) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-		big_decimal_set_wide(&x, &wide, scale);
-		if (read_wide(m, plan->y, lowest(rows), &wide, &scale) != STATUS_OK)
-			return STATUS_NO_MEMORY;
-		big_decimal_set_wide(&y, &wide, scale);
-		if (pair_add_wide(pair, &x, &y) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		TRY(read_wide(m, plan->x, lowest(rows), &wide, &x_scale));
+		wide_to_integer(&wide, wide_places(x_scale), &x);
+		TRY(read_wide(m, plan->y, lowest(rows), &wide, &y_scale));
+		wide_to_integer(&wide, wide_places(y_scale), &y);
+		integer_multiply(&product, &x, &y);
+		TRY(exact_add_integer(&pair->products, &product, wide_places(x_scale) + wide_places(y_scale)));
 	}
 	return STATUS_OK;
 }

@@ -50,138 +50,42 @@ static bool column_is_empty(const struct column_partial *column)
 	for (int i = 0; i < NCELLS; i++)
 		if (has_moment(&column->moments, i))
 			return false;
-	return column->fast.count == 0 && column->fast.scales == 0 && !column_has_wide(column) &&
+	return column->numbers.count == 0 && column->numbers.form == NUMBERS_NONE &&
 	       column->nmissing == 0 && column->ninvalid == 0;
 }
 
-/*
- * The numbers of the fast path lie in bins by their scales or, in groups, at one scale while they fit: it depends on how
- * the input was cut, and so do extremes that nobody needs. Their sum, extremes and largest scale do not: these are
- * written, in one bin.
- */
+#define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts */
 
-#define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts: so no sum of them is beyond 2^127 */
+/* What of a column is written. */
+enum column_form { COLUMN_EXTREMES, COLUMN_NO_EXTREMES, COLUMN_ALONE /* of a pair: without a partner */ };
 
-/* No sum of count numbers, each below 2^63, is larger. */
-static int128 sum_limit(uint64_t count)
+/* Sum and extremes of count numbers: the largest scale, then these. */
+static void numbers_text(struct json_text *j, struct numbers *numbers, uint64_t count, enum column_form form)
 {
-	return (int128)(count < COUNT_MAX ? count : COUNT_MAX) << 63;
-}
+	struct number_sums sums = {.count = count};
+	struct exact *of[] = {&sums.sum, &sums.min, &sums.max};
 
-/* Multiplies x by 10^nzeros. Returns false where it is no int64 then. */
-static bool lengthen(int64_t *x, int nzeros)
-{
-	int128 y = *x;
-
-	if (!decimal_rescale(&y, nzeros) || y != (int64_t)y)
-		return false;
-	*x = (int64_t)y;
-	return true;
-}
-
-/* Sets *out to all bins as one of the largest scale. Returns false where it is no bin that is read again. */
-static bool join_bins(const struct by_scale *fast, bool has_extremes, struct decimal_bin *out)
-{
-	const union scale_value *value = by_scale_values(fast);
-	const int128 most = sum_limit(fast->count);
-	int scale = 31 - __builtin_clz(fast->scales);
-
-	*out = (struct decimal_bin){0, INT64_MAX, INT64_MIN};
-	for (uint32_t left = fast->scales; left; left &= left - 1, value++) {
-		int nzeros = scale - __builtin_ctz(left);
-		struct decimal_bin bin = value->bin;
-		if (!decimal_rescale(&bin.sum, nzeros) || __builtin_add_overflow(out->sum, bin.sum, &out->sum))
-			return false;
-		if (!has_extremes || bin.min > bin.max)
-			continue;
-		if (!lengthen(&bin.min, nzeros) || !lengthen(&bin.max, nzeros))
-			return false;
-		out->min = bin.min < out->min ? bin.min : out->min;
-		out->max = bin.max > out->max ? bin.max : out->max;
-	}
-	return out->sum <= most && out->sum >= -most;
-}
-
-static void extreme_text(struct json_text *j, int64_t *x)
-{
-	int128 wide = *x;
-
-	exact_int128(j, &wide);
-	*x = (int64_t)wide;
-	if (*x != wide)
-		json_fail(j, STATUS_DAMAGED);
-}
-
-static void bin_text(struct json_text *j, int *scale, struct decimal_bin *bin)
-{
+	if (!j->reads)
+		numbers_get(numbers, &sums);
+	if (form == COLUMN_ALONE) /* nobody asks for the scale, which is the largest of all numbers of some rows (pair_block.c) */
+		sums.scale = 0;
 	json_mark(j, "[");
-	exact_scale(j, scale, DECIMAL_NSCALES);
-	exact_int128(json_next(j), &bin->sum);
-	extreme_text(json_next(j), &bin->min);
-	extreme_text(json_next(j), &bin->max);
+	exact_scale(j, &sums.scale, WIDE_SCALE_LAST + 1);
+	exact_text(json_next(j), &sums.sum, 1);
+	if (json_option(j, form == COLUMN_EXTREMES, ",")) {
+		exact_text(j, &sums.min, 1);
+		exact_text(json_next(j), &sums.max, 1);
+	}
 	json_mark(j, "]");
-}
-
-/* count: of the numbers whose sums the bins are. */
-static void get_bins(struct json_text *j, uint64_t count, struct by_scale *fast)
-{
-	const int128 most = sum_limit(count);
-
-	while (json_item(j, true)) {
-		struct decimal_bin bin = {0, 0, 0};
-		int scale = 0;
-		bin_text(j, &scale, &bin);
-		if (bin.sum > most || bin.sum < -most)
-			json_fail(j, STATUS_DAMAGED);
-		if (j->status == STATUS_OK && by_scale_add_bin(fast, scale, &bin) != STATUS_OK)
-			json_fail(j, STATUS_NO_MEMORY);
-	}
-}
-
-/* Writes the values without a partner. Their scales are those that all numbers of some rows had together
- * (pair_block.c), and nobody asks for them, nor for extremes. */
-static void put_alone_bins(struct json_text *j, const struct by_scale *fast)
-{
-	const union scale_value *value = by_scale_values(fast);
-	struct exact_sum total;
-
-	exact_sum_begin(&total, 1, DECIMAL_NSCALES - 1);
-	for (uint32_t left = fast->scales; left; left &= left - 1, value++) {
-		const uint64_t word[] = {(uint64_t)value->bin.sum, (uint64_t)((uint128)value->bin.sum >> 64)};
-		exact_sum_add(&total, word, 2, __builtin_ctz(left));
-	}
-	exact_sum_end(&total, 2);
-	for (int i = 0; i < total.npieces; i++) {
-		json_put(i == 0 ? json_member(j, "bins") : json_next(j), i == 0 ? "[[" : "[");
-		json_put_number(j, (uint64_t)total.pieces[i].scale);
-		exact_put_piece(json_next(j), &total, &total.pieces[i]);
-		json_put(j, ",\"9223372036854775807\",\"-9223372036854775808\"]"); /* the identities */
-	}
-	json_put(j, total.npieces ? "]" : "");
-}
-
-/* *wide: NULL: none. Owned. */
-static void wide_text(struct json_text *j, struct wide_fold **wide)
-{
-	struct wide_fold later = {.count = 0}, *w = j->reads ? &later : *wide;
-	struct wide *of[] = {&w->sum, &w->min, &w->max};
-
-	json_mark(j, "[");
-	json_number(j, &w->count);
-	exact_scale(json_next(j), &w->scale, WIDE_SCALE_LAST + 1);
-	for (int i = 0; i < 3; i++)
-		exact_wide(json_next(j), of[i]);
-	json_mark(j, "]");
-	if (j->reads && (later.count > COUNT_MAX || (*wide && (*wide)->count > COUNT_MAX)))
-		json_fail(j, STATUS_DAMAGED);
-	if (!json_has_read(j))
+	if (!j->reads)
 		return;
-	if (!*wide)
-		*wide = calloc(1, sizeof **wide);
-	if (*wide)
-		wide_fold_combine(*wide, &later);
-	else
+	sums.scale = sums.sum.scale > sums.scale ? sums.sum.scale : sums.scale;
+	if (exact_magnitude(&sums.sum) > WIDE_MAGNITUDE_MAX + decimal_ndigits(count))
+		json_fail(j, STATUS_DAMAGED);
+	if (json_has_read(j) && numbers_add_sums(numbers, &sums) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
+	for (int i = 0; i < 3; i++)
+		exact_free(of[i]);
 }
 
 static void kind_text(struct json_text *j, enum column_kind *kind)
@@ -221,31 +125,16 @@ static void moments_text(struct json_text *j, struct moment_cells *moments, cons
 	j->prefix = prefix;
 }
 
-/* What of a column is written. */
-enum column_form { COLUMN_EXTREMES, COLUMN_NO_EXTREMES, COLUMN_ALONE /* of a pair: without a partner */ };
-
 /* The members of a column. j->prefix: what the line begins with, if it may be broken. kind: is written. */
 static void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_kind kind,
 			   enum column_form form, uint64_t offset_bytes)
 {
-	bool has_bins = !j->reads && column->fast.scales != 0, is_joined = form == COLUMN_ALONE || !has_bins;
-	struct wide_fold all, *wide = column_has_wide(column) ? column->wide : NULL;
-	uint64_t count = 0, is_mixed = column->is_mixed;
-	struct decimal_bin bin;
-	int scale = has_bins ? 31 - __builtin_clz(column->fast.scales) : 0;
+	uint64_t count = j->reads ? 0 : column->numbers.count, is_mixed = column->is_mixed;
 
-	if (!is_joined && !(is_joined = join_bins(&column->fast, form == COLUMN_EXTREMES, &bin))) {
-		column_numbers(column, wide = &all);
-		if (form == COLUMN_NO_EXTREMES)
-			wide_clear(&all.min), wide_clear(&all.max);
-	}
-	if (json_may(j, true, "count")) {
-		count = is_joined ? column->fast.count : 0;
+	if (json_may(j, true, "count"))
 		json_number(j, &count);
-		column->fast.count += j->reads ? count : 0;
-		if (j->reads && (count > COUNT_MAX || column->fast.count > COUNT_MAX))
-			json_fail(j, STATUS_DAMAGED);
-	}
+	if (j->reads && (count > COUNT_MAX || column->numbers.count > COUNT_MAX))
+		json_fail(j, STATUS_DAMAGED);
 	if (json_may(j, kind != COLUMN_UNKNOWN, "kind"))
 		kind_text(j, j->reads ? &column->kind : &kind);
 	may_add(j, "missing", &column->nmissing);
@@ -253,20 +142,11 @@ static void column_members(struct json_text *j, struct column_partial *column, c
 	may_add(j, "nuls", &column->nnuls);
 	may_add(j, "mixed", &is_mixed);
 	column->is_mixed = is_mixed > 0;
-	if (has_bins && form == COLUMN_ALONE) {
-		put_alone_bins(j, &column->fast);
-	} else if (json_may(j, has_bins && is_joined, "bins")) {
-		json_mark(j, "[");
-		if (j->reads)
-			get_bins(j, count, &column->fast);
-		else
-			bin_text(j, &scale, &bin);
-		json_mark(j, "]");
-	}
-	if (json_may(j, wide, "wide"))
-		wide_text(j, j->reads ? &column->wide : &wide);
-	moments_text(j, &column->moments, &(struct moment_source){plan, offset_bytes, column->fast.count +
-								  (column_has_wide(column) ? column->wide->count : 0)});
+	if (json_may(j, column->numbers.form != NUMBERS_NONE, "numbers"))
+		numbers_text(j, &column->numbers, count, form);
+	else
+		column->numbers.count += j->reads ? count : 0;
+	moments_text(j, &column->moments, &(struct moment_source){plan, offset_bytes, column->numbers.count});
 }
 
 /* A column as an object, which is empty if the column is. */
@@ -293,63 +173,7 @@ static bool has_alone(const struct pair_partial *p, int side)
 
 static bool pair_is_empty(const struct pair_partial *p)
 {
-	for (int i = 0; i < 2; i++) {
-		const union scale_value *value = by_scale_values(&p->products[i]);
-		for (uint32_t left = p->products[i].scales; left; left &= left - 1, value++)
-			if (value->square.low || value->square.high)
-				return false;
-		if (big_decimal_has(p->wide[i]) || has_alone(p, i))
-			return false;
-	}
-	return true;
-}
-
-/* Where products that are read go. */
-struct products {
-	struct pair_partial *pair;
-	int half; /* of the scales */
-};
-
-static enum status add_product(void *products, int scale, struct sum192 sum)
-{
-	struct products *to = products;
-
-	return pair_add_sum(to->pair, (unsigned)(to->half * DECIMAL_NSCALES + scale), sum);
-}
-
-/* The total of the products, in two lists. Which scales they have depends on the rows around them, too. */
-static void products_text(struct json_text *j, struct pair_partial *p)
-{
-	struct exact_sum total;
-	int half = p->products[1].scales != 0;
-	uint32_t scales = p->products[half].scales;
-
-	if (!j->reads) {
-		exact_sum_begin(&total, 1, half * DECIMAL_NSCALES + (scales ? 31 - __builtin_clz(scales) : 0));
-		for (int i = 0; i < 2; i++)
-			exact_sum_add_scales(&total, &p->products[i], i * DECIMAL_NSCALES);
-		exact_sum_end(&total, 3);
-	}
-	json_mark(j, "[");
-	for (int i = 0; i < 2; i++) {
-		json_next(j);
-		if (j->reads)
-			exact_get_pieces(j, add_product, &(struct products){p, i});
-		else
-			exact_put_pieces(j, &total, i * DECIMAL_NSCALES, (i + 1) * DECIMAL_NSCALES);
-	}
-	json_mark(j, "]");
-}
-
-static void wide_products_text(struct json_text *j, struct pair_partial *p, int sign)
-{
-	struct big_decimal wide;
-	struct pair_partial later = {.wide = {NULL, NULL}};
-
-	later.wide[sign] = &wide;
-	exact_big(j, j->reads ? &wide : p->wide[sign], PAIR_WIDE_NDIGITS, 2 * WIDE_NLIMBS * WIDE_LIMB_DIGITS);
-	if (json_has_read(j) && pair_combine(p, &later) != STATUS_OK)
-		json_fail(j, STATUS_NO_MEMORY);
+	return exact_is_zero(&p->products) && !has_alone(p, PAIR_X) && !has_alone(p, PAIR_Y);
 }
 
 static void alone_text(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, int side)
@@ -364,11 +188,7 @@ static void alone_text(struct json_text *j, struct pair_partial *p, const struct
 
 static void pair_members(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, bool is_swapped)
 {
-	products_text(json_member(j, "products"), p);
-	if (json_may(j, big_decimal_has(p->wide[0]), "positive"))
-		wide_products_text(j, p, 0);
-	if (json_may(j, big_decimal_has(p->wide[1]), "negative"))
-		wide_products_text(j, p, 1);
+	exact_text(json_member(j, "products"), &p->products, 2);
 	if (json_may(j, has_alone(p, PAIR_X), "x"))
 		alone_text(j, p, plan, is_swapped ? PAIR_Y : PAIR_X);
 	if (json_may(j, has_alone(p, PAIR_Y), "y"))

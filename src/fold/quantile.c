@@ -107,7 +107,7 @@ static void sort_ranks(struct ranks *r)
 	r->is_wanted = n > 0;
 }
 
-void ranks_extent(const struct wide_fold *numbers, struct values_extent *out)
+void ranks_extent(const struct number_sums *numbers, struct values_extent *out)
 {
 	*out = (struct values_extent){numbers->count, numbers->scale, &numbers->min, &numbers->max};
 }
@@ -119,14 +119,14 @@ int ranks_nthreads(const struct query *q)
 
 static enum status ranks_select(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
-	struct wide_fold numbers;
+	struct number_sums numbers;
 	struct values_extent extent;
 
 	for (size_t c = 0; ranks && c < q->plan.ncolumns; c++) {
 		const struct column_partial *column = &total->columns[c];
 		if (!ranks[c].is_wanted)
 			continue;
-		column_numbers(column, &numbers);
+		numbers_get(&column->numbers, &numbers);
 		ranks_extent(&numbers, &extent);
 		TRY(values_select(moments_cell(&column->moments, CELL_VALUES), &extent, nthreads,
 				  ranks[c].at, ranks[c].n));
@@ -477,9 +477,15 @@ void quantile_trimmed_mean(const struct column_moments *m, char *text)
 {
 	const uint64_t n = m->numbers.count, ntrimmed = ntrimmed_of(m->percentile, n);
 
-	if (n > 0)
-		wide_format_mean(ntrimmed ? &find_rank(m->ranks, ntrimmed)->trimmed : &m->numbers.sum, m->numbers.scale,
-				 n - 2 * ntrimmed, text);
+	const int places = wide_places(m->numbers.scale);
+	struct exact sum = m->numbers.sum;
+	struct integer trimmed;
+
+	if (ntrimmed) {
+		wide_to_integer(&find_rank(m->ranks, ntrimmed)->trimmed, places, &trimmed);
+		sum = exact_view(&trimmed, places);
+	}
+	*exact_write_mean(&sum, m->numbers.scale, n - 2 * ntrimmed, text) = '\0';
 }
 
 /* ---- few numbers in memory ---- */

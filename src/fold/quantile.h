@@ -58,7 +58,7 @@ enum status ranks_narrow(struct ranks *ranks, size_t ncolumns, bool *more);
 int ranks_nthreads(const struct query *q);
 
 /* What a selection needs to know of a column's numbers, which must stay. */
-void ranks_extent(const struct wide_fold *numbers, struct values_extent *out);
+void ranks_extent(const struct number_sums *numbers, struct values_extent *out);
 void ranks_free(struct ranks *ranks, size_t ncolumns);
 
 /* Formulas (statistic.h). They write the exact value, with the column's scale or more digits, but a trimmed mean as a mean; nothing

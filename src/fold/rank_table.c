@@ -294,14 +294,14 @@ static enum status make_wide(struct rank_table *t, const struct values_blocks *b
 
 enum status rank_table_make(struct rank_table *t, const struct column_partial *column, int nthreads)
 {
-	struct wide_fold numbers;
+	struct number_sums numbers;
 	struct values_blocks blocks;
 	struct values_extent extent;
 	enum status status;
 	int128 low, high;
 
 	memset(t, 0, sizeof *t);
-	column_numbers(column, &numbers);
+	numbers_get(&column->numbers, &numbers);
 	if (numbers.count == 0)
 		return STATUS_OK;
 	extent = (struct values_extent){numbers.count, numbers.scale, &numbers.min, &numbers.max};

@@ -17,7 +17,7 @@
 
 uint64_t result_nnumbers(const struct column_partial *column)
 {
-	return column->fast.count + (column->wide ? column->wide->count : 0);
+	return column->numbers.count;
 }
 
 /* In the summary a column is text if more than a tenth of its values are no numbers: fewer are taken

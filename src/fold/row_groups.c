@@ -239,8 +239,7 @@ struct counts {
 
 static struct counts counts_of(const struct column_partial *c)
 {
-	return (struct counts){c->fast.count + (c->wide ? c->wide->count : 0), c->nmissing,
-			       c->ninvalid, c->nnuls};
+	return (struct counts){c->numbers.count, c->nmissing, c->ninvalid, c->nnuls};
 }
 
 static void note_least(size_t *to, size_t offset)
@@ -255,7 +254,7 @@ static void carry_over(const struct grouping *m, size_t c, struct column_partial
 	struct column_partial *to = &m->out->columns[c];
 	struct counts now = counts_of(from);
 
-	to->fast.count += now.nnumbers - before.nnumbers;
+	to->numbers.count += now.nnumbers - before.nnumbers;
 	to->nmissing += now.nmissing - before.nmissing;
 	to->ninvalid += now.ninvalid - before.ninvalid;
 	to->nnuls += now.nnuls - before.nnuls;
@@ -496,7 +495,7 @@ static void count_numbers(const struct grouping *m, size_t c, const struct simd_
 {
 	struct column_partial *column = &m->out->columns[c];
 
-	column->fast.count += count_of(rows & x->numbers);
+	column->numbers.count += count_of(rows & x->numbers);
 	column->nmissing += count_of(rows & x->empty);
 	if (rows & x->numbers)
 		note_least(&column->first_number_offset,
@@ -514,7 +513,7 @@ static bool quotient_at(const struct grouping *m, size_t c, unsigned row, struct
 /* Counts a rounded number of column c. */
 static void count_quotient(const struct grouping *m, size_t c, unsigned row)
 {
-	m->out->columns[c].fast.count++;
+	m->out->columns[c].numbers.count++;
 	note_least(&m->out->columns[c].first_number_offset, row_block_offset(&m->f->block, c, row));
 }
 
@@ -572,7 +571,7 @@ static enum status fold_presence(const struct grouping *m, size_t c)
 		if (column->needs & MOMENT_TEXTS && is == ROW_PRESENT)
 			group_add_text(group, column, &(struct text_at){value, (uint32_t)nbytes, text_key(value, (uint32_t)nbytes)});
 		group_cell(group, column)->count_scale += is == ROW_PRESENT;
-		m->out->columns[c].fast.count += is == ROW_PRESENT;
+		m->out->columns[c].numbers.count += is == ROW_PRESENT;
 		m->out->columns[c].nmissing += is == ROW_MISSING;
 	}
 	return fold_singles(m, c, others);
@@ -699,7 +698,7 @@ static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t
 				put_text(m, text, nbytes, group_tuple_text(t, column));
 			if (is_present && column->needs & MOMENT_TEXTS)
 				group_end_set(group_tuple_end(t, column), text_key(text, (uint32_t)nbytes), text, nbytes, true);
-			counts->fast.count += !x && is_present;
+			counts->numbers.count += !x && is_present;
 			counts->nmissing += !x && !is_present;
 		}
 		if (!x)

@@ -83,7 +83,7 @@ enum status row_keys_note(struct row_folder *f, const char *text, size_t c,
 	}
 	if (keys)
 		keys->log.nspans += n;
-	column->fast.count += n;
+	column->numbers.count += n;
 	column->nmissing += row - n;
 	*ndone = row;
 	return STATUS_OK;

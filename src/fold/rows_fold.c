@@ -312,7 +312,7 @@ static struct row_fields fields_of(const struct fold *m, size_t c, const struct 
 /* Adds the dense fold of the current column to its bins, and clears it. */
 static enum status end_column(const struct fold *m, size_t c)
 {
-	enum status status = by_scale_add_fold(&m->out->columns[c].fast, &m->f->fold);
+	enum status status = numbers_add_fold(&m->out->columns[c].numbers, &m->f->fold);
 
 	decimal_fold_clear(&m->f->fold);
 	return status;
@@ -352,7 +352,7 @@ static enum status fold_row(const struct fold *m, size_t c, size_t n, const uint
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		if (x.numbers >> i & 1) {
 			note_first_number(&columns[i], (uint32_t)(ends[i - 1] + 1));
-			status = by_scale_add(&columns[i].fast, (struct decimal){x.significand[i], x.scale[i]});
+			status = numbers_add(&columns[i].numbers, (struct decimal){x.significand[i], x.scale[i]});
 		} else {
 			status = fold_field(m, c + i, row_field(m->text, ends + i, false));
 		}

@@ -21,7 +21,7 @@
 
 static void statistic_sum(const struct column_moments *m, char *text)
 {
-	wide_format_sum(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
+	*exact_write_sum(&m->numbers.sum, m->numbers.scale, m->numbers.count, text) = '\0';
 }
 
 static void statistic_count(const struct column_moments *m, char *text)
@@ -32,7 +32,7 @@ static void statistic_count(const struct column_moments *m, char *text)
 static void statistic_extreme(const struct column_moments *m, char *text)
 {
 	if (m->numbers.count > 0)
-		wide_format(m->operation == OPERATION_MIN ? &m->numbers.min : &m->numbers.max, m->numbers.scale, text);
+		*exact_write(m->operation == OPERATION_MIN ? &m->numbers.min : &m->numbers.max, m->numbers.scale, text) = '\0';
 }
 
 /* How many digits after the point are right of each number of a column; scale: the largest of theirs. May be negative. Of
@@ -55,8 +55,7 @@ static int statistic_ndigits(int places, struct ratio deviation)
 
 static void statistic_mean(const struct column_moments *m, char *text)
 {
-	if (m->numbers.count > 0)
-		wide_format_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
+	*exact_write_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text) = '\0';
 }
 
 static void statistic_end(const struct column_moments *m, char *text)
@@ -67,33 +66,41 @@ static void statistic_end(const struct column_moments *m, char *text)
 		wide_format(&x, m->numbers.scale, text);
 }
 
+/* *out = (x - y) x 10^places */
+static void subtract(const struct exact *x, const struct exact *y, int places, struct integer *out)
+{
+	struct integer subtrahend;
+
+	exact_to_integer(x, places, out);
+	exact_to_integer(y, places, &subtrahend);
+	integer_add(out, &subtrahend, true);
+}
+
 static void statistic_range(const struct column_moments *m, char *text)
 {
-	struct wide range = m->numbers.min;
+	const int places = wide_places(m->numbers.scale);
+	struct integer difference;
+	struct exact range;
 
-	if (m->numbers.count == 0)
-		return;
-	wide_negate(&range);
-	wide_add(&range, &m->numbers.max);
-	wide_format_sum(&range, m->numbers.scale, 2, text);
+	subtract(&m->numbers.max, &m->numbers.min, places, &difference);
+	range = exact_view(&difference, places);
+	if (m->numbers.count > 0)
+		*exact_write_sum(&range, m->numbers.scale, 2, text) = '\0';
 }
 
 /* The geometric and the harmonic mean: of numbers of which one is 0, they are 0; a negative one leaves them without a value. The
  * part by which the mean is wrong is a mean of those by which the numbers are, of which the least number has the largest. */
 static void statistic_positive_mean(const struct column_moments *m, char *text)
 {
-	const int ndigits = statistic_places(m->numbers.scale) + wide_magnitude(&m->numbers.min) - 1;
-	struct wide zero;
-	int sign;
+	const int ndigits = statistic_places(m->numbers.scale) + exact_magnitude(&m->numbers.min) - 1;
+	const int sign = exact_compare(&m->numbers.min, &(struct exact){.scale = 0});
 
-	wide_clear(&zero);
-	sign = wide_compare(&m->numbers.min, &zero);
 	if (m->numbers.count > 0 && sign == 0)
 		strcpy(text, "0");
 	else if (m->numbers.count > 0 && sign > 0 && m->operation == OPERATION_GEOMEAN)
 		logarithm_format_mean(m->logs, m->numbers.count, ndigits, text);
 	else if (m->reciprocals && sign > 0)
-		reciprocal_format_mean(&m->reciprocals->sum, m->reciprocals->wide, m->numbers.count, ndigits, text);
+		reciprocal_format_mean(&m->reciprocals->sum, &m->reciprocals->wide, m->numbers.count, ndigits, text);
 }
 
 /* What is made of a variance with divisor n - nless: itself or its root, or that of its n-th part, the variance of the mean. */
@@ -119,9 +126,9 @@ static void statistic_spread(const struct column_moments *m, char *text)
 
 	if (n <= s->nless)
 		return;
-	squares_sum(m->squares, places, &numerator);
+	exact_to_integer(m->squares, 2 * places, &numerator);
 	integer_multiply_short(&numerator, n);
-	wide_to_integer(&m->numbers.sum, places, &sum);
+	exact_to_integer(&m->numbers.sum, places, &sum);
 	integer_multiply(&square, &sum, &sum);
 	integer_add(&numerator, &square, true);
 	integer_set(&denominator, (uint128)n * (n - s->nless));
@@ -165,7 +172,7 @@ static void statistic_rms(const struct column_moments *m, char *text)
 
 	if (m->numbers.count == 0)
 		return;
-	squares_sum(m->squares, places, &squares);
+	exact_to_integer(m->squares, 2 * places, &squares);
 	integer_set(&count, m->numbers.count);
 	ratio_format((struct ratio){&squares, &count, 2 * places, true}, RATIO_ALL, statistic_places(m->numbers.scale), text);
 }
@@ -386,11 +393,11 @@ static void statistic_shape(const struct column_moments *m, char *text)
 	if (m->numbers.count < nleast_of(m->operation))
 		return;
 	s.n = m->numbers.count;
-	wide_to_integer(&m->numbers.sum, scale, &s.s1);
-	squares_sum(m->squares, scale, &s.s2);
-	cubes_sum(m->cubes, scale, &s.s3);
+	exact_to_integer(&m->numbers.sum, scale, &s.s1);
+	exact_to_integer(m->squares, 2 * scale, &s.s2);
+	exact_to_integer(m->cubes, 3 * scale, &s.s3);
 	if (m->operation >= OPERATION_KURTOSIS)
-		fourths_sum(m->fourths, scale, &s.s4);
+		exact_to_integer(m->fourths, 4 * scale, &s.s4);
 	format_shape(m->operation, &s, statistic_places(m->numbers.scale), scale, text);
 }
 
@@ -446,7 +453,7 @@ char *statistic_write_short(enum operation operation, const struct short_moments
 /* One column's sums over the records that have both values. */
 struct side {
 	uint64_t n;
-	struct wide_fold numbers; /* the column's, but for the sum */
+	struct number_sums numbers; /* the column's, with those without a partner */
 	int places;             /* statistic_places of the numbers */
 	int scale;              /* no number has more digits after the point */
 	struct integer sum;     /* x 10^scale */
@@ -465,37 +472,25 @@ typedef void pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_NB
 
 /* ---- sums ---- */
 
-/* *x -= y */
-static void subtract(struct wide *x, const struct wide *y)
-{
-	struct wide negated = *y;
-
-	wide_negate(&negated);
-	wide_add(x, &negated);
-}
-
 /* Reads a side: the column's numbers less those alone. needs: see struct plan_pair. */
 static void read_side(const struct column_partial *column, const struct column_partial *alone,
 		      unsigned needs, struct side *out)
 {
-	struct wide_fold *numbers = &out->numbers, lone = {.count = 0};
-	const struct squares *squares = moments_cell(&column->moments, CELL_SQUARES);
+	struct number_sums *numbers = &out->numbers, lone = {.count = 0};
 
-	column_numbers(column, numbers);
+	numbers_get(&column->numbers, numbers);
 	if (alone)
-		column_numbers(alone, &lone);
+		numbers_get(&alone->numbers, &lone);
 	out->n = numbers->count - lone.count;
 	out->places = statistic_places(numbers->scale);
 	out->scale = wide_places(numbers->scale);
-	if (lone.count)
-		subtract(&numbers->sum, &lone.sum);
-	wide_to_integer(&numbers->sum, out->scale, &out->sum);
+	subtract(&numbers->sum, &lone.sum, out->scale, &out->sum);
 	if (!(needs & MOMENT_SQUARES))
 		return;
-	squares_sum(squares, out->scale, &out->squares);
+	exact_to_integer(moments_cell(&column->moments, CELL_SQUARES), 2 * out->scale, &out->squares);
 	if (lone.count) {
 		struct integer rest;
-		squares_sum(moments_cell(&alone->moments, CELL_SQUARES), out->scale, &rest);
+		exact_to_integer(moments_cell(&alone->moments, CELL_SQUARES), 2 * out->scale, &rest);
 		integer_add(&out->squares, &rest, true);
 	}
 }
@@ -507,7 +502,7 @@ static void read_pair(const struct plan_pair *plan, const struct partial *total,
 
 	for (int i = 0; i < PAIR_NSIDES; i++)
 		read_side(&total->columns[columns[i]], p->alone[i], plan->needs, &out->sides[i]);
-	pair_products(p, out->sides[0].scale + out->sides[1].scale, &out->products);
+	exact_to_integer(&p->products, out->sides[0].scale + out->sides[1].scale, &out->products);
 }
 
 /* *out = n times the sum of products, less the product of the sums; of a side with itself: A or B. */
@@ -537,10 +532,10 @@ static int least(int a, int b)
 /* The magnitude of the largest difference of two numbers. */
 static int range_magnitude(const struct side *side)
 {
-	struct wide range = side->numbers.max;
+	struct integer range;
 
-	subtract(&range, &side->numbers.min);
-	return wide_magnitude(&range);
+	subtract(&side->numbers.max, &side->numbers.min, side->scale, &range);
+	return integer_is_zero(&range) ? EXACT_MAGNITUDE_OF_0 : integer_ndigits(&range) - side->scale;
 }
 
 /* Whether numbers differ by their errors alone. */
@@ -552,8 +547,8 @@ static bool is_constant(const struct side *side)
 /* Whether the sum is not 0 for the errors alone. */
 static bool is_noise(const struct side *side)
 {
-	return is_rounded(side) &&
-	       wide_magnitude(&side->numbers.sum) <= -wide_sum_places(side->numbers.scale, side->numbers.count);
+	return is_rounded(side) && (integer_is_zero(&side->sum) || integer_ndigits(&side->sum) - side->scale <=
+									   -wide_sum_places(side->numbers.scale, side->numbers.count));
 }
 
 /* ---- formulas ---- */
@@ -619,12 +614,12 @@ static void keep_larger(struct integer *x, struct integer *y)
 static int count_places_by_weights(const struct pair_sums *s)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
-	const struct wide *const ends[] = {&x->numbers.min, &x->numbers.max};
+	const struct exact *const ends[] = {&x->numbers.min, &x->numbers.max};
 	struct integer largest, end, deviation, square; /* times the sum of the weights */
 
 	integer_set(&largest, 0);
 	for (int i = 0; i < 2; i++) {
-		wide_to_integer(ends[i], x->scale, &end);
+		exact_to_integer(ends[i], x->scale, &end);
 		integer_multiply(&deviation, &end, &weights->sum);
 		integer_add(&deviation, &s->products, true);
 		keep_larger(&largest, &deviation);
@@ -642,8 +637,8 @@ static int count_places_by_numbers(const struct pair_sums *s)
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
 	struct integer min, max;
 
-	wide_to_integer(&weights->numbers.min, weights->scale, &min);
-	wide_to_integer(&weights->numbers.max, weights->scale, &max);
+	exact_to_integer(&weights->numbers.min, weights->scale, &min);
+	exact_to_integer(&weights->numbers.max, weights->scale, &max);
 	if (!min.negative || max.negative || integer_is_zero(&max))
 		return x->places;
 	keep_larger(&max, &min);
@@ -749,7 +744,7 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
 #undef CELL
 	if (!has_texts)
 		out->text_keys = NULL;
-	column_numbers(column, &out->numbers);
+	numbers_get(&column->numbers, &out->numbers);
 }
 
 const char *statistic_end_text(enum operation operation, const struct column_moments *m, bool is_text)

@@ -26,7 +26,7 @@ struct ranks; /* quantile.h */
 struct column_moments {
 	enum operation operation; /* that is computed: statistic_format sets it */
 	uint64_t npresent;        /* values that are not missing, text where text is allowed */
-	struct wide_fold numbers; /* count, sum, extremes, and the largest scale */
+	struct number_sums numbers; /* count, sum, extremes, and the largest scale */
 	const struct ranks *ranks;     /* all that its quantiles need; NULL: none */
 	struct percentile percentile;  /* of --pNN */
 #define CELL(id, type, ops, name) const struct type *name; /* NULL where it is not asked for, or has no value */

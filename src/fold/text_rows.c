@@ -267,7 +267,7 @@ static void count_taken(struct column_partial *out, const struct text_rows *fiel
 
 	out->nmissing += (uint64_t)__builtin_popcountll(taken->missing);
 	if (!fields->parses) {
-		out->fast.count += ntexts;
+		out->numbers.count += ntexts;
 	} else if (ntexts > 0) {
 		end = fields->ends + (size_t)__builtin_ctzll(taken->texts) * fields->stride;
 		begin = (uint32_t)(end[-1] + 1);

@@ -70,13 +70,17 @@ static int64_t key_of_wide(const struct wide *x)
 void values_keys_choose(struct values_keys *keys, const struct values_extent *extent, int128 *low,
 			int128 *high)
 {
+	struct wide x;
+
 	keys->scale = extent->scale;
-	if (!wide_to_int128(extent->min, keys->scale, low) ||
-	    !wide_to_int128(extent->max, keys->scale, high) ||
+	if (!exact_to_int128(extent->min, keys->scale, low) ||
+	    !exact_to_int128(extent->max, keys->scale, high) ||
 	    *low < -(DECIMAL_INT128_MAX / 2) || *high > DECIMAL_INT128_MAX / 2) {
 		keys->kind = KEY_OF_WIDE;
-		*low = key_of_wide(extent->min);
-		*high = key_of_wide(extent->max);
+		exact_to_wide(extent->min, &x);
+		*low = key_of_wide(&x);
+		exact_to_wide(extent->max, &x);
+		*high = key_of_wide(&x);
 	} else {
 		keys->kind = *low < INT64_MIN || *high > INT64_MAX ? KEY_128 : KEY_64;
 	}

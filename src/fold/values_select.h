@@ -22,11 +22,11 @@ struct ranked {
 	struct wide trimmed; /* that sum */
 };
 
-/* What the fold of a column knows of its numbers: as in struct wide_fold. */
+/* What the fold of a column knows of its numbers: as in struct number_sums. */
 struct values_extent {
 	uint64_t count;
 	int scale; /* the largest of all numbers */
-	const struct wide *min, *max;
+	const struct exact *min, *max;
 };
 
 /* Sets the values and the sums of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below

@@ -215,8 +215,8 @@ struct decimal_bin {
 };
 
 /* A fold of fast-path numbers. Bin s is defined only where bit s of scales is set, so that
- * clearing and combining cost what is used, not 1 KiB. Inner loops fold into it; columns keep the
- * packed struct by_scale (by_scale.h). */
+ * clearing and combining cost what is used, not 1 KiB. Inner loops fold into it; columns keep
+ * struct numbers (numbers.h). */
 struct decimal_fold {
 	uint64_t count;
 	uint32_t scales;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * exact.h - an exact number that grows: 128 bits while it fits, then limbs. Its scale is the largest of the
- * numbers that were added, so its text depends on those numbers only, not on their order.
+ * exact.h - the number that grows: 128 bits while it fits, then GMP's limbs; with a scale, which is the largest of the
+ * numbers that were added, so its text depends on those numbers only, not on their order. All sums are made of it: of
+ * numbers, of their squares and higher powers, of products, of running totals and windows.
+ *
+ * Functions that can fail return STATUS_NO_MEMORY, and leave the number's value as it was.
  */
 #ifndef GPUSTAT_EXACT_H
 #define GPUSTAT_EXACT_H
@@ -12,40 +15,51 @@
 #include "base/status.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
+#include "number/integer.h"
 #include "number/wide.h"
 
 /* Zeroed: 0, owns nothing. */
 struct exact {
-	int scale;          /* never falls; that of a rounded number (wide.h) only if is_long */
-	bool is_long;       /* stays until exact_clear or exact_set */
-	int128 value;       /* x 10^scale, unless is_long */
-	struct wide *limbs; /* the number, if is_long. Owned; NULL until needed */
+	union {
+		int128 value; /* x 10^scale, unless is_long */
+		struct {
+			unsigned long *limb; /* of the magnitude, as in struct integer; owned, but by a view */
+			int32_t nlimbs, capacity;
+		};
+	};
+	int32_t scale; /* never falls */
+	bool is_long;  /* stays */
+	bool negative; /* a long one */
 };
 
-/* Frees what x owns. */
+/* Makes x 0, at scale 0, and frees what it owns. */
 void exact_free(struct exact *x);
 
-/* x = 0, at scale 0. Keeps x's memory. */
-void exact_clear(struct exact *x);
+bool exact_is_zero(const struct exact *x);
 
-/* x = value, which has that scale; short if it fits. Keeps x's memory. Errors: STATUS_NO_MEMORY. */
-enum status exact_set(struct exact *x, const struct wide *value, int scale);
-
-/* Makes x long. Errors: STATUS_NO_MEMORY; x is then unchanged, as by all functions below. */
-enum status exact_widen(struct exact *x);
-
-/* Gives x a scale of at least `scale`. Errors: as above. */
+/* Gives x a scale of at least `scale`. */
 enum status exact_raise(struct exact *x, int scale);
 
-/* x += y, which has that scale. Errors: as above. */
-enum status exact_add_wide(struct exact *x, const struct wide *y, int scale);
-
-/* x += significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX. Errors: as above. */
+/* x += significand x 10^-scale, scale >= 0 */
 enum status exact_add_scaled(struct exact *x, int128 significand, int scale);
+
+/* x += a magnitude of nlimbs limbs, the least significant first, x 10^-scale, or -= one. */
+enum status exact_add_limbs(struct exact *x, const unsigned long *limb, int nlimbs, bool negative, int scale);
+
+static inline enum status exact_add_integer(struct exact *x, const struct integer *n, int scale)
+{
+	return exact_add_limbs(x, n->limb, n->nlimbs, n->negative, scale);
+}
+
+/* The number n x 10^-scale, to be read: its limbs are n's. */
+struct exact exact_view(struct integer *n, int scale);
+
+/* x += y */
+enum status exact_add(struct exact *x, const struct exact *y);
 
 /* Like exact_add_scaled, with the common case inline: a sum that fits, of a number with no more digits after
  * the point than those before. */
-static inline enum status exact_add(struct exact *x, struct decimal number)
+static inline enum status exact_add_decimal(struct exact *x, struct decimal number)
 {
 	int nplaces = x->scale - number.scale;
 	int128 sum, term = number.significand;
@@ -60,19 +74,40 @@ static inline enum status exact_add(struct exact *x, struct decimal number)
 	return STATUS_OK;
 }
 
-/* Writes x, one of the numbers that it was given, in plain decimal at its scale. No terminator. Returns the text's end,
- * at most WIDE_TEXT_NBYTES on. */
-static inline char *exact_write(const struct exact *x, char *to)
+/* *out = x x 10^places, which is an integer; of NULL 0. */
+void exact_to_integer(const struct exact *x, int places, struct integer *out);
+
+/* The same where it fits; else, or where `places` is the scale of a rounded number, returns false. */
+bool exact_to_int128(const struct exact *x, int places, int128 *out);
+
+void exact_to_wide(const struct exact *x, struct wide *out);
+
+/* y's value becomes x's. */
+enum status exact_copy(struct exact *x, const struct exact *y);
+
+/* -1, 0 or 1 as x is less than, equal to or greater than y. */
+int exact_compare(const struct exact *x, const struct exact *y);
+
+/* Returns m with 10^(m - 1) <= |x| < 10^m; of 0 the smallest that can be. */
+#define EXACT_MAGNITUDE_OF_0 (-WIDE_POINT * WIDE_LIMB_DIGITS)
+int exact_magnitude(const struct exact *x);
+
+/* Writes x in plain decimal, in at most WIDE_TEXT_NBYTES. scale: at least x's, or that of a rounded number (wide.h). No
+ * terminator. Returns the text's end. */
+char *exact_write_any(const struct exact *x, int scale, char *to);
+
+static inline char *exact_write(const struct exact *x, int scale, char *to)
 {
-	return x->is_long ? to + wide_format(x->limbs, x->scale, to) : decimal_write(to, x->value, x->scale);
+	return !x->is_long && scale == x->scale ? decimal_write(to, x->value, scale) : exact_write_any(x, scale, to);
 }
 
-/* Like exact_write, for x the sum of count numbers. scale: the largest of theirs, if x is long; see
- * wide_format_sum. */
+/* Like exact_write, for x the sum of count numbers; scale: the largest of theirs. If one of them was rounded, x is rounded
+ * half-even to the digits that are right. */
+char *exact_write_sum_any(const struct exact *x, int scale, uint64_t count, char *to);
+
 static inline char *exact_write_sum(const struct exact *x, int scale, uint64_t count, char *to)
 {
-	return x->is_long ? to + wide_format_sum(x->limbs, scale, count, to)
-			  : decimal_write(to, x->value, x->scale);
+	return !x->is_long && scale == x->scale ? decimal_write(to, x->value, scale) : exact_write_sum_any(x, scale, count, to);
 }
 
 /* Writes the mean of count numbers, of which x is the sum, in no more than RATIO_TEXT_NBYTES, as ratio_format does; nothing of

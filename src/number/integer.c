@@ -13,9 +13,9 @@
 _Static_assert(GMP_NUMB_BITS == 64 && sizeof(mp_limb_t) == sizeof(unsigned long), "a limb is a long of 64 bits");
 
 /* The length without zero limbs at the top. */
-static int significant(const struct integer *x, int nlimbs)
+static int significant(const unsigned long *limb, int nlimbs)
 {
-	while (nlimbs > 0 && x->limb[nlimbs - 1] == 0)
+	while (nlimbs > 0 && limb[nlimbs - 1] == 0)
 		nlimbs--;
 	return nlimbs;
 }
@@ -78,26 +78,17 @@ void integer_set_digits(struct integer *x, const char *digits, size_t n)
 	}
 }
 
-void integer_set_words(struct integer *x, const uint64_t *word, int nwords)
+void integer_set_words(struct integer *x, const unsigned long *word, int nwords)
 {
 	x->negative = word[nwords - 1] >> 63;
 	for (int i = 0; i < nwords; i++)
 		x->limb[i] = x->negative ? ~word[i] : word[i];
-	x->nlimbs = significant(x, nwords);
+	x->nlimbs = significant(x->limb, nwords);
 	if (x->negative)
 		multiply_add(x, 1, 1);
 }
 
-void integer_add_words(struct integer *to, const uint64_t *word, int nwords, int ndigits)
-{
-	struct integer x;
-
-	integer_set_words(&x, word, nwords);
-	integer_shift(&x, ndigits);
-	integer_add(to, &x, false);
-}
-
-bool integer_to_words(const struct integer *x, uint64_t *word, int nwords)
+bool integer_to_words(const struct integer *x, unsigned long *word, int nwords)
 {
 	const bool negative = x->negative && x->nlimbs > 0;
 	uint64_t carry = negative;
@@ -112,11 +103,16 @@ bool integer_to_words(const struct integer *x, uint64_t *word, int nwords)
 	return word[nwords - 1] >> 63 == negative;
 }
 
+static int compare_limbs(const unsigned long *a, int na, const unsigned long *b, int nb)
+{
+	if (na != nb)
+		return na < nb ? -1 : 1;
+	return na == 0 ? 0 : mpn_cmp(a, b, na);
+}
+
 static int compare_magnitudes(const struct integer *a, const struct integer *b)
 {
-	if (a->nlimbs != b->nlimbs)
-		return a->nlimbs < b->nlimbs ? -1 : 1;
-	return a->nlimbs == 0 ? 0 : mpn_cmp(a->limb, b->limb, a->nlimbs);
+	return compare_limbs(a->limb, a->nlimbs, b->limb, b->nlimbs);
 }
 
 int integer_compare(const struct integer *a, const struct integer *b)
@@ -130,24 +126,26 @@ int integer_compare(const struct integer *a, const struct integer *b)
 	return (order > 0) - (order < 0);
 }
 
+int integer_add_limbs(unsigned long *to, int nto, bool *to_negative, const unsigned long *x, int nx, bool negative)
+{
+	const bool is_shorter = compare_limbs(to, nto, x, nx) < 0;
+	const unsigned long *longer = is_shorter ? x : to, *other = is_shorter ? to : x;
+	int n = is_shorter ? nx : nto, nother = is_shorter ? nto : nx;
+
+	if (nx == 0)
+		return nto;
+	if (*to_negative == negative) {
+		to[n] = mpn_add(to, longer, n, other, nother);
+		return n + (to[n] != 0);
+	}
+	mpn_sub(to, longer, n, other, nother);
+	*to_negative = *to_negative != is_shorter;
+	return significant(to, n);
+}
+
 void integer_add(struct integer *to, const struct integer *x, bool subtract)
 {
-	const bool negative = x->negative != subtract, is_shorter = compare_magnitudes(to, x) < 0;
-	const struct integer *longer = is_shorter ? x : to, *other = is_shorter ? to : x;
-	const int nlimbs = longer->nlimbs;
-	mp_limb_t carry;
-
-	if (x->nlimbs == 0)
-		return;
-	if (to->negative == negative) {
-		carry = mpn_add(to->limb, longer->limb, nlimbs, other->limb, other->nlimbs);
-		to->limb[nlimbs] = carry;
-		to->nlimbs = nlimbs + (carry != 0);
-		return;
-	}
-	mpn_sub(to->limb, longer->limb, nlimbs, other->limb, other->nlimbs);
-	to->nlimbs = significant(to, nlimbs);
-	to->negative = to->negative != is_shorter;
+	to->nlimbs = integer_add_limbs(to->limb, to->nlimbs, &to->negative, x->limb, x->nlimbs, x->negative != subtract);
 }
 
 void integer_multiply(struct integer *product, const struct integer *a, const struct integer *b)
@@ -159,7 +157,7 @@ void integer_multiply(struct integer *product, const struct integer *a, const st
 	if (other->nlimbs == 0)
 		return;
 	mpn_mul(product->limb, longer->limb, longer->nlimbs, other->limb, other->nlimbs);
-	product->nlimbs = significant(product, a->nlimbs + b->nlimbs);
+	product->nlimbs = significant(product->limb, a->nlimbs + b->nlimbs);
 }
 
 void integer_multiply_short(struct integer *x, uint64_t factor)
@@ -182,7 +180,7 @@ uint64_t integer_divide_short(struct integer *x, uint64_t divisor)
 	if (divisor == 1 || x->nlimbs == 0)
 		return 0;
 	rest = mpn_divrem_1(x->limb, 0, x->limb, x->nlimbs, divisor);
-	x->nlimbs = significant(x, x->nlimbs);
+	x->nlimbs = significant(x->limb, x->nlimbs);
 	return rest;
 }
 
@@ -193,8 +191,8 @@ void integer_divide(struct integer *x, const struct integer *divisor, struct int
 	if (x->nlimbs < divisor->nlimbs)
 		return;
 	mpn_tdiv_qr(quotient->limb, x->limb, 0, x->limb, x->nlimbs, divisor->limb, divisor->nlimbs);
-	quotient->nlimbs = significant(quotient, x->nlimbs - divisor->nlimbs + 1);
-	x->nlimbs = significant(x, divisor->nlimbs);
+	quotient->nlimbs = significant(quotient->limb, x->nlimbs - divisor->nlimbs + 1);
+	x->nlimbs = significant(x->limb, divisor->nlimbs);
 }
 
 static void set_power(struct integer *x, int ndigits)

@@ -59,18 +59,21 @@ void integer_set_limbs(struct integer *x, const int64_t *limb, int nlimbs, int n
 /* *x = digits[0 .. n), n <= INTEGER_NDIGITS. */
 void integer_set_digits(struct integer *x, const char *digits, size_t n);
 
-/* *x = a two's complement of nwords <= 5 words, the least significant first; *to += one x 10^ndigits, ndigits >= 0. */
-void integer_set_words(struct integer *x, const uint64_t *word, int nwords);
-void integer_add_words(struct integer *to, const uint64_t *word, int nwords, int ndigits);
+/* *x = a two's complement of nwords words, the least significant first. */
+void integer_set_words(struct integer *x, const unsigned long *word, int nwords);
 
 /* Sets word[0 .. nwords) to such a two's complement. Returns false where that does not fit. */
-bool integer_to_words(const struct integer *x, uint64_t *word, int nwords);
+bool integer_to_words(const struct integer *x, unsigned long *word, int nwords);
 
 /* -1, 0 or 1 as a is less than, equal to or greater than b. */
 int integer_compare(const struct integer *a, const struct integer *b);
 
 /* *to += x, or -= x. x may be to. */
 void integer_add(struct integer *to, const struct integer *x, bool subtract);
+
+/* Adds limbs, the least significant first, of which the highest is not 0, to others; *to_negative and negative: their signs. `to` has
+ * room for one limb more than the longer one has. Returns how many there are then. */
+int integer_add_limbs(unsigned long *to, int nto, bool *to_negative, const unsigned long *x, int nx, bool negative);
 
 /* *product = a x b, at most INTEGER_NLIMBS limbs together. a may be b; product must be neither. */
 void integer_multiply(struct integer *product, const struct integer *a, const struct integer *b);

@@ -20,6 +20,7 @@
  */
 #include "number/logarithm.h"
 
+#include <gmp.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -151,12 +152,22 @@ static int leading_zeros(uint128 x)
 	return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
 }
 
+/* *sum += x */
+static void add_mantissas(struct logarithm_sum *sum, uint128 x)
+{
+	const uint128 low = (uint128)sum->mantissas[0] + (uint64_t)x, high = (x >> 64) + sum->mantissas[1] + (low >> 64);
+
+	sum->mantissas[0] = (unsigned long)low;
+	sum->mantissas[1] = (unsigned long)high;
+	sum->mantissas[2] += (unsigned long)(high >> 64);
+}
+
 void logarithm_add(struct logarithm_sum *sum, uint128 significand, int exponent10)
 {
 	int nzeros = leading_zeros(significand);
 
 	need_tables();
-	sum192_add(&sum->mantissas, (struct sum192){log_of_mantissa(significand << nzeros), 0});
+	add_mantissas(sum, log_of_mantissa(significand << nzeros));
 	sum->exponents2 += 127 - nzeros;
 	sum->exponents10 += exponent10;
 }
@@ -177,7 +188,7 @@ void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
 		exponents2 += 63 - nzeros;
 		exponents10 -= scale[i];
 	}
-	sum192_add(&sum->mantissas, (struct sum192){mantissas, 0});
+	add_mantissas(sum, mantissas);
 	sum->exponents2 += exponents2;
 	sum->exponents10 += exponents10;
 }
@@ -185,27 +196,26 @@ void logarithm_add_rows(struct logarithm_sum *sum, const int64_t *significand,
 /* Each is the logarithm of less than 2: below 2^SUM_NBITS. */
 bool logarithm_mantissas_fit(const struct logarithm_sum *sum, uint64_t n)
 {
-	uint128 whole = (uint128)sum->mantissas.high << (128 - SUM_NBITS) | sum->mantissas.low >> SUM_NBITS;
+	const uint128 whole = ((uint128)sum->mantissas[2] << 64 | sum->mantissas[1]) >> (SUM_NBITS - 64);
 
-	return whole < n || (whole == 0 && sum->mantissas.low == 0);
+	return whole < n || (whole == 0 && !sum->mantissas[0] && !sum->mantissas[1]);
 }
 
 void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *later)
 {
-	sum192_add(&sum->mantissas, later->mantissas);
+	mpn_add_n(sum->mantissas, sum->mantissas, later->mantissas, 3);
 	sum->exponents2 += later->exponents2;
 	sum->exponents10 += later->exponents10;
 }
 
 /* ---- the mean ---- */
 
-/* *sum += x n */
-static void sum192_add_product(struct sum192 *sum, uint128 x, uint64_t n)
+/* *sum += x n, but for the exponents. */
+static void add_product(struct logarithm_sum *sum, uint128 x, uint64_t n)
 {
-	uint128 low = (uint128)(uint64_t)x * n, high = (x >> 64) * n;
+	const unsigned long limb[2] = {(unsigned long)x, (unsigned long)(x >> 64)};
 
-	sum192_add(sum, (struct sum192){low, 0});
-	sum192_add(sum, (struct sum192){high << 64, (uint64_t)(high >> 64)});
+	sum->mantissas[2] += mpn_addmul_1(sum->mantissas, limb, 2, n);
 }
 
 /* n x, in units of 2^-SUM_NBITS; x: of 2^-UNIT_NBITS. */
@@ -239,21 +249,21 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int nd
 	const uint128 ten16 = 10000000000000000, ten32 = ten16 * ten16;
 	const int more = UNIT_NBITS - SUM_NBITS;
 	static const struct logarithm_sum none;
-	struct sum192 rest;
 	struct integer numerator, one;
+	struct logarithm_sum rest;
 	uint64_t rest2, rest10;
 	int exponent2, exponent10, ntens;
 	uint128 log;
 
 	need_tables();
 	sum = sum ? sum : &none;
-	rest = sum->mantissas;
+	rest = *sum;
 	exponent2 = divide_down(sum->exponents2, n, &rest2);
 	exponent10 = divide_down(sum->exponents10, n, &rest10);
-	sum192_add_product(&rest, table.ln2 >> more, rest2);
-	sum192_add_product(&rest, table.ln10 >> more, rest10);
-	sum192_divide(&rest, n); /* it fits in 128 bits */
-	log = rest.low + multiple(table.ln2, (unsigned)exponent2);
+	add_product(&rest, table.ln2 >> more, rest2);
+	add_product(&rest, table.ln10 >> more, rest10);
+	mpn_divrem_1(rest.mantissas, 0, rest.mantissas, 3, n); /* it fits in 128 bits */
+	log = ((uint128)rest.mantissas[1] << 64 | rest.mantissas[0]) + multiple(table.ln2, (unsigned)exponent2);
 	ntens = (int)(log / ((table.ln10 >> more) + 1));
 	log = exponential(log - multiple(table.ln10, (unsigned)ntens));
 	integer_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);
@@ -268,21 +278,19 @@ void logarithm_add_count(struct logarithm_sum *sum, uint64_t count)
 	int nzeros = __builtin_clzll(count);
 
 	need_tables();
-	sum192_add_product(&sum->mantissas, log_of_mantissa((uint128)count << (64 + nzeros)), count);
+	add_product(sum, log_of_mantissa((uint128)count << (64 + nzeros)), count);
 	sum->exponents2 += (int128)count * (63 - nzeros);
 }
 
-/* n ln(n) - sum, which is not negative. */
-static struct sum192 entropy_times_count(const struct logarithm_sum *sum, uint64_t n)
+/* *out = n ln(n) - sum, which is not negative. */
+static void entropy_times_count(const struct logarithm_sum *sum, uint64_t n, struct integer *out)
 {
 	struct logarithm_sum whole = {.exponents2 = 0};
-	struct sum192 out;
 
 	logarithm_add_count(&whole, n);
-	sum192_add_product(&whole.mantissas, table.ln2 >> (UNIT_NBITS - SUM_NBITS), (uint64_t)(whole.exponents2 - sum->exponents2));
-	out.low = whole.mantissas.low - sum->mantissas.low;
-	out.high = whole.mantissas.high - sum->mantissas.high - (out.low > whole.mantissas.low);
-	return out;
+	add_product(&whole, table.ln2 >> (UNIT_NBITS - SUM_NBITS), (uint64_t)(whole.exponents2 - sum->exponents2));
+	mpn_sub_n(whole.mantissas, whole.mantissas, sum->mantissas, 3);
+	integer_set_words(out, whole.mantissas, 3);
 }
 
 /* The logarithms of n numbers, and ln 2 as often as 64 n times, are wrong by less than n << ERROR_NBITS units in all. What is
@@ -291,13 +299,10 @@ static struct sum192 entropy_times_count(const struct logarithm_sum *sum, uint64
 
 void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text)
 {
-	const struct sum192 total = entropy_times_count(sum, n); /* makes the tables */
-	const uint128 ln2 = table.ln2 >> (UNIT_NBITS - SUM_NBITS);
 	struct integer numerator, denominator, rest, error, nbits;
 
-	integer_set(&denominator, ln2);
-	integer_set(&numerator, 0);
-	sum192_add_to(&numerator, total, 0);
+	entropy_times_count(sum, n, &numerator); /* makes the tables */
+	integer_set(&denominator, table.ln2 >> (UNIT_NBITS - SUM_NBITS));
 	integer_set(&error, (uint128)n << ERROR_NBITS);
 	integer_copy(&rest, &numerator);
 	integer_add(&rest, &error, false);

@@ -14,12 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "number/by_scale.h"
 #include "number/ratio.h"
 
 /* The sums over up to 2^64 numbers. Zeroed: of none. */
 struct logarithm_sum {
-	struct sum192 mantissas; /* in units of 2^-120 */
+	unsigned long mantissas[3]; /* in units of 2^-120, the least significant word first */
 	int128 exponents2, exponents10;
 };
 

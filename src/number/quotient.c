@@ -7,7 +7,9 @@
  */
 #include "number/quotient.h"
 
-#include "number/by_scale.h"
+#include <gmp.h>
+#include <string.h>
+
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
@@ -119,26 +121,19 @@ size_t quotient_format(const struct quotient *q, char *text)
 
 /* ---- short sums ---- */
 
-static struct sum192 words_get(const uint64_t words[3])
+static void words_set(unsigned long words[QUOTIENT_NWORDS], int128 x)
 {
-	return (struct sum192){(uint128)words[1] << 64 | words[0], words[2]};
-}
-
-static void words_set(uint64_t words[3], struct sum192 x)
-{
-	words[0] = (uint64_t)x.low;
-	words[1] = (uint64_t)(x.low >> 64);
-	words[2] = x.high;
+	words[0] = (unsigned long)x;
+	words[1] = (unsigned long)(x >> 64);
+	words[2] = x < 0 ? ~0ul : 0;
 }
 
 struct quotient_fold quotient_fold_of(const struct quotient *q)
 {
-	const struct sum192 x = sum192_of(q->negative ? -(int128)q->magnitude : (int128)q->magnitude);
 	struct quotient_fold one = {.count = 1, .scale = q->scale, .least_scale = q->scale};
 
-	words_set(one.sum, x);
-	words_set(one.extremes[0], x);
-	words_set(one.extremes[1], x);
+	for (int i = 0; i < QUOTIENT_NSUMS; i++)
+		words_set(one.sums[i], q->negative ? -(int128)q->magnitude : (int128)q->magnitude);
 	return one;
 }
 
@@ -146,75 +141,64 @@ struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t s
 {
 	struct quotient_fold fold = {.count = count, .scale = scale, .least_scale = QUOTIENT_SCALE_NONE};
 
-	words_set(fold.sum, sum192_of(sum));
-	words_set(fold.extremes[0], sum192_of(least));
-	words_set(fold.extremes[1], sum192_of(greatest));
+	words_set(fold.sums[QUOTIENT_SUM], sum);
+	words_set(fold.sums[QUOTIENT_MIN], least);
+	words_set(fold.sums[QUOTIENT_MAX], greatest);
 	return fold;
 }
 
-/* Multiplies by 10^nzeros; false where that does not fit. */
-static bool lengthen(uint64_t words[3], int nzeros)
-{
-	struct sum192 x = words_get(words);
-	const bool negative = sum192_is_negative(x);
-
-	x = negative ? sum192_negated(x) : x;
-	if (x.low == 0 && x.high == 0)
-		return true;
-	for (int n; nzeros > 0; nzeros -= n) {
-		uint128 low, middle, high;
-		n = nzeros < STEP_NDIGITS ? nzeros : STEP_NDIGITS;
-		low = (uint128)(uint64_t)x.low * decimal_powers[n];
-		middle = (x.low >> 64) * decimal_powers[n] + (low >> 64);
-		high = (uint128)x.high * decimal_powers[n] + (middle >> 64);
-		if (high >> 63)
-			return false;
-		x = (struct sum192){middle << 64 | (uint64_t)low, (uint64_t)high};
-	}
-	words_set(words, negative ? sum192_negated(x) : x);
-	return true;
-}
-
+/* Gives the numbers a scale that is not smaller than theirs; false where that does not fit. */
 static bool set_scale(struct quotient_fold *f, int scale)
 {
 	const int nzeros = scale - f->scale;
+	struct integer x;
 
 	f->scale = scale;
-	return lengthen(f->sum, nzeros) && lengthen(f->extremes[0], nzeros) && lengthen(f->extremes[1], nzeros);
+	for (int i = 0; nzeros > 0 && i < QUOTIENT_NSUMS; i++) {
+		integer_set_words(&x, f->sums[i], QUOTIENT_NWORDS);
+		if (x.nlimbs && nzeros > QUOTIENT_NWORDS * DECIMAL_POWER_MAX)
+			return false;
+		integer_shift(&x, nzeros);
+		if (!integer_to_words(&x, f->sums[i], QUOTIENT_NWORDS))
+			return false;
+	}
+	return true;
 }
 
-static bool is_less(const uint64_t a[3], const uint64_t b[3])
+static bool is_negative(const unsigned long words[QUOTIENT_NWORDS])
 {
-	struct sum192 x = words_get(a), y = words_get(b);
+	return words[QUOTIENT_NWORDS - 1] >> 63;
+}
 
-	return x.high != y.high ? (int64_t)x.high < (int64_t)y.high : x.low < y.low;
+static bool is_less(const unsigned long a[QUOTIENT_NWORDS], const unsigned long b[QUOTIENT_NWORDS])
+{
+	return is_negative(a) != is_negative(b) ? is_negative(a) : mpn_cmp(a, b, QUOTIENT_NWORDS) < 0;
 }
 
 bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later)
 {
-	struct quotient_fold sum = *f, other = *later;
-	struct sum192 x;
+	const int scale = f->scale > later->scale ? f->scale : later->scale;
+	struct quotient_fold all = *f, other = *later;
+	unsigned long *sum = all.sums[QUOTIENT_SUM];
 	bool negative;
 
 	if (f->count == 0 || later->count == 0) {
 		*f = f->count ? *f : *later;
 		return true;
 	}
-	if ((sum.scale < other.scale && !set_scale(&sum, other.scale)) || (other.scale < sum.scale && !set_scale(&other, sum.scale)))
+	if (!set_scale(&all, scale) || !set_scale(&other, scale))
 		return false;
-	x = words_get(sum.sum);
-	negative = sum192_is_negative(x);
-	sum192_add(&x, words_get(other.sum));
-	if (negative == sum192_is_negative(words_get(other.sum)) && negative != sum192_is_negative(x))
+	negative = is_negative(sum);
+	mpn_add_n(sum, sum, other.sums[QUOTIENT_SUM], QUOTIENT_NWORDS);
+	if (negative == is_negative(other.sums[QUOTIENT_SUM]) && negative != is_negative(sum))
 		return false;
-	words_set(sum.sum, x);
-	if (is_less(other.extremes[0], sum.extremes[0]))
-		words_set(sum.extremes[0], words_get(other.extremes[0]));
-	if (is_less(sum.extremes[1], other.extremes[1]))
-		words_set(sum.extremes[1], words_get(other.extremes[1]));
-	sum.count += other.count;
-	sum.least_scale = other.least_scale < sum.least_scale ? other.least_scale : sum.least_scale;
-	*f = sum;
+	if (is_less(other.sums[QUOTIENT_MIN], all.sums[QUOTIENT_MIN]))
+		memcpy(all.sums[QUOTIENT_MIN], other.sums[QUOTIENT_MIN], sizeof *all.sums);
+	if (is_less(all.sums[QUOTIENT_MAX], other.sums[QUOTIENT_MAX]))
+		memcpy(all.sums[QUOTIENT_MAX], other.sums[QUOTIENT_MAX], sizeof *all.sums);
+	all.count += other.count;
+	all.least_scale = other.least_scale < all.least_scale ? other.least_scale : all.least_scale;
+	*f = all;
 	return true;
 }
 
@@ -235,12 +219,12 @@ size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int plac
 	return ratio_format_short(x->negative, integer_low(x), 1, scale, text);
 }
 
-char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to)
+char *quotient_fold_write(const unsigned long number[QUOTIENT_NWORDS], int scale, uint64_t divisor, int places, char *to)
 {
 	struct integer x;
 	bool has_rest;
 
-	integer_set_words(&x, number, 3);
+	integer_set_words(&x, number, QUOTIENT_NWORDS);
 	has_rest = integer_divide_short(&x, divisor) != 0;
 	return to + quotient_format_sum(&x, scale, has_rest, places, to);
 }

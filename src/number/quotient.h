@@ -69,13 +69,14 @@ size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int plac
 /* ---- short sums ---- */
 
 /* Count, sum and extremes of some rounded numbers, or of plain ones: integers x 10^-scale of 192 bits with a sign, the low word
- * first. Zeroed: of none. */
+ * first. Zeroed: of none. A group keeps it in line: it owns no memory, and what does not fit goes elsewhere. */
+#define QUOTIENT_NWORDS 3
+enum { QUOTIENT_SUM, QUOTIENT_MIN, QUOTIENT_MAX, QUOTIENT_NSUMS };
 struct quotient_fold {
 	uint64_t count;
 	int32_t scale;       /* the largest of theirs */
 	int32_t least_scale; /* the smallest of the rounded ones'; QUOTIENT_SCALE_NONE: of plain ones alone */
-	uint64_t sum[3];
-	uint64_t extremes[2][3]; /* the least and the greatest */
+	unsigned long sums[QUOTIENT_NSUMS][QUOTIENT_NWORDS];
 };
 #define QUOTIENT_SCALE_NONE INT32_MAX
 
@@ -88,6 +89,6 @@ bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *late
 
 /* Writes number / divisor x 10^-scale as quotient_format_sum does; places QUOTIENT_SCALE_NONE: to RATIO_NDIGITS digits alone.
  * number: words as above. Returns the text's end. No terminator. */
-char *quotient_fold_write(const uint64_t number[3], int scale, uint64_t divisor, int places, char *to);
+char *quotient_fold_write(const unsigned long number[QUOTIENT_NWORDS], int scale, uint64_t divisor, int places, char *to);
 
 #endif

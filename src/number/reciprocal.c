@@ -46,33 +46,33 @@ bool reciprocal_is_zero(const struct reciprocal_sum *sum)
 	return any == 0;
 }
 
-void reciprocal_of_big(struct big_decimal *out, const struct big_decimal *x)
+void reciprocal_of_long(struct integer *out, int *out_scale, const struct integer *x, int scale)
 {
-	const int ndigits = integer_ndigits(&x->n) + RECIPROCAL_NDIGITS, nplaces = ndigits - x->scale;
+	const int ndigits = integer_ndigits(x) + RECIPROCAL_NDIGITS, nplaces = ndigits - scale;
 	struct integer one;
 
 	integer_set(&one, 1);
 	integer_shift(&one, ndigits);
-	integer_divide(&one, &x->n, &out->n);
-	integer_shift(&out->n, -nplaces);
-	out->scale = nplaces < 0 ? 0 : nplaces;
-	out->is_rounded = false;
+	integer_divide(&one, x, out);
+	integer_shift(out, -nplaces);
+	*out_scale = nplaces < 0 ? 0 : nplaces;
 }
 
-size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct big_decimal *wide, uint64_t count, int ndigits,
+size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct exact *wide, uint64_t count, int ndigits,
 			      char *text)
 {
 	const int places = wide ? wide->scale : 0;
-	struct integer unit, total;
+	struct integer unit, total, words;
 	uint128 digits;
 	int exponent;
 
 	integer_set(&unit, (uint128)1 << 127);
 	integer_multiply_short(&unit, (uint64_t)1 << (RECIPROCAL_NBITS - 127));
-	integer_set(&total, 0);
-	if (wide)
-		integer_multiply(&total, &wide->n, &unit);
-	integer_add_words(&total, sum->word, RECIPROCAL_NWORDS, places);
+	exact_to_integer(wide, places, &words);
+	integer_multiply(&total, &words, &unit);
+	integer_set_words(&words, sum->word, RECIPROCAL_NWORDS);
+	integer_shift(&words, places);
+	integer_add(&total, &words, false);
 	*text = '\0';
 	if (count == 0 || total.negative || integer_is_zero(&total))
 		return 0;

@@ -13,17 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "number/big_decimal.h"
 #include "number/decimal.h"
+#include "number/exact.h"
 
 #define RECIPROCAL_NBITS 152
 #define RECIPROCAL_NWORDS 5
 #define RECIPROCAL_NDIGITS 40 /* of one of a wide number, or one more */
-#define RECIPROCAL_NPLACES 450 /* no wide number's has more */
 
 /* In units of 2^-RECIPROCAL_NBITS, the least significant word first. Zeroed: of none. */
 struct reciprocal_sum {
-	uint64_t word[RECIPROCAL_NWORDS];
+	unsigned long word[RECIPROCAL_NWORDS];
 };
 
 /* Adds the reciprocal of significand x 10^-scale, if the significand is above 0. Cost: about 15 ns. */
@@ -34,13 +33,13 @@ void reciprocal_combine(struct reciprocal_sum *sum, const struct reciprocal_sum 
 
 bool reciprocal_is_zero(const struct reciprocal_sum *sum);
 
-/* *out = 1 / x, rounded down to RECIPROCAL_NDIGITS digits, or one more; x is above 0. */
-void reciprocal_of_big(struct big_decimal *out, const struct big_decimal *x);
+/* *out x 10^-*out_scale = 1 / (x x 10^-scale), rounded down to RECIPROCAL_NDIGITS digits, or one more; x is above 0. */
+void reciprocal_of_long(struct integer *out, int *out_scale, const struct integer *x, int scale);
 
 /* Writes count over the sum of reciprocals, the harmonic mean, rounded to ndigits significant digits, as ratio_format() writes; nothing
  * where the sum is not above 0, as that of a forged part. wide: what wide numbers add to the sum; NULL: nothing. text:
  * RATIO_TEXT_NBYTES. Returns the text's length. The result is rounded half-even from the exact value, but for one of about 10^9. */
-size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct big_decimal *wide, uint64_t count, int ndigits,
+size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct exact *wide, uint64_t count, int ndigits,
 			      char *text);
 
 #endif

@@ -230,24 +230,16 @@ enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *sca
 
 /* ---- text ---- */
 
-/* Writes a number that was rounded, in `places` digits after the point. */
-static size_t format_rounded(const struct wide *x, uint64_t divisor, int places, char *text)
-{
-	struct integer n;
-
-	wide_to_integer(x, POINT_DIGITS, &n);
-	integer_divide_short(&n, divisor);
-	return quotient_format_sum(&n, POINT_DIGITS, false, places, text);
-}
-
 size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 {
 	struct integer n;
 	int128 value;
 	size_t nbytes;
 
-	if (wide_scale_is_rounded(scale))
-		return format_rounded(x, 1, POINT_DIGITS, text);
+	if (wide_scale_is_rounded(scale)) {
+		wide_to_integer(x, POINT_DIGITS, &n);
+		return quotient_format_sum(&n, POINT_DIGITS, false, POINT_DIGITS, text);
+	}
 	if (wide_to_int128(x, scale, &value)) { /* several times as fast */
 		nbytes = decimal_format(value, scale, text);
 		text[nbytes] = '\0';
@@ -255,24 +247,6 @@ size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
 	}
 	wide_to_integer(x, scale, &n);
 	return integer_format(&n, scale, scale, text);
-}
-
-size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
-{
-	if (!wide_scale_is_rounded(scale))
-		return wide_format(sum, scale, text);
-	return format_rounded(sum, 1, wide_sum_places(scale, count), text);
-}
-
-size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES])
-{
-	struct integer numerator, denominator;
-
-	if (wide_scale_is_rounded(scale))
-		return format_rounded(sum, count, wide_sum_places(scale, count), text);
-	wide_to_integer(sum, scale, &numerator);
-	integer_set(&denominator, count);
-	return ratio_format((struct ratio){&numerator, &denominator, scale, false}, RATIO_ALL, RATIO_ALL, text);
 }
 
 void wide_settle(struct wide *x, int scale)
@@ -288,62 +262,4 @@ void wide_settle(struct wide *x, int scale)
 	surplus = integer_ndigits(&n) - RATIO_NDIGITS;
 	integer_round(&n, surplus, false);
 	wide_set_integer(x, &n, surplus > 0 ? places - surplus : places);
-}
-
-/* ---- fold ---- */
-
-void wide_fold_add(struct wide_fold *f, const struct wide *x, int scale)
-{
-	if (f->count++ == 0) {
-		f->scale = scale;
-		f->sum = f->min = f->max = *x;
-		return;
-	}
-	f->scale = scale > f->scale ? scale : f->scale;
-	wide_add(&f->sum, x);
-	if (wide_compare(x, &f->min) < 0)
-		f->min = *x;
-	else if (wide_compare(x, &f->max) > 0)
-		f->max = *x;
-}
-
-void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later)
-{
-	if (later->count == 0)
-		return;
-	if (f->count == 0) {
-		*f = *later;
-		return;
-	}
-	f->count += later->count;
-	f->scale = later->scale > f->scale ? later->scale : f->scale;
-	wide_add(&f->sum, &later->sum);
-	if (wide_compare(&later->min, &f->min) < 0)
-		f->min = later->min;
-	if (wide_compare(&later->max, &f->max) > 0)
-		f->max = later->max;
-}
-
-/* Makes a bin a wide fold. A bin does not know its count: 1 stands for it, and the caller sets the
- * true one. */
-static void from_bin(struct wide_fold *f, const struct decimal_bin *bin, int scale)
-{
-	f->count = 1;
-	f->scale = scale;
-	set_decimal(&f->sum, bin->sum, scale);
-	set_decimal(&f->min, bin->min, scale);
-	set_decimal(&f->max, bin->max, scale);
-}
-
-void wide_fold_add_bins(struct wide_fold *f, const struct by_scale *fast)
-{
-	const union scale_value *value = by_scale_values(fast);
-	uint64_t count = f->count + fast->count;
-	struct wide_fold one;
-
-	for (uint32_t left = fast->scales; left; left &= left - 1) {
-		from_bin(&one, &value++->bin, __builtin_ctz(left));
-		wide_fold_combine(f, &one);
-	}
-	f->count = count;
 }

@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "number/by_scale.h"
 #include "number/decimal.h"
 #include "number/integer.h"
 #include "number/quotient.h"
@@ -117,32 +116,8 @@ static inline int wide_sum_places(int scale, uint64_t count)
 	return places;
 }
 
-/* Like wide_format, but rounds a copy of the sum of count numbers half-even to the digits that are right, if one
- * of the numbers was rounded. scale: the largest of theirs. */
-size_t wide_format_sum(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
-
-/* Writes the mean of count > 0 numbers as ratio_format does; if one of them was rounded, in the digits that are right. scale: the
- * largest of theirs. Returns the text's length. */
-size_t wide_format_mean(const struct wide *sum, int scale, uint64_t count, char text[WIDE_TEXT_NBYTES]);
-
 /* Rounds x, a number of that scale, half-even to digits that are right, RATIO_NDIGITS at most, if it was rounded: numbers that
  * are printed alike become equal. */
 void wide_settle(struct wide *x, int scale);
-
-/* The fold of a column's wide numbers. */
-struct wide_fold {
-	uint64_t count;
-	int scale; /* the largest seen */
-	struct wide sum, min, max;
-};
-
-/* Folds one number of the given scale into f, in place. f->count == 0: f is empty. */
-void wide_fold_add(struct wide_fold *f, const struct wide *x, int scale);
-
-/* f becomes the fold of f's numbers followed by later's. */
-void wide_fold_combine(struct wide_fold *f, const struct wide_fold *later);
-
-/* Lifts a fold of fast-path numbers into the wide fold f: f becomes the fold of both. */
-void wide_fold_add_bins(struct wide_fold *f, const struct by_scale *fast);
 
 #endif

@@ -500,14 +500,11 @@ static void plan_keeping(struct plan *plan)
 static uint64_t count_numbers(const struct run *r)
 {
 	const struct plan *plan = &r->query.plan;
-	struct wide_fold numbers;
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == NEW_RANK) {
-			column_numbers(&r->total.partial.columns[plan->new_columns[i].column], &numbers);
-			n += numbers.count;
-		}
+		if (plan->new_columns[i].kind == NEW_RANK)
+			n += r->total.partial.columns[plan->new_columns[i].column].numbers.count;
 	return n;
 }
 
@@ -623,10 +620,10 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	struct values_search search;
 	bool is_needed;
 	struct values_extent extent;
-	struct wide_fold numbers;
+	struct number_sums numbers;
 	enum status status;
 
-	column_numbers(&first->total.partial.columns[c], &numbers);
+	numbers_get(&first->total.partial.columns[c].numbers, &numbers);
 	ranks_extent(&numbers, &extent);
 	status = values_search_begin(&search, &extent, ranks->at, ranks->n);
 	while (status == STATUS_OK && (status = values_search_begin_pass(&search, &is_needed)) == STATUS_OK && is_needed) {

@@ -407,8 +407,8 @@ def check_damage():
         other = part_cases.sealed([lines[0].replace(b'{"gpustat_part":3,"version":"', b'{"gpustat_part":%s,"version":"%s'
                                                     % (number, version))] + lines[1:])
         refuses(name, ["--merge"], other, 1, "part in the format of another gpustat: " + version.decode(), "write the part again")
-    for name, old, new in (("a scale that is none", b'"bins":[[0', b'"bins":[[77'), ("a number that is none", b'"10"', b'"1x"'),
-                           ("a sum beyond 128 bits", b'"10"', b'"%d"' % 10 ** 60), ("two columns less", b"{},{", b"{"),
+    for name, old, new in (("a scale that is none", b'"numbers":[0', b'"numbers":[7777'), ("a number that is none", b'"10"', b'"1x"'),
+                           ("a sum beyond its numbers", b'"10"', b'"1e402"'), ("two columns less", b"{},{", b"{"),
                            ("a group without records", b'"records":1,', b'"records":0,')):
         broken = part_cases.sealed([line.replace(old, new) if line.startswith(b'{"group"') else line for line in lines])
         ok(old in data, name + ": the part has it")
@@ -430,8 +430,8 @@ def check_forged():
             ("logarithms of more numbers", ["--geomean=x", "--where=x > 0"], b'"logs":["', b'"logs":["9999999', "damaged part"),
             ("exponents of more numbers", ["--geomean=x", "--where=x > 0"], b'","0"]', b'","134551"]', "damaged part"),
             ("reciprocals that are negative", ["--harmonic-mean=x", "--where=x > 0"], b'"reciprocals":["', b'"reciprocals":["-', "damaged part"),
-            ("numbers that do not fit, more than there can be", ["--sum=x,t"], b'"count":300', b'"count":0,"wide":[18446744073709551615,0,"1","1","1"]', "damaged part"),
-            ("a sum beyond its numbers", ["--sum=x"], b'[[0,"134550"', b'[[0,"170141183460469231731687303715884105727"', "damaged part"),
+            ("numbers that do not fit, more than there can be", ["--sum=x,t"], b'"count":300', b'"count":18446744073709551615', "damaged part"),
+            ("a sum beyond its numbers", ["--sum=x"], b'[0,"134550"', b'[0,"1e404"', "damaged part"),
             ("more numbers than there can be", ["--sum=x"], b'"count":300', b'"count":18446744073709551615', "damaged part"),
             ("a group that begins beyond all files", ["--by=t", "--sum=x"], b'"first":4', b'"first":18446744073709551615', "damaged part"),
             ("a group that begins beyond the last file", ["--by=t", "--sum=x"], b'"first":4', b'"first":9223372036854775808', "damaged part"),

@@ -126,14 +126,14 @@ static void trial_close(struct trial *t)
 
 static bool numbers_equal(const struct column_partial *a, const struct column_partial *b)
 {
-	struct wide_fold x, y;
+	struct number_sums x, y;
 
-	column_numbers(a, &x);
-	column_numbers(b, &y);
+	numbers_get(&a->numbers, &x);
+	numbers_get(&b->numbers, &y);
 	return x.count == y.count &&
-	       (x.count == 0 || (x.scale == y.scale && wide_compare(&x.sum, &y.sum) == 0 &&
-				 wide_compare(&x.min, &y.min) == 0 &&
-				 wide_compare(&x.max, &y.max) == 0));
+	       (x.count == 0 || (x.scale == y.scale && exact_compare(&x.sum, &y.sum) == 0 &&
+				 exact_compare(&x.min, &y.min) == 0 &&
+				 exact_compare(&x.max, &y.max) == 0));
 }
 
 /* The first member that differs, or NULL. test_worker_gpu.cu looks closer, but knows no

@@ -217,7 +217,7 @@ static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 		bail("the chunk was not folded on the device");
 	printf("  %u lines, %zu columns, %u exceptions, %u off scale; first column: %llu numbers\n",
 	       w->nlines, plan->ncolumns, w->summary->nexceptions, w->summary->noff_scale,
-	       (unsigned long long)partial.columns[0].fast.count);
+	       (unsigned long long)partial.columns[0].numbers.count);
 	time_stages(w, &chunk);
 	partial_free(&partial);
 	worker_gpu.close(w);

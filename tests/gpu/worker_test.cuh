@@ -53,47 +53,23 @@ static struct plan plan_make(uint32_t nfields, size_t ncolumns, uint32_t first_f
 
 /* ---- comparing ---- */
 
-static bool wide_equal(const struct column_partial *a, const struct column_partial *b)
+static bool fused_equal(const struct numbers *a, const struct numbers *b)
 {
-	uint64_t na = a->wide ? a->wide->count : 0, nb = b->wide ? b->wide->count : 0;
+	struct number_sums x, y;
 
-	if (na != nb || na == 0)
-		return na == nb;
-	return a->wide->scale == b->wide->scale &&
-	       memcmp(&a->wide->sum, &b->wide->sum, sizeof a->wide->sum) == 0 &&
-	       memcmp(&a->wide->min, &b->wide->min, sizeof a->wide->min) == 0 &&
-	       memcmp(&a->wide->max, &b->wide->max, sizeof a->wide->max) == 0;
-}
-
-static bool fast_equal(const struct by_scale *a, const struct by_scale *b)
-{
-	const union scale_value *x = by_scale_values(a), *y = by_scale_values(b);
-
-	if (a->count != b->count || a->scales != b->scales)
-		return false;
-	for (int i = 0; i < __builtin_popcount(a->scales); i++)
-		if (memcmp(&x[i].bin, &y[i].bin, sizeof x[i].bin) != 0)
-			return false;
-	return true;
-}
-
-/* *out = the column's sum of squares, at the scale of the least digit there may be. */
-static void squares_of(const struct column_partial *column, struct integer *out)
-{
-	struct squares *s = (struct squares *)moments_cell(&column->moments, CELL_SQUARES);
-
-	integer_set(out, 0);
-	if (s)
-		squares_sum(s, WIDE_POINT * WIDE_LIMB_DIGITS, out);
+	numbers_get(a, &x);
+	numbers_get(b, &y);
+	return x.count == y.count && x.scale == y.scale && exact_compare(&x.sum, &y.sum) == 0 && exact_compare(&x.min, &y.min) == 0 &&
+	       exact_compare(&x.max, &y.max) == 0;
 }
 
 static bool squares_equal(const struct column_partial *gpu, const struct column_partial *cpu)
 {
-	static struct integer x, y;
+	static const struct exact none = {};
+	const struct exact *x = (const struct exact *)moments_cell(&gpu->moments, CELL_SQUARES);
+	const struct exact *y = (const struct exact *)moments_cell(&cpu->moments, CELL_SQUARES);
 
-	squares_of(gpu, &x);
-	squares_of(cpu, &y);
-	return integer_compare(&x, &y) == 0;
+	return exact_compare(x ? x : &none, y ? y : &none) == 0;
 }
 
 /* All numbers that a column has kept. */
@@ -187,10 +163,8 @@ static const char *partial_difference(const struct plan *plan, const struct part
 		return "nrecords";
 	for (size_t c = 0; c < cpu->ncolumns; c++) {
 		const struct column_partial *a = &gpu->columns[c], *b = &cpu->columns[c];
-		if (!fast_equal(&a->fast, &b->fast))
-			return "fast";
-		if (!wide_equal(a, b))
-			return "wide";
+		if (!fused_equal(&a->numbers, &b->numbers))
+			return "numbers";
 		if (a->nmissing != b->nmissing || a->ninvalid != b->ninvalid)
 			return "nmissing or ninvalid";
 		if (plan->columns[c].needs & MOMENT_SQUARES && !squares_equal(a, b))

@@ -3,8 +3,8 @@
  * test_decimal.c - the fast path: what is a number, and the laws of its fold.
  */
 #include "number/big_decimal.h"
-#include "number/by_scale.h"
 #include "number/decimal_arithmetic.h"
+#include "number/numbers.h"
 #include "tap.h"
 
 static const struct parse_case {
@@ -127,83 +127,91 @@ static void test_laws(void)
 	ok(!same(&left, &whole), "and this comparison can fail");
 }
 
-/* ---- laws of the packed fold ---- */
+/* ---- laws of a column's numbers ---- */
 
-/* The packed fold of values [begin, end), over what was left by other numbers. */
-static struct by_scale pack(int begin, int end)
+/* The numbers of values [begin, end), over what was left by others. */
+static struct numbers numbers_of(int begin, int end)
 {
-	struct by_scale b = {0};
+	struct numbers n = {0};
 
 	for (int i = 0; i < NVALUES; i += 2)
-		if (by_scale_add(&b, values[i]) != STATUS_OK)
+		if (numbers_add(&n, values[i]) != STATUS_OK)
 			bail("out of memory");
-	by_scale_clear(&b);
+	numbers_free(&n);
 	for (int i = begin; i < end; i++)
-		if (by_scale_add(&b, values[i]) != STATUS_OK)
+		if (numbers_add(&n, values[i]) != STATUS_OK)
 			bail("out of memory");
-	return b;
+	return n;
 }
 
-/* Whether the packed fold has the dense one's content. */
-static bool packs(const struct by_scale *b, const struct decimal_fold *f)
+static bool same_numbers(const struct numbers *a, const struct numbers *b)
 {
-	const union scale_value *value = by_scale_values(b);
-	struct decimal_fold dense = {.count = b->count, .scales = b->scales};
+	struct number_sums x, y;
 
-	for (int s = 0; s < DECIMAL_NSCALES; s++)
-		if (b->scales >> s & 1)
-			dense.bin[s] = value++->bin;
-	return same(&dense, f);
+	numbers_get(a, &x);
+	numbers_get(b, &y);
+	return x.count == y.count && x.scale == y.scale && exact_compare(&x.sum, &y.sum) == 0 && exact_compare(&x.min, &y.min) == 0 &&
+	       exact_compare(&x.max, &y.max) == 0;
 }
 
-/* combine(fold [begin, cut), fold [cut, end)) of two packed folds, and of a packed and a dense
- * one. */
+/* Whether combine(numbers [begin, cut), numbers [cut, end)), and the same with a dense fold, are those of [begin, end). */
 static bool combines(int begin, int cut, int end)
 {
-	struct decimal_fold whole = fold(begin, end), dense = fold(cut, end);
-	struct by_scale a = pack(begin, cut), b = pack(begin, cut), later = pack(cut, end);
-	bool equal = by_scale_combine(&a, &later) == STATUS_OK && packs(&a, &whole) &&
-		     by_scale_add_fold(&b, &dense) == STATUS_OK && packs(&b, &whole);
+	struct decimal_fold dense = fold(cut, end);
+	struct numbers a = numbers_of(begin, cut), b = numbers_of(begin, cut), later = numbers_of(cut, end), whole = numbers_of(begin, end);
+	bool equal = numbers_combine(&a, &later) == STATUS_OK && same_numbers(&a, &whole) &&
+		     numbers_add_fold(&b, &dense) == STATUS_OK && same_numbers(&b, &whole);
 
-	by_scale_free(&a);
-	by_scale_free(&b);
-	by_scale_free(&later);
+	numbers_free(&a);
+	numbers_free(&b);
+	numbers_free(&later);
+	numbers_free(&whole);
 	return equal;
 }
 
-static void test_packed(void)
+static void test_numbers(void)
 {
-	struct decimal_fold whole = fold(0, NVALUES);
-	struct by_scale b = pack(0, NVALUES - 1);
+	struct numbers whole = numbers_of(0, NVALUES), shorter = numbers_of(0, NVALUES - 1);
 	bool all = true;
 
 	for (int i = 0; i <= NVALUES; i++)
-		ok(combines(0, i, NVALUES), "packed, too, cut at %d", i);
+		ok(combines(0, i, NVALUES), "a column's numbers, too, cut at %d", i);
 	for (int begin = 0; begin < NVALUES; begin++)
 		for (int end = begin; end <= NVALUES; end++)
 			all &= combines(begin, begin, end) && combines(begin, end, end);
-	ok(all, "the empty packed fold is an identity on both sides");
-	ok(!packs(&b, &whole), "and this comparison can fail");
-	by_scale_free(&b);
-	is_int(48, sizeof b, "a packed fold of one scale is small");
+	ok(all, "none are an identity on both sides");
+	ok(!same_numbers(&shorter, &whole), "and this comparison can fail");
+	numbers_free(&whole);
+	numbers_free(&shorter);
+	is_int(48, sizeof whole, "numbers of a column are small");
 }
 
-static void test_total(void)
+static void is_numbers(const struct numbers *n, enum numbers_form form, const char *sum, const char *min, const char *max)
 {
-	struct by_scale b = {0};
-	struct decimal_total total;
-	int scale = -1;
+	struct number_sums all;
+	char text[3][WIDE_TEXT_NBYTES];
 
-	ok(by_scale_total(&b, &total, &scale) && scale == 0 && total.sum == 0, "nothing totals 0");
-	by_scale_add(&b, (struct decimal){-3, 2});
-	by_scale_add(&b, (struct decimal){5, 0});
-	by_scale_add(&b, (struct decimal){12, 2});
-	ok(by_scale_total(&b, &total, &scale) && scale == 2 && total.sum == 509 &&
-	   total.min == -3 && total.max == 500, "bins total at the largest scale");
-	by_scale_add(&b, (struct decimal){999999999999999999, 0});
-	by_scale_add(&b, (struct decimal){1, 31});
-	ok(!by_scale_total(&b, &total, &scale), "a total beyond 128 bits is refused");
-	by_scale_free(&b);
+	numbers_get(n, &all);
+	*exact_write(&all.sum, all.scale, text[0]) = *exact_write(&all.min, all.scale, text[1]) = '\0';
+	*exact_write(&all.max, all.scale, text[2]) = '\0';
+	ok(n->form == form && !strcmp(sum, text[0]) && !strcmp(min, text[1]) && !strcmp(max, text[2]), "%s, %s, %s", text[0], text[1], text[2]);
+}
+
+static void test_scales(void)
+{
+	struct numbers n = {0};
+
+	is_numbers(&n, NUMBERS_NONE, "0", "0", "0");
+	numbers_add(&n, (struct decimal){-3, 2});
+	numbers_add(&n, (struct decimal){5, 0});
+	numbers_add(&n, (struct decimal){12, 2});
+	is_numbers(&n, NUMBERS_BIN, "5.09", "-0.03", "5.00");
+	numbers_add(&n, (struct decimal){999999999999999999, 0});
+	is_numbers(&n, NUMBERS_LONG, "1000000000000000004.09", "-0.03", "999999999999999999.00");
+	numbers_add(&n, (struct decimal){1, 31});
+	is_numbers(&n, NUMBERS_LONG, "1000000000000000004.0900000000000000000000000000001", "-0.0300000000000000000000000000000",
+		   "999999999999999999.0000000000000000000000000000000");
+	numbers_free(&n);
 }
 
 /* ---- arithmetic, against numbers of any length ---- */
@@ -275,7 +283,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		test_parse(&cases[i]);
 	test_laws();
-	test_packed();
-	test_total();
+	test_numbers();
+	test_scales();
 	return done();
 }

@@ -156,7 +156,7 @@ static void fill(struct column *c, int scale, int nbits)
 }
 
 /* Selects some ranks. Returns the status; *right: all were. */
-static enum status select_some(struct column *c, struct wide *min, struct wide *max, bool *right)
+static enum status select_some(struct column *c, const struct exact *min, const struct exact *max, bool *right)
 {
 	struct values_extent extent = {c->n, c->scale, min, max};
 	struct ranked wanted[NWANTED] = {{0}};
@@ -175,18 +175,16 @@ static enum status select_some(struct column *c, struct wide *min, struct wide *
 	return status;
 }
 
-static void bounds(const struct column *c, struct wide *min, struct wide *max)
+static void bounds(const struct column *c, struct exact *min, struct exact *max)
 {
-	wide_clear(min);
-	wide_add_decimal(min, c->sorted[0], c->scale);
-	wide_clear(max);
-	wide_add_decimal(max, c->sorted[c->n - 1], c->scale);
+	*min = (struct exact){.value = c->sorted[0], .scale = c->scale};
+	*max = (struct exact){.value = c->sorted[c->n - 1], .scale = c->scale};
 }
 
 static void test_select(int scale, int nbits)
 {
 	static struct column c;
-	struct wide min, max;
+	struct exact min, max;
 	bool right;
 
 	fill(&c, scale, nbits);
@@ -208,17 +206,20 @@ static void test_select(int scale, int nbits)
 static void test_beyond(void)
 {
 	static struct column c;
-	struct wide min, max, x;
+	const int128 most = (int128)INT64_MAX * 1000;
+	struct exact min, max;
 	struct ranked last = {0};
+	struct wide x;
 
 	fill(&c, 3, 40);
 	wide_clear(&x);
-	wide_add_decimal(&x, (int128)INT64_MAX * 1000, 3);
+	wide_add_decimal(&x, most, 3);
 	if (moment_table[CELL_VALUES]->add_wide(&c.cells[0], &x, 0) != STATUS_OK)
 		bail("no memory");
 	bounds(&c, &min, &max);
+	max = (struct exact){.value = most, .scale = 3};
 	last.rank = c.n;
-	is_int(STATUS_OK, values_select(&c.cells[0], &(struct values_extent){c.n + 1, 3, &min, &x}, 2, &last, 1),
+	is_int(STATUS_OK, values_select(&c.cells[0], &(struct values_extent){c.n + 1, 3, &min, &max}, 2, &last, 1),
 	       "beyond 64 bits");
 	ok(wide_compare(&last.value, &x) == 0 && nruns == 0, "... is found on the host");
 	moment_table[CELL_VALUES]->free(&c.cells[0]);

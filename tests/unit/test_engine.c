@@ -118,7 +118,7 @@ static void run_pool(struct run *r, const char *second, const struct plan *plan,
 		bail("no input, or no memory");
 	r->status = engine_run(plan, r->input, &r->pool, 1, &r->total, may_guess, &all_ended,
 			       &r->fault);
-	r->nnumbers = r->total.partial.columns[0].fast.count;
+	r->nnumbers = r->total.partial.columns[0].numbers.count;
 	unlink(r->paths[0]);
 }
 
@@ -378,7 +378,7 @@ static void test_beside(enum status wakes, enum status opens, bool needs_core, c
 	enum status status = engine_run(&test_plan, b->input, b->pools, 2, &b->total, true,
 					&all_ended, &b->fault);
 	unlink(b->paths[0]);
-	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
+	ok(status == STATUS_OK && b->total.partial.columns[0].numbers.count == NRECORDS,
 	   "%s%s: nothing is lost", what, needs_core ? ", on a core of its own" : "");
 	ok(b->pools[1].work_fault.status == STATUS_OK, "... and nobody is warned");
 	nbesides++;
@@ -396,7 +396,7 @@ static void test_alone(bool forgives, const char *what)
 	b->pools[1].forgives = forgives;
 	enum status status = engine_run(&test_plan, b->input, &b->pools[1], 1, &b->total, true, &all_ended, &b->fault);
 	unlink(b->paths[0]);
-	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS, "%s: nothing is lost", what);
+	ok(status == STATUS_OK && b->total.partial.columns[0].numbers.count == NRECORDS, "%s: nothing is lost", what);
 	ok((b->pools[1].work_fault.status == STATUS_OK) == forgives, "... and %s is told", forgives ? "nobody" : "the user");
 	nbesides++;
 }
@@ -416,7 +416,7 @@ static void test_offer(double speed, bool joins, const char *what)
 	enum status status = engine_run(&test_plan, b->input, b->pools, 2, &b->total, true,
 					&all_ended, &b->fault);
 	unlink(b->paths[0]);
-	ok(status == STATUS_OK && b->total.partial.columns[0].fast.count == NRECORDS,
+	ok(status == STATUS_OK && b->total.partial.columns[0].numbers.count == NRECORDS,
 	   "%s: nothing is lost", what);
 	ok((b->ntried > 0) == joins && (b->pools[1].called_s > 0) == joins, "... it %s",
 	   joins ? "joins" : "is not touched");

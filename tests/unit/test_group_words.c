@@ -124,22 +124,22 @@ static void add(struct pair *p, size_t c, int64_t most, uint32_t n)
 
 static bool columns_agree(const struct column_partial *x, const struct column_partial *y, unsigned needs)
 {
-	struct wide_fold a, b;
+	struct number_sums a, b;
 	struct integer squares, others;
 
-	if (x->fast.count != y->fast.count)
+	if (x->numbers.count != y->numbers.count)
 		return false;
-	column_numbers(x, &a);
-	column_numbers(y, &b);
-	if (wide_compare(&a.sum, &b.sum) != 0 || a.scale != b.scale)
+	numbers_get(&x->numbers, &a);
+	numbers_get(&y->numbers, &b);
+	if (exact_compare(&a.sum, &b.sum) != 0 || a.scale != b.scale)
 		return false;
-	if (needs & MOMENT_EXTREMES && x->fast.count > 0 &&
-	    (wide_compare(&a.min, &b.min) != 0 || wide_compare(&a.max, &b.max) != 0))
+	if (needs & MOMENT_EXTREMES && x->numbers.count > 0 &&
+	    (exact_compare(&a.min, &b.min) != 0 || exact_compare(&a.max, &b.max) != 0))
 		return false;
 	if (!(needs & MOMENT_SQUARES))
 		return true;
-	squares_sum(moments_cell(&x->moments, CELL_SQUARES), 18, &squares);
-	squares_sum(moments_cell(&y->moments, CELL_SQUARES), 18, &others);
+	exact_to_integer(moments_cell(&x->moments, CELL_SQUARES), 36, &squares);
+	exact_to_integer(moments_cell(&y->moments, CELL_SQUARES), 36, &others);
 	return integer_compare(&squares, &others) == 0;
 }
 

@@ -77,20 +77,16 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 
 static bool same_column(const struct column_partial *a, const struct column_partial *b)
 {
-	struct wide_fold x = {0}, y = {0};
+	struct number_sums x, y;
 
-	if (a->wide)
-		x = *a->wide;
-	if (b->wide)
-		y = *b->wide;
-	wide_fold_add_bins(&x, &a->fast);
-	wide_fold_add_bins(&y, &b->fast);
+	numbers_get(&a->numbers, &x);
+	numbers_get(&b->numbers, &y);
 	if (x.count != y.count || a->nmissing != b->nmissing || a->ninvalid != b->ninvalid ||
 	    a->kind != b->kind)
 		return false;
 	return x.count == 0 ||
-	       (x.scale == y.scale && !wide_compare(&x.sum, &y.sum) &&
-		!wide_compare(&x.min, &y.min) && !wide_compare(&x.max, &y.max));
+	       (x.scale == y.scale && !exact_compare(&x.sum, &y.sum) &&
+		!exact_compare(&x.min, &y.min) && !exact_compare(&x.max, &y.max));
 }
 
 static bool same_note(const struct note *a, const struct note *b)

@@ -154,19 +154,24 @@ static void test_magnitudes(void)
 	}
 }
 
+/* A number as it is read. */
+static struct exact number_of(const char *text, struct integer *n)
+{
+	int scale;
+	struct wide x = parsed(text, &scale);
+
+	wide_to_integer(&x, scale, n);
+	return exact_view(n, scale);
+}
+
 static void is_mean(const char *sum, uint64_t count, const char *wanted)
 {
 	char text[RATIO_TEXT_NBYTES];
-	int scale;
-	struct wide x = parsed(sum, &scale);
-	struct exact total = {.is_long = false};
+	struct integer n;
+	struct exact x = number_of(sum, &n);
 
-	wide_format_mean(&x, scale, count, text);
+	*exact_write_mean(&x, x.scale, count, text) = '\0';
 	is_string(wanted, text, "%s / %ju", sum, (uintmax_t)count);
-	exact_set(&total, &x, scale);
-	*exact_write_mean(&total, scale, count, text) = '\0';
-	is_string(wanted, text, "%s / %ju as a short or a long number", sum, (uintmax_t)count);
-	exact_free(&total);
 }
 
 static void test_means(void)
@@ -196,32 +201,11 @@ static void test_means(void)
 	is_mean("20000000000000003", 2, "10000000000000002");
 }
 
-static void test_bins(void)
-{
-	static const struct decimal values[] = {{10, 2}, {20, 2}, {-3, 0}, {5, 1}};
-	struct by_scale fast = {0};
-	struct wide_fold f = {0};
-	char text[WIDE_TEXT_NBYTES];
-
-	for (int i = 0; i < 4; i++)
-		by_scale_add(&fast, values[i]);
-	wide_fold_add_bins(&f, &fast);
-	is_uint(4, f.count, "bins lift with their count");
-	is_int(2, f.scale, "and the largest scale");
-	wide_format(&f.sum, f.scale, text);
-	is_string("-2.20", text, "the sum over all scales");
-	wide_format(&f.min, f.scale, text);
-	is_string("-3.00", text, "the minimum over all scales");
-	wide_format(&f.max, f.scale, text);
-	is_string("0.50", text, "the maximum over all scales");
-	by_scale_free(&fast);
-}
-
 static void exact_is(const char *want, bool is_long, const struct exact *x, const char *what)
 {
 	char text[WIDE_TEXT_NBYTES + 1];
 
-	*exact_write(x, text) = '\0';
+	*exact_write(x, x->scale, text) = '\0';
 	is_string(want, text, "%s", what);
 	is_int(is_long, x->is_long, "%s: its size", what);
 }
@@ -229,32 +213,63 @@ static void exact_is(const char *want, bool is_long, const struct exact *x, cons
 static void test_exact(void)
 {
 	const int128 most = (int128)(~(uint128)0 >> 1);
-	struct exact x = {0};
-	struct wide wide;
-	int scale;
+	struct exact x = {0}, y = {0}, number;
+	struct integer n;
 
-	exact_add(&x, (struct decimal){.significand = -5, .scale = 0});
-	exact_add(&x, (struct decimal){.significand = 25, .scale = 2});
-	exact_add(&x, (struct decimal){.significand = 1, .scale = 1});
+	exact_add_decimal(&x, (struct decimal){.significand = -5, .scale = 0});
+	exact_add_decimal(&x, (struct decimal){.significand = 25, .scale = 2});
+	exact_add_decimal(&x, (struct decimal){.significand = 1, .scale = 1});
 	exact_is("-4.65", false, &x, "numbers of three scales add up");
 	exact_raise(&x, 1);
 	exact_is("-4.65", false, &x, "a scale never falls");
-	exact_clear(&x);
+	exact_free(&x);
 	exact_add_scaled(&x, most, 0);
 	exact_is("170141183460469231731687303715884105727", false, &x, "128 bits are short");
-	exact_add(&x, (struct decimal){.significand = 1, .scale = 0});
+	exact_add_decimal(&x, (struct decimal){.significand = 1, .scale = 0});
 	exact_is("170141183460469231731687303715884105728", true, &x, "one more is long");
-	exact_add(&x, (struct decimal){.significand = 1, .scale = 1});
+	exact_add_decimal(&x, (struct decimal){.significand = 1, .scale = 1});
 	exact_is("170141183460469231731687303715884105728.1", true, &x, "a long one takes a larger scale");
-	wide = parsed("-170141183460469231731687303715884105729.05", &scale);
-	exact_add_wide(&x, &wide, scale);
+	number = number_of("-170141183460469231731687303715884105729.05", &n);
+	exact_add(&x, &number);
 	exact_is("-0.95", true, &x, "and stays long when it cancels");
-	wide = parsed("-0.95", &scale);
-	exact_set(&x, &wide, scale);
-	exact_is("-0.95", false, &x, "but is set short");
+	number = number_of("-0.95", &n);
+	is_int(0, exact_compare(&x, &number), "which compares as a short one");
+	exact_copy(&x, &number);
+	exact_is("-0.95", false, &x, "a copy is as short as the other");
 	exact_add_scaled(&x, most, 0);
 	exact_is("170141183460469231731687303715884105726.05", true, &x, "a term that cannot be rescaled");
+	exact_copy(&y, &x);
+	exact_add_scaled(&x, -most, 0);
+	exact_add_scaled(&x, 95, 2);
+	ok(exact_is_zero(&x) && !exact_is_zero(&y), "a copy of a long one is its own");
+	is_int(-1, exact_compare(&x, &y), "0 is less");
 	exact_free(&x);
+	exact_free(&y);
+}
+
+/* Sums of some numbers in two orders, and by two halves, are the same. */
+static void test_sums_of_exact(void)
+{
+	static const char *const texts[] = {"1e399", "-0.001", "12345678901234567890123456789012345678", "-1e399", "1e-400", "7",
+					    "-99999999999999999999999999999999999999999.5"};
+	const int count = sizeof texts / sizeof *texts;
+	struct exact forth = {0}, back = {0}, halves[2] = {{.scale = 0}};
+	struct integer n;
+
+	for (int i = 0; i < count; i++) {
+		struct exact x = number_of(texts[i], &n);
+		exact_add(&forth, &x);
+		exact_add(&halves[i % 2], &x);
+		x = number_of(texts[count - 1 - i], &n);
+		exact_add(&back, &x);
+	}
+	exact_add(&halves[0], &halves[1]);
+	ok(exact_compare(&forth, &back) == 0 && forth.scale == back.scale, "a sum does not depend on the order");
+	ok(exact_compare(&forth, &halves[0]) == 0 && forth.scale == halves[0].scale, "nor on where it is cut");
+	exact_free(&forth);
+	exact_free(&back);
+	exact_free(&halves[0]);
+	exact_free(&halves[1]);
 }
 
 int main(void)
@@ -267,7 +282,7 @@ int main(void)
 	test_compare();
 	test_magnitudes();
 	test_means();
-	test_bins();
 	test_exact();
+	test_sums_of_exact();
 	return done();
 }
