@@ -12,9 +12,8 @@
 
 #include "base/array.h"
 #include "codec/crc32.h"
-#include "fold/group_keys.h"
+#include "fold/group_lists.h"
 #include "fold/group_order.h"
-#include "fold/group_values.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
 #include "io/out_file.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
-#include "fold/group_values.h"
+#include "fold/group_lists.h"
 #include "fold/window.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
@@ -223,40 +223,56 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 						       &(struct value){.kind = DECIMAL_NUMBER, .number = number});
 }
 
-/* Adds a number, but for its logarithm and its reciprocal. Returns false, and changes nothing, where it does not fit as it is, or is the first of a
- * cell with extremes: then group_add adds it. Inline, for needs that the caller's loop knows. */
-static inline __attribute__((always_inline)) bool
-add_to_cell(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
+/* Adds the numbers of y, but for their logarithms and reciprocals, to x. Returns false, and changes nothing, where they do not fit as
+ * they are. Inline, for needs that the caller's loop knows. */
+static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x, const struct group_cell *y, unsigned needs)
 {
-	const int128 square = (int128)significand * significand;
 	uint128 squares = 0;
 	int128 cubes = 0, fourths = 0;
 	int64_t sum;
 
-	if (group_cell_scale(cell) != scale || __builtin_add_overflow(cell->sum, significand, &sum))
+	if (group_cell_count(x) == 0) {
+		memcpy(x, y, group_sums_nbytes(needs));
+		return true;
+	}
+	if (group_cell_scale(x) != group_cell_scale(y) || __builtin_add_overflow(x->sum, y->sum, &sum))
 		return false;
-	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(cell->squares), (uint128)square, &squares))
+	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(x->squares), group_joined(y->squares), &squares))
 		return false;
-	if (needs & MOMENT_CUBES && (__builtin_mul_overflow(square, (int128)significand, &cubes) ||
-				     __builtin_add_overflow((int128)group_joined(cell->cubes), cubes, &cubes)))
+	if (needs & MOMENT_CUBES && __builtin_add_overflow((int128)group_joined(x->cubes), (int128)group_joined(y->cubes), &cubes))
 		return false;
-	if (needs & MOMENT_FOURTHS && (__builtin_mul_overflow(square, square, &fourths) ||
-				       __builtin_add_overflow((int128)group_joined(cell->fourths), fourths, &fourths)))
+	if (needs & MOMENT_FOURTHS &&
+	    __builtin_add_overflow((int128)group_joined(x->fourths), (int128)group_joined(y->fourths), &fourths))
 		return false;
 	if (needs & MOMENT_EXTREMES) {
-		if (group_cell_count(cell) == 0)
-			return false;
-		cell->extremes[0] = significand < cell->extremes[0] ? significand : cell->extremes[0];
-		cell->extremes[1] = significand > cell->extremes[1] ? significand : cell->extremes[1];
+		x->extremes[0] = y->extremes[0] < x->extremes[0] ? y->extremes[0] : x->extremes[0];
+		x->extremes[1] = y->extremes[1] > x->extremes[1] ? y->extremes[1] : x->extremes[1];
 	}
 	if (needs & MOMENT_SQUARES)
-		group_split(cell->squares, squares);
+		group_split(x->squares, squares);
 	if (needs & MOMENT_CUBES)
-		group_split(cell->cubes, (uint128)cubes);
+		group_split(x->cubes, (uint128)cubes);
 	if (needs & MOMENT_FOURTHS)
-		group_split(cell->fourths, (uint128)fourths);
-	cell->sum = sum;
-	cell->count_scale++;
+		group_split(x->fourths, (uint128)fourths);
+	x->sum = sum;
+	x->count_scale += group_cell_count(y);
+	return true;
+}
+
+/* Makes a cell that of one number. Returns false where it does not fit. Inline, as above. */
+static inline __attribute__((always_inline)) bool set_one(struct group_cell *cell, unsigned needs, int64_t significand, unsigned scale)
+{
+	const int128 square = (int128)significand * significand;
+	int128 cube = 0, fourth = 0;
+
+	if ((needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)significand, &cube)) ||
+	    (needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &fourth)))
+		return false;
+	cell->count_scale = 1 | (uint64_t)scale << GROUP_COUNT_BITS;
+	cell->sum = cell->extremes[0] = cell->extremes[1] = significand;
+	group_split(cell->squares, (uint128)square);
+	group_split(cell->cubes, (uint128)cube);
+	group_split(cell->fourths, (uint128)fourth);
 	return true;
 }
 
@@ -270,8 +286,8 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 
 	for (; rows && status == STATUS_OK; rows &= rows - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rows);
-		struct group_cell *cell = group_cell(groups[row], column);
-		if (!add_to_cell(cell, needs, x->significand[row], x->scale[row])) {
+		struct group_cell one;
+		if (!set_one(&one, needs, x->significand[row], x->scale[row]) || !add_cell(group_cell(groups[row], column), &one, needs)) {
 			status = group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]});
 			continue;
 		}
@@ -286,18 +302,21 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 	return status;
 }
 
-enum status group_add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x,
-			   uint64_t rows)
+/* Adds the numbers of a cell. Errors: as in group_add. */
+static enum status update_numbers(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
-	unsigned needs = plan->columns[c].needs & GROUP_CELL_MOMENTS & ~(unsigned)(MOMENT_COUNT | MOMENT_SUM);
+	const struct plan_column *column = &g->plan->columns[c];
+	const unsigned needs = column->needs & GROUP_CELL_MOMENTS & ~(unsigned)(MOMENT_COUNT | MOMENT_SUM);
 
+	for (uint64_t rows = column->parses ? 0 : v->present; rows; rows &= rows - 1)
+		group_cell(groups[__builtin_ctzll(rows)], column)->count_scale++;
 	switch (needs) {
 	case 0:
-		return add_rows(groups, plan, c, x, rows, 0);
+		return add_rows(groups, g->plan, c, v->x, v->numbers, 0);
 	case MOMENT_EXTREMES:
-		return add_rows(groups, plan, c, x, rows, MOMENT_EXTREMES);
+		return add_rows(groups, g->plan, c, v->x, v->numbers, MOMENT_EXTREMES);
 	default:
-		return add_rows(groups, plan, c, x, rows, needs);
+		return add_rows(groups, g->plan, c, v->x, v->numbers, needs);
 	}
 }
 
@@ -343,11 +362,26 @@ static enum status add_to_pair(const struct group_pair *cell, struct pair_partia
 
 /* ---- ends ---- */
 
+/* is_padded: GROUP_END_NBYTES may be read from text on. A long value stays where it is. */
+static inline __attribute__((always_inline)) void set_end(struct group_end *e, uint64_t place_or_key, const char *text, size_t nbytes, bool is_padded)
+{
+	e->place = place_or_key;
+	if (nbytes <= GROUP_END_NBYTES) {
+		e->nbytes = (uint8_t)nbytes;
+		memcpy(e->text, text, is_padded ? GROUP_END_NBYTES : nbytes);
+	} else {
+		e->mark = GROUP_END_LONG;
+		e->room_nbytes = 0;
+		e->long_nbytes = nbytes;
+		e->at = (char *)text;
+	}
+}
+
 /* Makes `to` what `from` is. A long value goes where to's was, if that has room. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-static enum status copy_end(struct group_end *to, const struct group_end *from, struct text_arena *texts)
+static enum status copy_end(struct group_end *to, const struct group_end *from, struct key_arena *texts)
 {
 	uint32_t room = to->nbytes == GROUP_END_LONG ? to->room_nbytes : 0;
-	char *at = room ? to->at : NULL;
+	void *at = room ? to->at : NULL;
 
 	*to = *from;
 	if (from->nbytes != GROUP_END_LONG)
@@ -355,14 +389,14 @@ static enum status copy_end(struct group_end *to, const struct group_end *from, 
 	if (room < from->long_nbytes) {
 		for (room = 2 * GROUP_END_NBYTES; room < from->long_nbytes; room *= 2)
 			continue; /* so that what is left of places that became too short is never more than what is used */
-		TRY(text_arena_take(texts, room, &at));
+		TRY(key_arena_take(texts, room, &at));
 	}
 	to->room_nbytes = room;
 	to->at = memcpy(at, from->at, from->long_nbytes);
 	return STATUS_OK;
 }
 
-static enum status add_ends(struct group_ends *e, const struct group_ends *later, struct text_arena *texts)
+static enum status add_ends(struct group_ends *e, const struct group_ends *later, struct key_arena *texts)
 {
 	enum status status = STATUS_OK;
 
@@ -385,16 +419,16 @@ static_assert(offsetof(struct group_ends, last) == sizeof(struct group_end) &&
 	      offsetof(struct group_texts, greatest) == sizeof(struct group_end), "two ends lie one behind the other");
 
 /* Adds a column's ends to a cell's. Errors: as above. */
-static enum status add_ends_of_column(struct group_ends *to, const struct column_partial *column, struct text_arena *texts)
+static enum status add_ends_of_column(struct group_ends *to, const struct column_partial *column, struct key_arena *texts)
 {
 	const struct ends *ends = moments_cell(&column->moments, CELL_ENDS);
 	struct group_ends later = {.ntexts = column->ninvalid};
 	struct column_end x;
 
 	if (ends && ends_get(ends, END_FIRST, &x))
-		group_end_set(&later.first, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
+		set_end(&later.first, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
 	if (ends && ends_get(ends, END_LAST, &x))
-		group_end_set(&later.last, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
+		set_end(&later.last, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
 	return add_ends(to, &later, texts);
 }
 
@@ -405,6 +439,27 @@ static enum status put_end(struct ends *to, enum end end, const struct plan *pla
 
 	x.text = group_end_text(from, &x.nbytes);
 	return from->place ? ends_put(to, end, plan, &x, scratch) : STATUS_OK;
+}
+
+/* Makes values the first or last ones of their groups, if they are. */
+static enum status update_ends(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
+{
+	const struct plan_column *column = &g->plan->columns[c];
+	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_ENDS);
+
+	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		const struct group_vector_text *x = &v->texts[row];
+		struct group_ends *ends = (struct group_ends *)((char *)groups[row] + offset);
+		const uint64_t place = (x->place + 1) << 1 | (v->numbers >> row & 1);
+		if (ends->first.place == 0 || place < ends->first.place)
+			set_end(&ends->first, place, x->text, x->nbytes, true);
+		if (place >= ends->last.place)
+			set_end(&ends->last, place, x->text, x->nbytes, true);
+	}
+	for (uint64_t rows = v->present & ~v->numbers; rows; rows &= rows - 1)
+		group_ends(groups[__builtin_ctzll(rows)], column)->ntexts++;
+	return STATUS_OK;
 }
 
 /* ---- quotients ---- */
@@ -423,12 +478,22 @@ static enum status add_quotients(const struct quotient_fold *x, struct column_pa
 	return x->count ? numbers_add_sums(&column->numbers, &numbers) : STATUS_OK;
 }
 
-enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
+static enum status add_quotients_to_group(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
 {
 	if (quotient_fold_add(group_quotients(g, &plan->columns[c]), x))
 		return STATUS_OK;
 	TRY(group_need_rest(g, plan));
 	return add_quotients(x, &g->rest->columns[c]);
+}
+
+static enum status update_quotients(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
+{
+	for (uint64_t rows = v->quotients; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		const struct quotient_fold one = quotient_fold_of(&v->rounded[row]);
+		TRY(add_quotients_to_group(groups[row], g->plan, c, &one));
+	}
+	return STATUS_OK;
 }
 
 /* ---- texts ---- */
@@ -453,14 +518,14 @@ static struct text_run texts_run(struct group *g, const struct plan_column *colu
 }
 
 /* Makes an end a text, unless it is that already. texts: as in group_combine; NULL: a long text stays where it is. */
-static enum status set_text(struct group_end *e, const struct text_at *x, struct text_arena *texts)
+static enum status set_text(struct group_end *e, const struct text_at *x, struct key_arena *texts)
 {
 	struct group_end end;
 	size_t nbytes;
 
 	if (x->text == group_end_text(e, &nbytes))
 		return STATUS_OK;
-	group_end_set(&end, x->key, x->text, x->nbytes, false);
+	set_end(&end, x->key, x->text, x->nbytes, false);
 	if (texts)
 		return copy_end(e, &end, texts);
 	*e = end;
@@ -468,7 +533,7 @@ static enum status set_text(struct group_end *e, const struct text_at *x, struct
 }
 
 /* Makes a cell's texts those of a run, but for their count. texts, errors: as above. */
-static enum status set_texts(struct group_texts *t, const struct text_run *run, struct text_arena *texts)
+static enum status set_texts(struct group_texts *t, const struct text_run *run, struct key_arena *texts)
 {
 	TRY(set_text(&t->least, &run->least, texts));
 	t->shortest = run->shortest;
@@ -478,17 +543,23 @@ static enum status set_texts(struct group_texts *t, const struct text_run *run, 
 	return set_text(&t->greatest, &run->greatest, texts);
 }
 
-void group_add_text(struct group *g, const struct plan_column *column, const struct text_at *x)
+static enum status update_texts(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
-	struct text_run run = texts_run(g, column);
+	const struct plan_column *column = &g->plan->columns[c];
 
-	text_run_take(&run, x);
-	set_texts(group_texts(g, column), &run, NULL);
+	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		const struct group_vector_text *x = &v->texts[row];
+		struct text_run run = texts_run(groups[row], column);
+		text_run_take(&run, &(struct text_at){x->text, x->nbytes, text_key(x->text, x->nbytes)});
+		TRY(set_texts(group_texts(groups[row], column), &run, NULL));
+	}
+	return STATUS_OK;
 }
 
 /* Adds the texts of a run to a cell's, but for their count. Errors: as above. */
 static enum status add_texts(struct group *g, const struct plan_column *column, const struct text_run *later,
-			     struct text_arena *texts)
+			     struct key_arena *texts)
 {
 	struct text_run run = texts_run(g, column);
 
@@ -531,7 +602,7 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 }
 
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
-			     struct text_arena *texts)
+			     struct key_arena *texts)
 {
 	const struct plan_column *column = &plan->columns[c];
 	enum status status = STATUS_OK;
@@ -613,20 +684,25 @@ static enum status add_quotients_to_column(struct group *g, const struct plan *p
 	return add_quotients(group_quotients(g, column), to);
 }
 
-static enum status combine_numbers(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts)
+static enum status combine_numbers(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)
 {
-	const struct group_numbers x = numbers_of(later, &plan->columns[c]);
+	const struct plan_column *column = &plan->columns[c];
+	const struct group_cell *cell = group_cell(later, column);
+	struct group_numbers x;
 
 	(void)texts;
-	return x.count ? group_add_numbers(g, plan, c, &x) : STATUS_OK;
+	if (group_cell_count(cell) == 0 || (!(column->needs & (MOMENT_LOGS | MOMENT_RECIPROCALS)) && add_cell(group_cell(g, column), cell, column->needs)))
+		return STATUS_OK;
+	x = numbers_of(later, column);
+	return group_add_numbers(g, plan, c, &x);
 }
 
-static enum status combine_ends(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts)
+static enum status combine_ends(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)
 {
 	return add_ends(group_ends(g, &plan->columns[c]), group_ends(later, &plan->columns[c]), texts);
 }
 
-static enum status combine_texts(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts)
+static enum status combine_texts(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)
 {
 	const struct text_run run = texts_run(later, &plan->columns[c]);
 
@@ -634,26 +710,38 @@ static enum status combine_texts(struct group *g, struct group *later, const str
 }
 
 static enum status combine_quotients(struct group *g, struct group *later, const struct plan *plan, size_t c,
-				     struct text_arena *texts)
+				     struct key_arena *texts)
 {
 	(void)texts;
-	return group_add_quotients(g, plan, c, group_quotients(later, &plan->columns[c]));
+	return add_quotients_to_group(g, plan, c, group_quotients(later, &plan->columns[c]));
 }
 
 /* What is done with a state, whose place group.h gives. What the store alone fills, values and keys, is not combined. */
 static const struct {
 	/* g's becomes that of g's records and later's. texts, errors: as in group_combine. */
-	enum status (*combine)(struct group *g, struct group *later, const struct plan *plan, size_t c, struct text_arena *texts);
+	enum status (*combine)(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts);
+
+	/* Adds values of rows to it, as group_add_vector says. */
+	enum status (*update)(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
 
 	/* Adds it to a column. Errors: STATUS_NO_MEMORY. */
 	enum status (*add_to)(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
 } states[GROUP_NSTATES] = {
-	[GROUP_CELL] = {combine_numbers, add_numbers_to_column},
-	[GROUP_ENDS] = {combine_ends, add_ends_to_column},
-	[GROUP_TEXTS] = {combine_texts, add_texts_to_column},
-	[GROUP_VALUES] = {NULL, add_values_to_column},
-	[GROUP_QUOTIENTS] = {combine_quotients, add_quotients_to_column},
+	[GROUP_CELL] = {combine_numbers, update_numbers, add_numbers_to_column},
+	[GROUP_ENDS] = {combine_ends, update_ends, add_ends_to_column},
+	[GROUP_TEXTS] = {combine_texts, update_texts, add_texts_to_column},
+	[GROUP_KEYS] = {NULL, group_keys_update, NULL},
+	[GROUP_VALUES] = {NULL, group_values_update, add_values_to_column},
+	[GROUP_QUOTIENTS] = {combine_quotients, update_quotients, add_quotients_to_column},
 };
+
+enum status group_add_vector(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
+{
+	for (unsigned left = g->plan->columns[c].states; left; left &= left - 1)
+		if (states[__builtin_ctz(left)].update)
+			TRY(states[__builtin_ctz(left)].update(g, groups, c, v));
+	return STATUS_OK;
+}
 
 /* ---- groups ---- */
 
@@ -671,7 +759,7 @@ static enum status combine_rest(struct group *g, struct group *later, const stru
 }
 
 /* Has g, which became what a group of other groups was, own its long values. */
-static enum status own_ends(struct group *g, const struct plan *plan, struct text_arena *texts)
+static enum status own_ends(struct group *g, const struct plan *plan, struct key_arena *texts)
 {
 	enum status status = STATUS_OK;
 
@@ -686,7 +774,7 @@ static enum status own_ends(struct group *g, const struct plan *plan, struct tex
 	return status;
 }
 
-enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct text_arena *texts)
+enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct key_arena *texts)
 {
 	if (g->nrecords == 0 && !(later->rest && plan->groups_keep_keys)) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));

@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "fold/column.h"
 #include "fold/key.h"
-#include "fold/text_arena.h"
+#include "fold/key_memory.h"
 #include "number/logarithm.h"
 #include "number/quotient.h"
 #include "number/reciprocal.h"
@@ -84,7 +84,7 @@ struct group_texts {
 	bool has_other, has_time;
 };
 
-/* With MOMENT_VALUES, these lie behind all else: the numbers that group_values.h lists, once they are settled. */
+/* With MOMENT_VALUES, these lie behind all else: the numbers that group_lists.h lists, once they are settled. */
 struct group_values {
 	uint64_t count_scale; /* as in struct group_cell */
 	union {
@@ -93,7 +93,7 @@ struct group_values {
 	};
 };
 
-/* With MOMENT_KEYS, these: the different values in a table that group_keys.h makes. */
+/* With MOMENT_KEYS, these: the different values in a table that group_lists.h makes. */
 struct group_keys {
 	uint64_t n;
 	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
@@ -258,35 +258,6 @@ static inline const char *group_end_text(const struct group_end *e, size_t *nbyt
 	return e->nbytes == GROUP_END_LONG ? e->at : e->text;
 }
 
-/* is_padded: GROUP_END_NBYTES may be read from text on. A long value stays where it is. */
-static inline __attribute__((always_inline)) void group_end_set(struct group_end *e, uint64_t place_or_key, const char *text,
-								size_t nbytes, bool is_padded)
-{
-	e->place = place_or_key;
-	if (nbytes <= GROUP_END_NBYTES) {
-		e->nbytes = (uint8_t)nbytes;
-		memcpy(e->text, text, is_padded ? GROUP_END_NBYTES : nbytes);
-	} else {
-		e->mark = GROUP_END_LONG;
-		e->room_nbytes = 0;
-		e->long_nbytes = nbytes;
-		e->at = (char *)text;
-	}
-}
-
-/* Makes a value of the text that is folded, which is padded, the column's first or last one, if it is. offset: its own in the
- * input, in bytes. */
-static inline __attribute__((always_inline)) void group_ends_put(struct group_ends *e, uint64_t offset, const char *text,
-								 size_t nbytes, bool is_number)
-{
-	const uint64_t place = (offset + 1) << 1 | is_number;
-
-	if (e->first.place == 0 || place < e->first.place)
-		group_end_set(&e->first, place, text, nbytes, true);
-	if (place >= e->last.place)
-		group_end_set(&e->last, place, text, nbytes, true);
-}
-
 /* The two in a count_scale. */
 static inline uint64_t group_count_of(uint64_t count_scale)
 {
@@ -318,26 +289,33 @@ static inline unsigned group_cell_scale(const struct group_cell *cell)
 	return group_scale_of(cell->count_scale);
 }
 
-/* Makes a value that lies in line the column's first or last one, if it is. */
-static inline void group_ends_take(struct group_ends *e, const struct group_end *x)
+/* Values of one column in up to SIMD_NUMBERS_NROWS rows, a bit each, on their way to the states of the rows' groups. */
+struct group_vector {
+	uint64_t present;   /* rows with a value; of these, if the column parses: */
+	uint64_t numbers;   /* numbers that x has, */
+	uint64_t quotients; /* and numbers that were rounded. The others are texts that are no error. */
+	const struct simd_numbers *x;
+	/* Of `present`, where group_wants_texts: the value without quotes, of which GROUP_END_NBYTES may be read; its field's offset in the
+	 * input, in bytes; and how many bytes of the field come before it. */
+	struct group_vector_text {
+		const char *text;
+		uint32_t nbytes, nbefore;
+		uint64_t place;
+	} texts[SIMD_NUMBERS_NROWS];
+	struct quotient rounded[SIMD_NUMBERS_NROWS]; /* of `quotients` */
+};
+
+/* Whether a column's states take its values as texts. */
+static inline bool group_wants_texts(const struct plan_column *column)
 {
-	if (e->first.place == 0 || x->place < e->first.place)
-		e->first = *x;
-	if (x->place >= e->last.place)
-		e->last = *x;
+	return (column->needs & (MOMENT_ENDS | MOMENT_TEXTS | MOMENT_KEYS)) != 0;
 }
 
-/* Adds rounded numbers of the plan's column c, of which group_keeps_quotients: to that state or, where they do not fit, to the partial.
- * Errors: as below. */
-enum status group_add_quotients(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x);
+struct groups; /* groups.h */
 
-/* Adds a value of the text that is folded, or of a tuple, to a column's texts, but for their count. */
-struct text_at; /* texts.h */
-void group_add_text(struct group *g, const struct plan_column *column, const struct text_at *x);
-
-/* Adds the numbers of the plan's column c, which has a cell, in some rows of x to the rows' groups. Errors: as below. */
-enum status group_add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x,
-			   uint64_t rows);
+/* Adds values of the plan's column c, which has states, to those of the rows' groups, which are in g. Long texts stay where they are until groups
+ * are combined. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_add_vector(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
 
 /* Adds a number of the plan's column c to the group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number);
@@ -368,14 +346,14 @@ enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c
 /* Adds all that a column, of which this is the plan's column c, has of the group's records: to the cell if it
  * fits, else to the partial. `later` may then only be cleared or freed. texts: as in group_combine. Errors: as above. */
 enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
-			     struct text_arena *texts);
+			     struct key_arena *texts);
 
 /* Makes the group's partial unless it has one. It counts towards --memory. Errors: as above. */
 enum status group_need_rest(struct group *g, const struct plan *plan);
 
 /* g becomes the fold of its records and later's, of the same plan; later's partial may be taken
  * over. Its key stays. texts: where g's long values lie. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct text_arena *texts);
+enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct key_arena *texts);
 
 /* Does what group_combine does, and makes later what g was, with state 0. spare: a group, zeroed before the first call and to
  * be freed after the last: its partial is used again. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */

@@ -21,7 +21,7 @@
 #include "base/heap.h"
 #include "base/thread.h"
 #include "fold/group_result.h"
-#include "fold/group_values.h"
+#include "fold/group_lists.h"
 #include "fold/key_memory.h"
 #include "fold/result.h"
 #include "number/decimal_text.h"

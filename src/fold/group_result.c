@@ -15,7 +15,7 @@
 #include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "base/text_buffer.h"
-#include "fold/group_keys.h"
+#include "fold/group_lists.h"
 #include "fold/pair.h"
 #include "fold/quantile.h"
 #include "fold/result.h"

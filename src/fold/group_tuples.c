@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/memory_limit.h"
-#include "fold/group_keys.h"
-#include "fold/group_values.h"
+#include "fold/group_lists.h"
 #include "fold/groups.h"
 #include "fold/key_memory.h"
 #include "fold/pair.h"
@@ -18,10 +17,59 @@
 #include "simd/simd.h"
 
 #define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
-static_assert(FLIGHT_NTUPLES <= GROUP_KEYS_FLIGHT, "a flight of tuples is one of keys");
 #define NTUPLES_MIN 16
 #define NWAITING_FEW 512 /* in a part with few groups */
 #define WAITING_NBYTES_MAX ((size_t)128 << 10) /* of a part; in all 32 MiB, but not more than a fourth of --memory */
+
+/* The code of a number is its scale; that of a value of a column that does not parse is 0. */
+#define TUPLE_MISSING 255 /* or no value */
+#define TUPLE_TEXT 254    /* where texts are no error */
+#define TUPLE_QUOTIENT 253 /* a number that was rounded */
+
+/* A value as a text. */
+struct tuple_text {
+	struct key key;           /* as that of the tuple */
+	uint64_t place_nbefore;   /* the two of struct group_vector_text share a word */
+};
+static_assert(sizeof(struct tuple_text) >= GROUP_END_NBYTES, "so many bytes of a short text may be read");
+#define TUPLE_NBEFORE_MAX ((1u << (64 - TUPLE_PLACE_BITS)) - 1)
+
+/* A significand, or a number that was rounded. */
+struct tuple_quotient {
+	union {
+		int64_t significand;
+		struct {
+			int32_t scale;
+			bool negative;
+		};
+	};
+	uint64_t magnitude[2]; /* the low half first */
+};
+
+static struct group_tuple *tuple_at(const struct group_tuples *t, const struct plan *plan, size_t i)
+{
+	return (struct group_tuple *)(t->data + i * plan->tuple_nbytes);
+}
+
+static uint8_t *code_of(struct group_tuple *t, const struct plan_column *column)
+{
+	return &t->bytes[TUPLE_PLACE_BITS / 8 + column->tuple_code];
+}
+
+static int64_t *number_of(struct group_tuple *t, const struct plan_column *column)
+{
+	return (int64_t *)((char *)t + column->tuple_offset);
+}
+
+static struct tuple_quotient *quotient_of(struct group_tuple *t, const struct plan_column *column)
+{
+	return (struct tuple_quotient *)((char *)t + column->tuple_offset);
+}
+
+static struct tuple_text *text_of(struct group_tuple *t, const struct plan_column *column)
+{
+	return (struct tuple_text *)((char *)t + column->tuple_offset + (column->parses ? sizeof(int64_t) : 0));
+}
 
 /* ---- the plan ---- */
 
@@ -57,8 +105,7 @@ void group_tuples_plan(struct plan *plan)
 			end += sizeof(struct tuple_quotient);
 		else if (column->needs && column->parses)
 			end += sizeof(int64_t);
-		end += column->needs & (MOMENT_ENDS | MOMENT_TEXTS) ? sizeof(struct group_end) : 0;
-		end += column->needs & MOMENT_KEYS ? sizeof(struct tuple_text) : 0;
+		end += group_wants_texts(column) ? sizeof(struct tuple_text) : 0;
 	}
 	plan->tuple_nbytes = end;
 }
@@ -91,7 +138,7 @@ void group_tuples_free(struct group_tuples *t, const struct plan *plan)
 	else
 		key_memory_free(t->data, t->room * plan->tuple_nbytes);
 	free(t->parts);
-	text_arena_free(&t->key_texts);
+	key_arena_free(&t->texts);
 	memset(t, 0, sizeof *t);
 }
 
@@ -136,11 +183,12 @@ static enum status need_room(struct groups *part, size_t number, size_t most)
 	return t->n == t->room && t->room ? group_tuples_fold(part, number) : status;
 }
 
-enum status group_tuples_copy_key(struct group_tuples *t, struct key *key)
+/* Gives a long key its own bytes, of which as many may be read as of a short one. */
+static enum status copy_key(struct group_tuples *t, struct key *key)
 {
-	char *text;
+	void *text;
 
-	TRY(text_arena_take(&t->key_texts, key_nbytes(key), &text));
+	TRY(key_arena_take(&t->texts, key_nbytes(key) + GROUP_END_NBYTES - KEY_INLINE_NBYTES, &text));
 	key->text = memcpy(text, key->text, key_nbytes(key));
 	return STATUS_OK;
 }
@@ -148,15 +196,101 @@ enum status group_tuples_copy_key(struct group_tuples *t, struct key *key)
 /* Gives a tuple that has been copied its own bytes of what it points to. */
 static enum status copy_texts(struct group_tuples *t, const struct plan *plan, struct group_tuple *tuple)
 {
-	TRY(key_is_long(&tuple->key) ? group_tuples_copy_key(t, &tuple->key) : STATUS_OK);
-	for (size_t c = 0; plan->groups_keep_keys && c < plan->ncolumns; c++) {
+	TRY(key_is_long(&tuple->key) ? copy_key(t, &tuple->key) : STATUS_OK);
+	for (size_t c = 0; (plan->groups_keep_keys || plan->groups_keep_ends) && c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
-		if (column->needs & MOMENT_KEYS && group_tuple_codes(tuple)[column->tuple_code] != TUPLE_MISSING &&
-		    key_is_long(&group_tuple_text(tuple, column)->key))
-			TRY(group_tuples_copy_key(t, &group_tuple_text(tuple, column)->key));
+		if (group_wants_texts(column) && *code_of(tuple, column) != TUPLE_MISSING && key_is_long(&text_of(tuple, column)->key))
+			TRY(copy_key(t, &text_of(tuple, column)->key));
 	}
 	return STATUS_OK;
 }
+
+/* ---- rows and tuples ---- */
+
+enum status group_tuples_add(struct group_tuples *t, const struct plan *plan, const struct key *key, uint64_t hash, uint64_t place,
+			     bool copies)
+{
+	struct group_tuple *tuple = tuple_at(t, plan, t->n);
+
+	tuple->key = *key;
+	tuple->place = place;
+	t->parts[t->n] = (uint8_t)(hash >> (64 - GROUPS_PART_BITS));
+	TRY(copies && key_is_long(key) ? copy_key(t, &tuple->key) : STATUS_OK);
+	t->n++;
+	return STATUS_OK;
+}
+
+uint64_t group_tuples_fit(const struct plan_column *column, const struct group_vector *v, uint64_t rows)
+{
+	const uint32_t most = column->needs & (MOMENT_ENDS | MOMENT_TEXTS) ? GROUP_END_NBYTES : UINT32_MAX;
+
+	for (uint64_t left = group_wants_texts(column) ? rows & v->present : 0; left; left &= left - 1) {
+		const struct group_vector_text *x = &v->texts[__builtin_ctzll(left)];
+		rows &= x->nbytes > most || x->nbefore > TUPLE_NBEFORE_MAX ? ~(left & -left) : ~UINT64_C(0);
+	}
+	return rows;
+}
+
+void group_tuples_put(struct group_tuples *t, const struct plan *plan, const struct plan_column *column, const struct group_vector *v,
+		      uint64_t rows, size_t first)
+{
+	const struct key_seed seed = key_seed_get();
+
+	for (; rows; rows &= rows - 1, first++) {
+		struct group_tuple *tuple = tuple_at(t, plan, first);
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		const bool is_present = v->present >> row & 1, is_number = v->numbers >> row & 1, is_quotient = v->quotients >> row & 1;
+		*code_of(tuple, column) = !is_present	   ? TUPLE_MISSING
+					  : is_number	   ? v->x->scale[row]
+					  : is_quotient	   ? TUPLE_QUOTIENT
+					  : column->parses ? TUPLE_TEXT
+							   : 0;
+		if (is_quotient) {
+			const struct quotient *q = &v->rounded[row];
+			*quotient_of(tuple, column) = (struct tuple_quotient){.scale = q->scale, .negative = q->negative};
+			group_split(quotient_of(tuple, column)->magnitude, q->magnitude);
+		} else if (column->parses) {
+			*number_of(tuple, column) = is_number ? v->x->significand[row] : 0;
+		}
+		if (is_present && group_wants_texts(column)) {
+			const struct group_vector_text *x = &v->texts[row];
+			key_make(x->text, x->nbytes, true, seed, &text_of(tuple, column)->key);
+			text_of(tuple, column)->place_nbefore = x->place | (uint64_t)x->nbefore << TUPLE_PLACE_BITS;
+		}
+	}
+}
+
+/* The values of a column of n tuples. numbers: for their numbers. */
+static void get_values(struct group_tuple *const *tuples, unsigned n, const struct plan_column *column, struct simd_numbers *numbers,
+		       struct group_vector *v)
+{
+	v->present = v->numbers = v->quotients = 0;
+	v->x = numbers;
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned code = *code_of(tuples[i], column);
+		v->present |= (uint64_t)(code != TUPLE_MISSING) << i;
+		if (column->parses) {
+			numbers->significand[i] = *number_of(tuples[i], column);
+			numbers->scale[i] = (uint8_t)code;
+			v->numbers |= (uint64_t)(code < TUPLE_QUOTIENT) << i;
+		}
+		if (code == TUPLE_QUOTIENT) {
+			const struct tuple_quotient *q = quotient_of(tuples[i], column);
+			v->quotients |= (uint64_t)1 << i;
+			v->rounded[i] = (struct quotient){.negative = q->negative, .is_rounded = true, .scale = q->scale,
+							  .magnitude = group_joined(q->magnitude)};
+		}
+		if (group_wants_texts(column)) {
+			const struct tuple_text *x = text_of(tuples[i], column);
+			if (code != TUPLE_MISSING)
+				v->texts[i] = (struct group_vector_text){key_text(&x->key), (uint32_t)key_nbytes(&x->key),
+									 (uint32_t)(x->place_nbefore >> TUPLE_PLACE_BITS),
+									 x->place_nbefore & (TUPLE_PLACES - 1)};
+		}
+	}
+}
+
+/* ---- waiting ---- */
 
 enum status group_tuples_wait(struct groups *part, size_t number, const struct group_tuples *from, const uint32_t *at, size_t n)
 {
@@ -167,7 +301,7 @@ enum status group_tuples_wait(struct groups *part, size_t number, const struct g
 	for (size_t i = 0; i < n && status == STATUS_OK;) {
 		status = need_room(part, number, most);
 		for (; i < n && to->n < to->room && status == STATUS_OK; i++) {
-			struct group_tuple *t = group_tuple_at(to, part->plan, to->n);
+			struct group_tuple *t = tuple_at(to, part->plan, to->n);
 			memcpy(t, from->data + at[i] * nbytes, nbytes);
 			status = copy_texts(to, part->plan, t);
 			to->n += status == STATUS_OK;
@@ -200,69 +334,6 @@ static enum status find(struct groups *part, size_t number, struct group_tuple *
 	return STATUS_OK;
 }
 
-/* Folds the values of a column that are more than numbers. */
-static enum status fold_others(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
-{
-	const struct plan_column *column = &part->plan->columns[c];
-	struct group_key keys[FLIGHT_NTUPLES];
-	enum status status = STATUS_OK;
-	size_t nkeys = 0;
-
-	for (unsigned i = 0; i < n && status == STATUS_OK; i++) {
-		const unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
-		if (code == TUPLE_MISSING)
-			continue;
-		if (column->needs & MOMENT_ENDS) {
-			group_ends_take(group_ends(groups[i], column), group_tuple_end(tuples[i], column));
-			group_ends(groups[i], column)->ntexts += code == TUPLE_TEXT;
-		}
-		if (column->needs & MOMENT_TEXTS) {
-			const struct group_end *text = group_tuple_end(tuples[i], column);
-			group_add_text(groups[i], column, &(struct text_at){text->text, text->nbytes, text->key});
-		}
-		if (column->needs & MOMENT_VALUES)
-			status = group_values_add(part, groups[i], c, *group_tuple_number(tuples[i], column), code);
-		if (column->needs & MOMENT_KEYS) {
-			const struct tuple_text *text = group_tuple_text(tuples[i], column);
-			keys[nkeys++] = (struct group_key){groups[i], key_text(&text->key), key_nbytes(&text->key), text->first};
-		}
-	}
-	return status == STATUS_OK && nkeys > 0 ? group_keys_add(part, c, keys, nkeys) : status;
-}
-
-static enum status fold_quotient(struct groups *part, size_t c, struct group *group, const struct tuple_quotient *x)
-{
-	const struct quotient q = {.negative = x->negative, .is_rounded = true, .scale = x->scale, .magnitude = group_joined(x->magnitude)};
-	const struct quotient_fold one = quotient_fold_of(&q);
-
-	return group_add_quotients(group, part->plan, c, &one);
-}
-
-static enum status fold_column(struct groups *part, size_t c, struct group **groups, struct group_tuple *const *tuples, unsigned n)
-{
-	const struct plan_column *column = &part->plan->columns[c];
-	struct simd_numbers x;
-
-	x.numbers = 0;
-	for (unsigned i = 0; i < n; i++) {
-		unsigned code = group_tuple_codes(tuples[i])[column->tuple_code];
-		if (!column->parses) {
-			group_cell(groups[i], column)->count_scale += code != TUPLE_MISSING;
-			continue;
-		}
-		x.significand[i] = *group_tuple_number(tuples[i], column);
-		x.scale[i] = (uint8_t)code;
-		x.numbers |= (uint64_t)(code < TUPLE_QUOTIENT) << i;
-		if (code == TUPLE_QUOTIENT)
-			TRY(fold_quotient(part, c, groups[i], group_tuple_quotient(tuples[i], column)));
-	}
-	if (x.numbers)
-		TRY(group_add_rows(groups, part->plan, c, &x, x.numbers));
-	if (column->needs & (MOMENT_ENDS | MOMENT_TEXTS | MOMENT_VALUES | MOMENT_KEYS))
-		TRY(fold_others(part, c, groups, tuples, n));
-	return STATUS_OK;
-}
-
 /* Folds the products of the plan's pair i. */
 static enum status fold_pair(struct groups *part, size_t i, struct group **groups, struct group_tuple *const *tuples, unsigned n)
 {
@@ -273,8 +344,8 @@ static enum status fold_pair(struct groups *part, size_t i, struct group **group
 		struct decimal x[PAIR_NSIDES];
 		bool has[PAIR_NSIDES];
 		for (int side = 0; side < PAIR_NSIDES; side++) {
-			x[side].scale = group_tuple_codes(tuples[t])[sides[side]->tuple_code];
-			x[side].significand = *group_tuple_number(tuples[t], sides[side]);
+			x[side].scale = *code_of(tuples[t], sides[side]);
+			x[side].significand = *number_of(tuples[t], sides[side]);
 			has[side] = x[side].scale < TUPLE_TEXT;
 		}
 		if (has[PAIR_X] && has[PAIR_Y])
@@ -292,20 +363,25 @@ enum status group_tuples_fold(struct groups *part, size_t number)
 	struct group_tuples *t = &part->tuples;
 	struct group_tuple *tuples[FLIGHT_NTUPLES];
 	struct group *groups[FLIGHT_NTUPLES];
+	struct simd_numbers numbers;
+	struct group_vector v;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < t->n && status == STATUS_OK; i += FLIGHT_NTUPLES) {
 		unsigned n = (unsigned)(t->n - i < FLIGHT_NTUPLES ? t->n - i : FLIGHT_NTUPLES);
 		for (unsigned j = 0; j < n; j++)
-			tuples[j] = group_tuple_at(t, part->plan, i + j);
+			tuples[j] = tuple_at(t, part->plan, i + j);
 		status = find(part, number, tuples, n, groups);
-		for (size_t c = 0; c < part->plan->ncolumns && status == STATUS_OK; c++)
-			if (part->plan->columns[c].needs)
-				status = fold_column(part, c, groups, tuples, n);
+		for (size_t c = 0; c < part->plan->ncolumns && status == STATUS_OK; c++) {
+			if (!part->plan->columns[c].needs)
+				continue;
+			get_values(tuples, n, &part->plan->columns[c], &numbers, &v);
+			status = group_add_vector(part, groups, c, &v);
+		}
 		for (size_t k = 0; k < part->plan->npairs && status == STATUS_OK; k++)
 			status = fold_pair(part, k, groups, tuples, n);
 	}
 	t->n = 0;
-	text_arena_free(&t->key_texts);
-	return status == STATUS_OK && part->plan->nlists ? group_values_limit(part) : status;
+	key_arena_free(&t->texts);
+	return status == STATUS_OK && part->plan->nlists ? group_lists_limit(part) : status;
 }

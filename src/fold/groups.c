@@ -14,22 +14,13 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "fold/group_keys.h"
-#include "fold/group_values.h"
+#include "fold/group_lists.h"
 #include "fold/window.h"
 #include "fold/key_memory.h"
 #include "query/let.h"
 
 #define NSLOTS_MIN 16
 #define NSLOTS_SPARSE 4096 /* 32 KB */
-#define BLOCK_NBYTES_MIN ((size_t)1 << 10) /* the next block is twice as long, */
-#define BLOCK_NBYTES_MAX ((size_t)1 << 16) /* ... up to this: of each part of the store, half of its last one may be empty */
-
-struct groups_block {
-	struct groups_block *next;
-	size_t nbytes, nused; /* of the whole block, and of its groups */
-	uint64_t groups[];
-};
 
 /* ---- the plan ---- */
 
@@ -126,9 +117,9 @@ static size_t nbytes_with(const struct groups *g, const struct key *key)
 
 enum status groups_each(const struct groups *g, groups_visitor visit, void *context)
 {
-	for (struct groups_block *b = g->blocks; b; b = b->next)
+	for (const struct key_arena_block *b = g->memory.first; b; b = b->next)
 		for (size_t at = 0; at < b->nused;) {
-			struct group *group = (struct group *)((char *)b->groups + at + home_nbytes(g));
+			struct group *group = (struct group *)((char *)b->taken + at + home_nbytes(g));
 			at += nbytes_with(g, &group->key);
 			TRY(visit(context, group));
 		}
@@ -143,78 +134,32 @@ static enum status free_group(void *context, struct group *group)
 	return STATUS_OK;
 }
 
-/* Frees what does not lie in g's blocks. Millions of groups are not visited for nothing. */
-static void free_rests(struct groups *g)
+void groups_clear(struct groups *g)
 {
-	if (group_rests_exist())
+	g->is_bound = false;
+	g->tuples.n = 0;
+	key_arena_free(&g->tuples.texts);
+	if (g->ngroups == 0)
+		return;
+	if (group_rests_exist()) /* millions of groups are not visited for nothing */
 		groups_each(g, free_group, g);
+	key_arena_clear(&g->memory);
+	key_arena_free(&g->texts);
+	group_lists_free(g);
+	if (g->slots)
+		memset(g->slots, 0, g->nslots * sizeof *g->slots);
+	g->ngroups = 0;
 }
 
 void groups_free(struct groups *g)
 {
 	if (!g)
 		return;
-	free_rests(g);
-	for (struct groups_block *b = g->blocks, *next; b; b = next) {
-		next = b->next;
-		key_memory_free(b, b->nbytes);
-	}
-	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
-	text_arena_free(&g->texts);
-	group_values_free(g);
-	group_keys_free(g);
+	groups_drop_index(g);
+	groups_clear(g);
+	key_arena_free(&g->memory);
 	group_tuples_free(&g->tuples, g->plan);
 	free(g);
-}
-
-void groups_clear(struct groups *g)
-{
-	g->is_bound = false;
-	g->tuples.n = 0;
-	text_arena_free(&g->tuples.key_texts);
-	if (g->ngroups == 0)
-		return;
-	free_rests(g);
-	text_arena_free(&g->texts);
-	group_values_free(g);
-	group_keys_free(g);
-	for (struct groups_block *b = g->blocks; b; b = b->next)
-		b->nused = 0;
-	g->last = g->blocks;
-	if (g->slots)
-		memset(g->slots, 0, g->nslots * sizeof *g->slots);
-	g->ngroups = 0;
-}
-
-static size_t room_in(const struct groups_block *b)
-{
-	return b->nbytes - sizeof *b - b->nused;
-}
-
-/* Adds a block with room for nbytes behind the last. */
-static enum status add_block(struct groups *g, size_t nbytes)
-{
-	struct groups_block *last = g->last, *block;
-	size_t size = last ? 2 * last->nbytes : BLOCK_NBYTES_MIN;
-	void *memory;
-
-	size = size < BLOCK_NBYTES_MAX ? size : BLOCK_NBYTES_MAX;
-	size = size < nbytes + sizeof *block ? nbytes + sizeof *block : size;
-	TRY(key_memory_new(size, &memory));
-	block = memory;
-	block->nbytes = size;
-	block->next = last ? last->next : NULL;
-	*(last ? &last->next : &g->blocks) = block;
-	g->last = block;
-	return STATUS_OK;
-}
-
-/* Makes the last block one with room for nbytes. */
-static enum status need_room(struct groups *g, size_t nbytes)
-{
-	while (g->last && room_in(g->last) < nbytes && g->last->next)
-		g->last = g->last->next;
-	return g->last && room_in(g->last) >= nbytes ? STATUS_OK : add_block(g, nbytes);
 }
 
 /* ---- slots ---- */
@@ -273,22 +218,13 @@ void groups_drop_index(struct groups *g)
 	g->nslots = 0;
 }
 
-enum status groups_index_and_find(struct groups *g, const struct key *key, uint64_t hash, struct group **out)
-{
-	TRY(groups_index(g));
-	return groups_find(g, key, hash, out);
-}
-
 enum status groups_append(struct groups *g, const struct key *key, struct group **out)
 {
-	size_t nbytes = nbytes_with(g, key);
-	enum status status = need_room(g, nbytes);
 	struct group *group;
+	void *memory;
 
-	if (status != STATUS_OK)
-		return status;
-	group = (struct group *)((char *)g->last->groups + g->last->nused + home_nbytes(g));
-	g->last->nused += nbytes;
+	TRY(key_arena_take(&g->memory, nbytes_with(g, key), &memory));
+	group = (struct group *)((char *)memory + home_nbytes(g));
 	memset(group, 0, g->plan->group_nbytes);
 	group->key = *key;
 	if (key_is_long(key))
@@ -359,10 +295,11 @@ struct group_store *group_store_new(const struct plan *plan)
 	for (size_t i = 0; s && i < STORE_NPARTS; i++) {
 		pthread_mutex_init(&s->parts[i].lock, NULL);
 		s->parts[i].groups = groups_new(plan);
-		if (s->parts[i].groups)
-			continue;
-		group_store_free(s);
-		return NULL;
+		if (!s->parts[i].groups) {
+			group_store_free(s);
+			return NULL;
+		}
+		s->parts[i].groups->is_part = true;
 	}
 	return s;
 }
@@ -459,107 +396,66 @@ void group_store_unlock(struct group_store *s, size_t part)
 
 /* ---- adding ---- */
 
-static size_t part_of(const struct group *group)
-{
-	return (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS));
-}
-
-/* Groups and tuples that are to be added, sorted by part. */
+/* Groups and tuples that are to be added, by the parts of the store that they are for. */
 struct arrivals {
-	struct group **at; /* begins[STORE_NPARTS] of them */
-	size_t begins[STORE_NPARTS + 1];
-	size_t next[STORE_NPARTS]; /* while they are sorted */
-	bool binds; /* they are bound, not added */
+	struct group **groups, **sorted; /* as they came, and by part. Owned, as those below. */
+	uint8_t *parts;
+	uint32_t *order, *tuple_order;
+	uint32_t begins[STORE_NPARTS + 1], tuple_begins[STORE_NPARTS + 1];
+	size_t n;
+	bool binds; /* the groups are bound, not added */
 	const struct group_tuples *tuples;
-	uint32_t *order; /* of the tuples; owned */
-	uint32_t tuple_begins[STORE_NPARTS + 1];
 };
 
-static enum status count_arrival(void *context, struct group *group)
+static enum status add_arrival(void *context, struct group *group)
 {
 	struct arrivals *a = context;
 
-	a->next[part_of(group)]++;
+	a->parts[a->n] = (uint8_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS));
+	a->groups[a->n++] = group;
 	return STATUS_OK;
 }
 
-static enum status place_arrival(void *context, struct group *group)
+/* Orders n numbers by the parts that they have. begins: where each part's do. *order: owned by the caller. Errors: STATUS_NO_MEMORY. */
+static enum status order_by_part(const uint8_t *parts, size_t n, uint32_t begins[STORE_NPARTS + 1], uint32_t **order)
 {
-	struct arrivals *a = context;
+	uint32_t next[STORE_NPARTS] = {0};
 
-	a->at[a->next[part_of(group)]++] = group;
-	return STATUS_OK;
-}
-
-/* Makes counts of parts the places where they begin. */
-static void begin_parts(struct arrivals *a)
-{
-	size_t begin = 0;
-
+	*order = malloc((n + 1) * sizeof **order);
+	NEED(*order);
+	for (size_t i = 0; i < n; i++)
+		next[parts[i]]++;
+	begins[0] = 0;
 	for (size_t p = 0; p < STORE_NPARTS; p++) {
-		a->begins[p] = begin;
-		begin += a->next[p];
-		a->next[p] = a->begins[p];
+		begins[p + 1] = begins[p] + next[p];
+		next[p] = begins[p];
 	}
-	a->begins[STORE_NPARTS] = begin;
-}
-
-/* Sorts g's groups into a, whose `at` has room for them. */
-static void sort_by_part(const struct groups *g, struct arrivals *a)
-{
-	memset(a->next, 0, sizeof a->next);
-	groups_each(g, count_arrival, a);
-	begin_parts(a);
-	groups_each(g, place_arrival, a);
+	for (size_t i = 0; i < n; i++)
+		(*order)[next[parts[i]]++] = (uint32_t)i;
+	return STATUS_OK;
 }
 
 /* Adds up to FLIGHT_NKEYS arrivals, or binds them. */
-static enum status add_flight(struct groups *to, const struct arrivals *all, size_t first, size_t n)
+static enum status add_flight(struct groups *to, struct group *const *from, size_t n, bool binds)
 {
-	struct group *const *a = &all->at[first];
 	struct group *groups[FLIGHT_NKEYS];
 	const struct key_seed seed = key_seed_get();
 	uint64_t hashes[FLIGHT_NKEYS];
 
 	for (size_t i = 0; i < n; i++) {
-		hashes[i] = group_hash(a[i], seed);
+		hashes[i] = group_hash(from[i], seed);
 		groups_prefetch(to, hashes[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		TRY(groups_find(to, &a[i]->key, hashes[i], &groups[i]));
+		TRY(groups_find(to, &from[i]->key, hashes[i], &groups[i]));
 		group_prefetch(groups[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (all->binds)
-			*group_home(a[i]) = groups[i];
+		if (binds)
+			*group_home(from[i]) = groups[i];
 		else
-			TRY(group_combine(groups[i], a[i], to->plan, &to->texts));
+			TRY(group_combine(groups[i], from[i], to->plan, &to->texts));
 	}
-	return STATUS_OK;
-}
-
-/* Sorts g's tuples by part. Errors: STATUS_NO_MEMORY. */
-static enum status sort_tuples(const struct groups *g, struct arrivals *a)
-{
-	const struct group_tuples *t = &g->tuples;
-	uint32_t next[STORE_NPARTS] = {0}, begin = 0;
-
-	a->tuples = t;
-	if (t->n == 0)
-		return STATUS_OK;
-	a->order = malloc(t->n * sizeof *a->order);
-	if (!a->order)
-		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < t->n; i++)
-		next[t->parts[i]]++;
-	for (size_t p = 0; p < STORE_NPARTS; p++) {
-		a->tuple_begins[p] = begin;
-		begin += next[p];
-		next[p] = a->tuple_begins[p];
-	}
-	a->tuple_begins[STORE_NPARTS] = begin;
-	for (size_t i = 0; i < t->n; i++)
-		a->order[next[t->parts[i]]++] = (uint32_t)i;
 	return STATUS_OK;
 }
 
@@ -567,12 +463,11 @@ static enum status sort_tuples(const struct groups *g, struct arrivals *a)
 static enum status add_part(struct part *part, const struct arrivals *a, size_t p)
 {
 	if (a->tuple_begins[p] < a->tuple_begins[p + 1])
-		TRY(group_tuples_wait(part->groups, p, a->tuples, a->order + a->tuple_begins[p],
+		TRY(group_tuples_wait(part->groups, p, a->tuples, a->tuple_order + a->tuple_begins[p],
 				      a->tuple_begins[p + 1] - a->tuple_begins[p]));
-
 	for (size_t i = a->begins[p], n; i < a->begins[p + 1]; i += n) {
 		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
-		TRY(add_flight(part->groups, a, i, n));
+		TRY(add_flight(part->groups, a->sorted + i, n, a->binds));
 	}
 	return STATUS_OK;
 }
@@ -613,22 +508,29 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 /* Adds all of g to the store, or binds them. */
 static enum status send(struct groups *g, bool binds)
 {
-	size_t nbytes = g->ngroups * sizeof(struct group *);
-	struct arrivals arrivals = {.binds = binds};
-	enum status status = sort_tuples(g, &arrivals);
+	const size_t nbytes = g->ngroups * (2 * sizeof(struct group *) + 1);
+	struct arrivals a = {.binds = binds, .tuples = &g->tuples};
+	enum status status = STATUS_OK;
 	void *memory = NULL;
 
 	if (g->ngroups == 0 && g->tuples.n == 0)
 		return STATUS_OK;
-	if (status == STATUS_OK && nbytes)
-		status = key_memory_new(nbytes, &memory);
-	if (status == STATUS_OK) {
-		arrivals.at = memory;
-		sort_by_part(g, &arrivals);
-		status = add_parts(g->plan->groups, &arrivals);
-	}
+	if (nbytes)
+		TRY(key_memory_new(nbytes, &memory));
+	a.groups = memory;
+	a.sorted = a.groups + g->ngroups;
+	a.parts = (uint8_t *)(a.sorted + g->ngroups);
+	groups_each(g, add_arrival, &a);
+	status = order_by_part(a.parts, a.n, a.begins, &a.order);
+	for (size_t i = 0; i < a.n && status == STATUS_OK; i++)
+		a.sorted[i] = a.groups[a.order[i]];
+	if (status == STATUS_OK)
+		status = order_by_part(g->tuples.parts, g->tuples.n, a.tuple_begins, &a.tuple_order);
+	if (status == STATUS_OK)
+		status = add_parts(g->plan->groups, &a);
 	key_memory_free(memory, nbytes);
-	free(arrivals.order);
+	free(a.order);
+	free(a.tuple_order);
 	return status;
 }
 

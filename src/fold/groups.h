@@ -36,14 +36,15 @@ struct groups {
 	const struct plan *plan;
 	uint64_t *slots; /* nslots, a power of 2; 0: no group. NULL: they are made when a group is looked for */
 	size_t nslots, ngroups;
+	bool is_part;  /* of the store */
 	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
-	struct groups_block *blocks, *last; /* the groups, in the order in which they were made */
-	struct text_arena texts; /* long first and last values */
-	struct listed_values **lists; /* nlisted numbers of the groups, in blocks that have nlist_bytes, */
-	size_t nlisted, nlist_bytes, nordinals;
-	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_values.h */
-	struct key_table *keys; /* different values of the groups: group_keys.h */
+	struct key_arena memory; /* the groups, in the order in which they were made */
+	struct key_arena texts; /* long first and last values */
+	struct key_arena *lists; /* nlisted numbers of the groups, */
+	size_t nlisted, nordinals;
+	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_lists.h */
+	struct key_table *keys; /* different values of the groups: group_lists.h */
 	struct text_buffer key_text; /* for one of them */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
@@ -87,26 +88,28 @@ enum status groups_index(struct groups *g);
 /* Frees that table: it is made again when a group is looked for. */
 void groups_drop_index(struct groups *g);
 
-/* groups_find where there is no table. Errors: as above. */
-enum status groups_index_and_find(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
-
-/* Finds the key's group, or adds one. Errors: as above. */
-static inline enum status groups_find(struct groups *g, const struct key *key, uint64_t hash,
-				      struct group **out)
+/* Returns the key's group, or NULL if there is no table yet or it lacks the key. Any thread, while none adds groups. */
+static inline struct group *groups_seek(const struct groups *g, const struct key *key, uint64_t hash)
 {
 	const uint64_t address = ((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1;
-	size_t i;
 
 	if (!g->slots)
-		return groups_index_and_find(g, key, hash, out);
-	for (i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
+		return NULL;
+	for (size_t i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
 		struct group *group = (struct group *)(uintptr_t)(g->slots[i] & address);
-		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key)) {
-			*out = group;
-			return STATUS_OK;
-		}
+		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key))
+			return group;
 	}
-	return groups_insert(g, key, hash, out);
+	return NULL;
+}
+
+/* Finds the key's group, or adds one. Errors: as above. */
+static inline __attribute__((always_inline)) enum status groups_find(struct groups *g, const struct key *key, uint64_t hash,
+								     struct group **out)
+{
+	TRY(g->slots ? STATUS_OK : groups_index(g));
+	*out = groups_seek(g, key, hash);
+	return *out ? STATUS_OK : groups_insert(g, key, hash, out);
 }
 
 /* Sets at[i], for each i of `rows`, to the group in the first slot where keys[i] is looked for. Returns those of `rows` for
@@ -135,21 +138,6 @@ static inline uint64_t groups_find_first(const struct groups *g, const struct ke
 		left &= ~((uint64_t)key_equals(&at[i]->key, &keys[i]) << i); /* long ones lie elsewhere */
 	}
 	return left;
-}
-
-/* Returns the key's group, or NULL if there is no table yet or it lacks the key. Any thread, while none adds groups. */
-static inline const struct group *groups_seek(const struct groups *g, const struct key *key, uint64_t hash)
-{
-	const uint64_t address = ((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1;
-
-	if (!g->slots)
-		return NULL;
-	for (size_t i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
-		const struct group *group = (const struct group *)(uintptr_t)(g->slots[i] & address);
-		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key))
-			return group;
-	}
-	return NULL;
 }
 
 /* Calls visit for each group, in the order in which they were made, up to one that fails. */
@@ -183,7 +171,7 @@ struct group_store;
 struct group_store *group_store_new(const struct plan *plan);
 void group_store_free(struct group_store *s);
 
-/* The number of groups in it, and of the tuples that wait there: none once it has been settled (group_values.h) or visited.
+/* The number of groups in it, and of the tuples that wait there: none once it has been settled (group_lists.h) or visited.
  * Right only while no thread adds any. */
 uint64_t group_store_count(const struct group_store *s);
 

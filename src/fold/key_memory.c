@@ -216,3 +216,57 @@ void key_memory_free(void *memory, size_t nbytes)
 		pthread_mutex_unlock(&lock);
 	}
 }
+
+/* ---- arenas ---- */
+
+#define ARENA_NBYTES_MIN ((size_t)1 << 10) /* of a block; the next one is twice as long, */
+#define ARENA_NBYTES_MAX ((size_t)1 << 16) /* ... up to this: of each part of the store, half of its last one may be empty */
+
+enum status key_arena_grow(struct key_arena *a, size_t nbytes, void **out)
+{
+	struct key_arena_block *last = a->last, *block;
+	size_t size = last ? 2 * last->nbytes : ARENA_NBYTES_MIN;
+	void *memory;
+
+	if (last && last->next && last->next->nbytes - sizeof *last >= nbytes) { /* it was cleared */
+		a->last = last->next;
+		return key_arena_take(a, nbytes, out);
+	}
+	size = size < ARENA_NBYTES_MAX ? size : ARENA_NBYTES_MAX;
+	size = size < nbytes + sizeof *block ? nbytes + sizeof *block : size;
+	TRY(take_block(key_memory_nbytes(size), false, &memory));
+	block = memory;
+	*block = (struct key_arena_block){last ? last->next : NULL, size, nbytes};
+	*(last ? &last->next : &a->first) = block;
+	a->last = block;
+	*out = block->taken;
+	return STATUS_OK;
+}
+
+void key_arena_join(struct key_arena *a, struct key_arena *from)
+{
+	struct key_arena_block **end = &from->first;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = a->first;
+	if (from->first)
+		*a = (struct key_arena){from->first, a->last ? a->last : from->last};
+	*from = (struct key_arena){NULL, NULL};
+}
+
+void key_arena_clear(struct key_arena *a)
+{
+	for (struct key_arena_block *b = a->first; b; b = b->next)
+		b->nused = 0;
+	a->last = a->first;
+}
+
+void key_arena_free(struct key_arena *a)
+{
+	for (struct key_arena_block *b = a->first, *next; b; b = next) {
+		next = b->next;
+		key_memory_free(b, b->nbytes);
+	}
+	*a = (struct key_arena){NULL, NULL};
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_memory.h - the memory of tables of keys, which all count towards --memory.
+ * key_memory.h - the memory of tables of keys, and of what they hold, which all counts towards --memory.
  *
  * Tables grow by doubling, many at a time. What one of them leaves, another takes: given back to the
  * system and taken again, each page would be faulted and cleared anew. With malloc, whose arenas trim
@@ -11,6 +11,7 @@
 #define GPUSTAT_KEY_MEMORY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -27,5 +28,44 @@ enum status key_memory_widen(void **memory, size_t nbytes, size_t to);
 
 /* memory: of key_memory_new, or NULL. */
 void key_memory_free(void *memory, size_t nbytes);
+
+/* ---- memory that stays where it is until all of it goes ---- */
+
+/* As long keys, the first and last values of groups, groups themselves and lists of their numbers. */
+struct key_arena_block {
+	struct key_arena_block *next;
+	size_t nbytes, nused; /* of the whole block, and of what was taken */
+	uint64_t taken[];
+};
+
+/* Zeroed: nothing. All owned. */
+struct key_arena {
+	struct key_arena_block *first, *last; /* the last is being filled */
+};
+
+/* Adds a block with room for nbytes, and takes these: key_arena_take otherwise. */
+enum status key_arena_grow(struct key_arena *a, size_t nbytes, void **out);
+
+/* Sets *out to nbytes > 0 that are the caller's until the arena is cleared or freed, behind those that were taken before.
+ * Errors: STATUS_NO_MEMORY; STATUS_MANY_KEYS: --memory is used up. */
+static inline enum status key_arena_take(struct key_arena *a, size_t nbytes, void **out)
+{
+	struct key_arena_block *block = a->last;
+
+	if (!block || block->nbytes - sizeof *block - block->nused < nbytes)
+		return key_arena_grow(a, nbytes, out);
+	*out = (char *)block->taken + block->nused;
+	block->nused += nbytes;
+	return STATUS_OK;
+}
+
+/* Moves all of `from`, which stays where it is, to a: before what a has. */
+void key_arena_join(struct key_arena *a, struct key_arena *from);
+
+/* Has all that was taken be taken again. */
+void key_arena_clear(struct key_arena *a);
+
+/* Makes a an arena without memory. */
+void key_arena_free(struct key_arena *a);
 
 #endif

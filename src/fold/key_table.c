@@ -43,9 +43,9 @@ void key_seed_set(struct key_seed other)
 /* Copies a long key's bytes, and makes the key point to the copy. */
 static enum status copy_text(struct key_table *t, struct key *key)
 {
-	char *to;
+	void *to;
 
-	TRY(text_arena_take(&t->texts, key_nbytes(key), &to));
+	TRY(key_arena_take(&t->texts, key_nbytes(key), &to));
 	key->text = memcpy(to, key->text, key_nbytes(key));
 	return STATUS_OK;
 }
@@ -165,13 +165,13 @@ void key_table_clear(struct key_table *t)
 	memset(t->keys, 0, t->nslots * sizeof *t->keys);
 	if (t->value_nbytes)
 		memset(t->values, 0, t->nslots * t->value_nbytes);
-	text_arena_free(&t->texts);
+	key_arena_free(&t->texts);
 	t->nkeys = 0;
 }
 
 void key_table_free(struct key_table *t)
 {
 	free_slots(t);
-	text_arena_free(&t->texts);
+	key_arena_free(&t->texts);
 	*t = (struct key_table){.value_nbytes = t->value_nbytes};
 }

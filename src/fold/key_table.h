@@ -20,7 +20,7 @@
 
 #include "base/status.h"
 #include "fold/key.h"
-#include "fold/text_arena.h"
+#include "fold/key_memory.h"
 
 #define KEY_PART_BITS (KEY_LONG_HASH_BITS - KEY_HELD_HASH_BITS)
 
@@ -30,7 +30,7 @@ struct key_table {
 	char *values;      /* nslots x value_nbytes; those of slots without a key are 0 */
 	size_t nslots, nkeys, value_nbytes;
 	int shift;               /* of a hash without its highest bits, to its place */
-	struct text_arena texts; /* the bytes of long keys */
+	struct key_arena texts; /* the bytes of long keys */
 };
 
 static inline size_t key_table_place(const struct key_table *t, uint64_t hash)

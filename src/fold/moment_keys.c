@@ -326,7 +326,7 @@ static enum status join_tables(struct key_table *to, struct key_table *from, boo
 		*from = *to;
 		*to = larger;
 	}
-	text_arena_join(&to->texts, &from->texts); /* so that `to` may insert these keys without a copy */
+	key_arena_join(&to->texts, &from->texts); /* so that `to` may insert these keys without a copy */
 	if (!is_over)
 		status = add_table(to, from, true, key_seed_get());
 	key_table_free(from);

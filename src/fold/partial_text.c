@@ -402,7 +402,7 @@ static struct group *find_group(struct partial *p, const struct plan *plan, stru
 
 /* Reads the text's column i, and adds it to the group. */
 static void get_column(struct json_text *j, struct group *g, const struct plan *plan, const struct partial_map *map, size_t i,
-		       struct text_arena *texts, struct partial *blank)
+		       struct key_arena *texts, struct partial *blank)
 {
 	size_t c = map->columns[i];
 	enum status status;
@@ -450,7 +450,7 @@ static void get_window(struct json_text *j, struct group *g, const struct plan *
 
 /* What a group has folded. Writing: p; texts and map: NULL. Reading: p is blank, and stays so; what is read is added to g. */
 static void group_folds(struct json_text *j, struct group *g, struct partial *p, const struct plan *plan,
-			const struct partial_map *map, struct text_arena *texts)
+			const struct partial_map *map, struct key_arena *texts)
 {
 	size_t ncolumns = map ? map->ncolumns : plan->ncolumns, npairs = map ? map->npairs : plan->npairs;
 

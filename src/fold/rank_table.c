@@ -15,7 +15,7 @@
 
 #include "base/memory_limit.h"
 #include "base/thread.h"
-#include "fold/group_values.h"
+#include "fold/group_lists.h"
 #include "fold/key_memory.h"
 #include "fold/values_select.h"
 #include "number/decimal_text.h"

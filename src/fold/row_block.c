@@ -163,8 +163,7 @@ enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row
 
 	if (!value || (b->lets && b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK))
 		return ROW_QUOTED;
-	if (n == 0 || (b->may_be_missing[(unsigned char)*value] &&
-		       value_is_missing(b->plan, how_at(b, span), value, n)))
+	if (n == 0 || (b->may_be_missing[(unsigned char)*value] && value_is_missing(b->plan, how_at(b, span), value, n)))
 		return ROW_MISSING;
 	*text = value;
 	*nbytes = n;

@@ -129,6 +129,12 @@ struct raw_field row_block_raw(const struct row_block *b, size_t c, unsigned row
 enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bool parses,
 			   struct scratch *scratch, struct value *v);
 
+/* Whether the value of a column that is not computed, without quotes, is missing. */
+static inline bool row_block_is_missing(const struct row_block *b, const char *value, size_t nbytes)
+{
+	return nbytes == 0 || (b->may_be_missing[(unsigned char)*value] && value_is_missing(b->plan, 0, value, nbytes));
+}
+
 /* The result of row_block_value. ROW_QUOTED: bytes must be taken out of the field's midst, or it is a computed value that
  * is wrong. */
 enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };

@@ -361,18 +361,6 @@ static enum status fold_pairs(const struct grouping *m)
 	return STATUS_OK;
 }
 
-/* ---- ends ---- */
-
-/* The value of column c in a row, unquoted. Returns false where bytes must be taken out of its midst. */
-static bool end_value(const struct grouping *m, size_t c, unsigned row, const char **text, size_t *nbytes)
-{
-	struct field_span span = row_block_field(&m->f->block, c, row);
-
-	*nbytes = span.end - span.begin;
-	*text = field_in_place(&m->f->plan->dialect, m->text + span.begin, nbytes);
-	return *text != NULL;
-}
-
 /* Offers the value of column c in a row to the ends of its group's partial. */
 static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
 {
@@ -389,192 +377,120 @@ static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
 	return ends_offer(ends, END_LAST, m->f->plan, c, place, &field, &m->f->scratch, &taken);
 }
 
-/* Like end_value, without blanks around a number. */
-static bool end_text(const struct grouping *m, size_t c, unsigned row, bool is_number, const char **text, size_t *nbytes)
-{
-	if (!end_value(m, c, row, text, nbytes))
-		return false;
-	if (is_number && *nbytes > 0 && (decimal_is_blank(**text) || decimal_is_blank((*text)[*nbytes - 1])))
-		*text = decimal_trim(*text, nbytes);
-	return true;
-}
+/* ---- vectors ---- */
 
-/* Makes plain numbers of column c, which are all of their fields, the ends of their groups. */
-static void put_plain_numbers_at_ends(const struct grouping *m, size_t c, uint64_t rows)
+/* Takes plain numbers of column c, which are all of their fields, as texts. */
+static void take_numbers_as_texts(const struct grouping *m, size_t c, struct group_vector *v)
 {
-	const struct plan_column *column = &m->f->plan->columns[c];
 	const struct row_block *b = &m->f->block;
-	const uint32_t *ends = b->ends + column->field;
-	size_t ends_offset = column->cell_offset + group_state_offset(column, GROUP_ENDS);
-	bool drops_cr = column->field == b->stride - 1;
+	const uint32_t *ends = b->ends + m->f->plan->columns[c].field;
+	const bool drops_cr = m->f->plan->columns[c].field == b->stride - 1;
 
-	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct field_span span = row_field(m->text, ends + row * b->stride, drops_cr);
-		group_ends_put((struct group_ends *)((char *)m->f->groups.groups[row] + ends_offset), m->out->offset_bytes + span.begin,
-			       m->text + span.begin, span.end - span.begin, true);
+	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		const struct field_span span = row_field(m->text, ends + row * b->stride, drops_cr);
+		v->texts[row] = (struct group_vector_text){m->text + span.begin, (uint32_t)(span.end - span.begin), 0,
+							   m->out->offset_bytes + span.begin};
 	}
 }
 
-/* Makes numbers of column c, which are folded already, the ends of their groups. */
-static enum status put_numbers_at_ends(const struct grouping *m, size_t c, uint64_t rows)
+/* Takes the text of column c in a row, which is one of v->numbers or no plain number. ROW_QUOTED: it must be looked at by itself. */
+static enum row_value take_text(const struct grouping *m, size_t c, unsigned row, struct group_vector *v)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
-	enum status status = STATUS_OK;
+	const struct field_span span = row_block_field(&m->f->block, c, row);
+	const bool is_number = v->numbers >> row & 1;
+	size_t nbytes = span.end - span.begin;
+	const char *text = field_in_place(&m->f->plan->dialect, m->text + span.begin, &nbytes);
+
+	if (!text)
+		return ROW_QUOTED;
+	if (!column->parses && row_block_is_missing(&m->f->block, text, nbytes))
+		return ROW_MISSING;
+	if (!m->f->has_plain_texts && !is_number)
+		return ROW_QUOTED; /* it may have a NUL */
+	if (column->parses && !is_number &&
+	    (column->needs & MOMENT_KEYS || !column->takes_text || !text_is_no_number(&m->f->texts, text, nbytes)))
+		return ROW_QUOTED;
+	v->texts[row] = (struct group_vector_text){text, (uint32_t)nbytes, (uint32_t)(text - (m->text + span.begin)),
+						   m->out->offset_bytes + span.begin};
+	return ROW_PRESENT;
+}
+
+/* Whether column c has a value in a row. ROW_QUOTED: as above. */
+static enum row_value take_presence(const struct grouping *m, size_t c, unsigned row)
+{
 	const char *text;
 	size_t nbytes;
+	enum row_value is = row_block_value(&m->f->block, c, row, &text, &nbytes);
 
-	if (!column->let && !m->f->plan->dialect.escape && !csv_dialect_trims(&m->f->plan->dialect)) {
-		put_plain_numbers_at_ends(m, c, rows);
-		return STATUS_OK;
-	}
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
-		if (end_text(m, c, row, true, &text, &nbytes))
-			group_ends_put(group_ends(m->f->groups.groups[row], column), offset, text, nbytes, true);
-		else
-			status = offer_end(m, c, row);
-	}
-	return status;
+	return is == ROW_PRESENT && !m->f->has_plain_texts ? ROW_QUOTED : is;
 }
 
-/* Folds values of column c that surely are texts, where these are no error. Returns the rows that are left. */
-static uint64_t fold_sure_texts(const struct grouping *m, size_t c, uint64_t rows)
-{
-	const struct plan_column *column = &m->f->plan->columns[c];
-	struct column_partial *out = &m->out->columns[c];
-	uint64_t left = 0;
-
-	if (!column->takes_text || !m->f->has_plain_texts)
-		return rows;
-	for (; rows; rows &= rows - 1) {
-		struct field_span span = row_block_field(&m->f->block, c, lowest(rows));
-		struct group_ends *ends = group_ends(m->f->groups.groups[lowest(rows)], column);
-		const char *text;
-		size_t nbytes;
-		if (end_value(m, c, lowest(rows), &text, &nbytes) &&
-		    text_is_no_number(&m->f->texts, text, nbytes)) {
-			group_ends_put(ends, m->out->offset_bytes + span.begin, text, nbytes, false);
-			ends->ntexts++;
-			out->ninvalid++;
-			note_least(&out->first_invalid_offset, span.begin);
-		} else {
-			left |= rows & -rows;
-		}
-	}
-	return left;
-}
-
-/* Folds other fields of column c than plain numbers, and makes them their groups' ends. */
-static enum status fold_other_ends(const struct grouping *m, size_t c, uint64_t rows)
-{
-	rows = fold_sure_texts(m, c, rows);
-	TRY(fold_singles(m, c, rows));
-	for (; rows; rows &= rows - 1)
-		TRY(offer_end(m, c, lowest(rows)));
-	return STATUS_OK;
-}
-
-/* ---- numbers ---- */
-
-/* Adds numbers of column c to those that the partials of the rows' groups keep. */
-static enum status fold_values(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
-{
-	for (; rows; rows &= rows - 1) {
-		struct group *group = m->f->groups.groups[lowest(rows)];
-		TRY(need_rest(m, group));
-		TRY(moments_add(&group->rest->columns[c].moments, MOMENT_VALUES,
-				&x->significand[lowest(rows)], &x->scale[lowest(rows)], 1));
-	}
-	return STATUS_OK;
-}
-
-/* Counts the numbers of column c in some rows, and the fields without a byte. */
-static void count_numbers(const struct grouping *m, size_t c, const struct simd_numbers *x, uint64_t rows)
-{
-	struct column_partial *column = &m->out->columns[c];
-
-	column->numbers.count += count_of(rows & x->numbers);
-	column->nmissing += count_of(rows & x->empty);
-	if (rows & x->numbers)
-		note_least(&column->first_number_offset,
-			   (uint32_t)(row_block_ends(&m->f->block, lowest(rows & x->numbers))[-1] + 1));
-}
-
-/* The number of column c in a row, if it was rounded. */
-static bool quotient_at(const struct grouping *m, size_t c, unsigned row, struct quotient *q)
+/* Takes the number of column c in a row, if it was rounded. ROW_QUOTED: it was not. */
+static enum row_value take_quotient(const struct grouping *m, size_t c, unsigned row, struct group_vector *v)
 {
 	const char *text = let_block_rounded(&m->f->block, c, row);
 
-	return text && quotient_parse(text, strlen(text), q);
+	if (!text || !quotient_parse(text, strlen(text), &v->rounded[row]))
+		return ROW_QUOTED;
+	v->quotients |= (uint64_t)1 << row;
+	return ROW_PRESENT;
 }
 
-/* Counts a rounded number of column c. */
-static void count_quotient(const struct grouping *m, size_t c, unsigned row)
+/* Takes the values of column c, which has states, in some rows. Returns the rows for which v has all: what their value is, or that
+ * they have none. */
+static uint64_t take_values(const struct grouping *m, size_t c, uint64_t rows, struct group_vector *v)
 {
-	m->out->columns[c].numbers.count++;
-	note_least(&m->out->columns[c].first_number_offset, row_block_offset(&m->f->block, c, row));
-}
+	const struct plan_column *column = &m->f->plan->columns[c];
+	const bool wants_texts = group_wants_texts(column), is_plain = column->parses && !csv_dialect_trims(&m->f->plan->dialect);
+	uint64_t taken, left;
 
-/* Folds the rounded numbers of column c, and takes their rows out of *rows. */
-static enum status fold_quotients(const struct grouping *m, size_t c, uint64_t *rows)
-{
-	for (uint64_t left = *rows; left; left &= left - 1) {
-		struct quotient_fold one;
-		struct quotient q;
-		if (!quotient_at(m, c, lowest(left), &q))
-			continue;
-		one = quotient_fold_of(&q);
-		TRY(group_add_quotients(m->f->groups.groups[lowest(left)], m->f->plan, c, &one));
-		count_quotient(m, c, lowest(left));
-		*rows &= ~(left & -left);
+	v->x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
+	v->numbers = v->x ? rows & v->x->numbers : 0;
+	v->quotients = 0;
+	taken = (v->x ? rows & v->x->empty : 0) | (is_plain || !wants_texts ? v->numbers : 0);
+	v->present = taken & v->numbers;
+	if (wants_texts && is_plain)
+		take_numbers_as_texts(m, c, v);
+	for (left = v->x && !wants_texts && !group_keeps_quotients(column) ? 0 : rows & ~taken; left; left &= left - 1) {
+		const unsigned row = lowest(left);
+		const enum row_value is = wants_texts ? take_text(m, c, row, v) : v->x ? take_quotient(m, c, row, v) : take_presence(m, c, row);
+		taken |= is == ROW_QUOTED ? 0 : left & -left;
+		v->present |= is == ROW_PRESENT ? left & -left : 0;
 	}
+	v->numbers &= taken;
+	return taken;
+}
+
+/* Counts the values of column c in rows that a vector has, and the rows without one. */
+static void count_values(const struct grouping *m, size_t c, const struct group_vector *v, uint64_t rows)
+{
+	const uint64_t present = rows & v->present, numbers = v->x ? rows & (v->numbers | v->quotients) : present;
+	struct column_partial *column = &m->out->columns[c];
+
+	column->numbers.count += count_of(numbers);
+	column->ninvalid += count_of(present & ~numbers);
+	column->nmissing += count_of(rows & ~present);
+	if (v->x && numbers)
+		note_least(&column->first_number_offset, (uint32_t)(row_block_ends(&m->f->block, lowest(numbers))[-1] + 1));
+	if (present & ~numbers)
+		note_least(&column->first_invalid_offset, row_block_field(&m->f->block, c, lowest(present & ~numbers)).begin);
+}
+
+/* Folds column c, which has states for all of its values but those that a vector does not hold. */
+static enum status fold_states(const struct grouping *m, size_t c)
+{
+	struct group_vector v;
+	const uint64_t rows = take_values(m, c, m->f->groups.rows, &v);
+	uint64_t left = m->f->groups.rows & ~rows;
+
+	count_values(m, c, &v, rows);
+	TRY(group_add_vector(m->out->groups, m->f->groups.groups, c, &v));
+	TRY(fold_singles(m, c, left));
+	for (; left && m->f->plan->columns[c].needs & MOMENT_ENDS; left &= left - 1)
+		TRY(offer_end(m, c, lowest(left)));
 	return STATUS_OK;
-}
-
-static enum status fold_numbers(const struct grouping *m, size_t c)
-{
-	const struct simd_numbers *x = row_block_numbers(&m->f->block, c);
-	const struct plan_column *column = &m->f->plan->columns[c];
-	uint64_t rows = m->f->groups.rows, numbers = rows & x->numbers, empty = rows & x->empty;
-
-	TRY(group_add_rows(m->f->groups.groups, m->f->plan, c, x, numbers));
-	if (column->needs & MOMENT_VALUES)
-		TRY(fold_values(m, c, x, numbers));
-	count_numbers(m, c, x, rows);
-	rows &= ~(numbers | empty);
-	if (group_keeps_quotients(column))
-		TRY(fold_quotients(m, c, &rows));
-	if (column->needs & MOMENT_ENDS) {
-		TRY(put_numbers_at_ends(m, c, numbers));
-		return fold_other_ends(m, c, rows);
-	}
-	return fold_singles(m, c, rows);
-}
-
-/* Counts the values of column c, which does not parse, and folds their texts. */
-static enum status fold_presence(const struct grouping *m, size_t c)
-{
-	const struct plan_column *column = &m->f->plan->columns[c];
-	uint64_t others = 0;
-
-	for (uint64_t rows = m->f->groups.rows; rows; rows &= rows - 1) {
-		struct group *group = m->f->groups.groups[lowest(rows)];
-		const char *value;
-		size_t nbytes;
-		enum row_value is = row_block_value(&m->f->block, c, lowest(rows), &value, &nbytes);
-		if (is == ROW_QUOTED || (is == ROW_PRESENT && !m->f->has_plain_texts)) {
-			others |= rows & -rows; /* it may have a NUL */
-			continue;
-		}
-		if (column->needs & MOMENT_TEXTS && is == ROW_PRESENT)
-			group_add_text(group, column, &(struct text_at){value, (uint32_t)nbytes, text_key(value, (uint32_t)nbytes)});
-		group_cell(group, column)->count_scale += is == ROW_PRESENT;
-		m->out->columns[c].numbers.count += is == ROW_PRESENT;
-		m->out->columns[c].nmissing += is == ROW_MISSING;
-	}
-	return fold_singles(m, c, others);
 }
 
 /* ---- tuples ---- */
@@ -616,136 +532,37 @@ static void measure(struct row_folder *f, const struct groups *groups)
 	g->makes_tuples = f->plan->tuple_nbytes && f->plan->nlists > 0 && g->ngroups >= GROUPS_LISTS_MIN;
 }
 
-/* The rows among `rows` whose value of column c a tuple can hold. */
-static uint64_t rows_for_tuples(const struct grouping *m, size_t c, uint64_t rows)
-{
-	const struct plan_column *column = &m->f->plan->columns[c];
-	const struct simd_numbers *x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
-	bool has_ends = (column->needs & MOMENT_ENDS) != 0, has_keys = (column->needs & MOMENT_KEYS) != 0;
-	bool takes_text = has_ends && !has_keys && column->takes_text && m->f->has_plain_texts;
-	uint64_t fit = x ? rows & (x->empty | (has_ends || has_keys ? 0 : x->numbers)) : 0;
-
-	for (uint64_t left = group_keeps_quotients(column) ? rows & ~fit : 0; left; left &= left - 1)
-		fit |= let_block_rounded(&m->f->block, c, lowest(left)) ? left & -left : 0;
-	for (rows &= ~fit; rows && (!x || has_ends || has_keys); rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		bool is_number = x && x->numbers >> row & 1, fits = true;
-		const char *text;
-		size_t nbytes;
-		if (!x || has_keys) {
-			enum row_value is = row_block_value(&m->f->block, c, row, &text, &nbytes);
-			fits = (!x && is == ROW_MISSING) || (is == ROW_PRESENT && m->f->has_plain_texts &&
-							     (!(column->needs & MOMENT_TEXTS) || nbytes <= GROUP_END_NBYTES));
-		}
-		if (x)
-			fits = fits && (is_number || takes_text) &&
-			       (!has_ends || (end_value(m, c, row, &text, &nbytes) && nbytes <= GROUP_END_NBYTES)) &&
-			       (is_number || text_is_no_number(&m->f->texts, text, nbytes));
-		fit |= fits ? rows & -rows : 0;
-	}
-	return fit;
-}
-
-static void put_end(const struct grouping *m, size_t c, unsigned row, bool is_number, struct group_end *end)
-{
-	uint64_t offset = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
-	const char *text;
-	size_t nbytes;
-
-	end_text(m, c, row, is_number, &text, &nbytes);
-	group_end_set(end, (offset + 1) << 1 | is_number, text, nbytes, true);
-}
-
-static void put_text(const struct grouping *m, const char *text, size_t nbytes, struct tuple_text *to)
-{
-	key_make(text, nbytes, true, key_seed_get(), &to->key);
-	to->first = m->out->offset_bytes + (uint64_t)(text - m->text);
-}
-
-static void put_quotient(const struct grouping *m, size_t c, unsigned row, struct tuple_quotient *to)
-{
-	struct quotient q;
-
-	quotient_at(m, c, row, &q);
-	to->scale = q.scale;
-	to->negative = q.negative;
-	group_split(to->magnitude, q.magnitude);
-	count_quotient(m, c, row);
-}
-
-/* Writes the values of column c of some rows to the tuples from number `first` on, and counts them. */
-static void put_values(const struct grouping *m, size_t c, uint64_t rows, size_t first)
-{
-	const struct plan *plan = m->f->plan;
-	const struct plan_column *column = &plan->columns[c];
-	const struct simd_numbers *x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
-	struct group_tuples *tuples = &m->out->groups->tuples;
-	struct column_partial *counts = &m->out->columns[c];
-
-	if (x)
-		count_numbers(m, c, x, rows);
-	for (; rows; rows &= rows - 1, first++) {
-		unsigned row = lowest(rows);
-		struct group_tuple *t = group_tuple_at(tuples, plan, first);
-		uint8_t *code = &group_tuple_codes(t)[column->tuple_code];
-		bool is_number = x && x->numbers >> row & 1;
-		const char *text;
-		size_t nbytes;
-		if (!x || column->needs & MOMENT_KEYS) {
-			bool is_present = row_block_value(&m->f->block, c, row, &text, &nbytes) == ROW_PRESENT;
-			*code = is_present ? 0 : TUPLE_MISSING;
-			if (is_present && column->needs & MOMENT_KEYS)
-				put_text(m, text, nbytes, group_tuple_text(t, column));
-			if (is_present && column->needs & MOMENT_TEXTS)
-				group_end_set(group_tuple_end(t, column), text_key(text, (uint32_t)nbytes), text, nbytes, true);
-			counts->numbers.count += !x && is_present;
-			counts->nmissing += !x && !is_present;
-		}
-		if (!x)
-			continue;
-		*code = is_number ? x->scale[row] : x->empty >> row & 1 ? TUPLE_MISSING : group_keeps_quotients(column) ? TUPLE_QUOTIENT : TUPLE_TEXT;
-		if (*code == TUPLE_QUOTIENT) {
-			put_quotient(m, c, row, group_tuple_quotient(t, column));
-			continue;
-		}
-		*group_tuple_number(t, column) = is_number ? x->significand[row] : 0;
-		if (column->needs & MOMENT_ENDS && *code != TUPLE_MISSING)
-			put_end(m, c, row, is_number, group_tuple_end(t, column));
-		if (*code == TUPLE_TEXT) {
-			counts->ninvalid++;
-			note_least(&counts->first_invalid_offset, row_block_field(&m->f->block, c, row).begin);
-		}
-	}
-}
-
 /* Makes tuples of the rows for which they have room, and takes these out of f's groups.rows. */
 static enum status make_tuples(const struct grouping *m, const struct row_keys *k)
 {
 	const struct plan *plan = m->f->plan;
+	const struct text_buffer *texts = &m->f->groups.texts; /* the next block's keys lie there */
 	struct group_tuples *tuples = &m->out->groups->tuples;
-	uint64_t fit = m->out->offset_bytes < TUPLE_PLACES / 2 ? m->f->groups.rows : 0, all = m->f->groups.rows;
-	size_t first = tuples->n;
-	enum status status;
+	const size_t first = tuples->n;
+	uint64_t fit = m->out->offset_bytes < TUPLE_PLACES / 2 ? m->f->groups.rows : 0;
+	struct group_vector v;
 
 	for (size_t c = 0; c < plan->ncolumns && fit; c++)
-		if (plan->columns[c].needs)
-			fit = rows_for_tuples(m, c, fit);
-	status = group_tuples_reserve(tuples, plan, ROW_BLOCK_NROWS);
-	for (uint64_t rows = fit; rows && status == STATUS_OK; rows &= rows - 1, tuples->n++) {
-		unsigned row = lowest(rows);
-		struct group_tuple *t = group_tuple_at(tuples, plan, tuples->n);
-		t->key = k->keys[row];
-		if (key_is_long(&t->key) && t->key.text >= m->f->groups.texts.data &&
-		    t->key.text < m->f->groups.texts.data + m->f->groups.texts.nbytes)
-			status = group_tuples_copy_key(tuples, &t->key); /* the next block's keys lie there */
-		t->place = m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
-		tuples->parts[tuples->n] = (uint8_t)(k->hashes[row] >> (64 - GROUPS_PART_BITS));
+		if (plan->columns[c].needs) {
+			fit = take_values(m, c, fit, &v);
+			fit = group_tuples_fit(&plan->columns[c], &v, fit);
+		}
+	TRY(group_tuples_reserve(tuples, plan, ROW_BLOCK_NROWS));
+	for (uint64_t rows = fit; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		const char *text = key_text(&k->keys[row]);
+		TRY(group_tuples_add(tuples, plan, &k->keys[row], k->hashes[row],
+				     m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1),
+				     text >= texts->data && text < texts->data + texts->nbytes));
 	}
-	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
-		if (plan->columns[c].needs)
-			put_values(m, c, fit, first);
-	m->f->groups.rows = all & ~fit;
-	return status;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs) {
+			take_values(m, c, fit, &v);
+			count_values(m, c, &v, fit);
+			group_tuples_put(tuples, plan, &plan->columns[c], &v, fit, first);
+		}
+	m->f->groups.rows &= ~fit;
+	return STATUS_OK;
 }
 
 /* ---- all of it ---- */
@@ -762,7 +579,7 @@ static enum status fold_column(const struct grouping *m, size_t c)
 		row_block_numbers(&m->f->block, c);
 	if (!plan_column_has_cell(column) || column->needs & MOMENT_KEYS)
 		return fold_by_group(m, c);
-	return column->parses ? fold_numbers(m, c) : fold_presence(m, c);
+	return fold_states(m, c);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)

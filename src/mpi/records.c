@@ -19,6 +19,7 @@
 #include "fold/result.h"
 #include "io/output.h"
 #include "query/option_table.h"
+#include "run/left_out.h"
 
 #define NAME_NBYTES 4096
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain.c - says what would be done instead of doing it: see run.h.
+ * explain.c - see explain.h.
  */
-#include "run/run.h"
+#include "run/explain.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include "csv/word_layout.h"
 #include "fold/result.h"
 #include "io/output.h"
+#include "query/query.h"
 
 #define NSHOWN 20 /* of files, columns and results */
 
