@@ -191,7 +191,7 @@ static enum status begin_merge(struct merge *m)
 		plan_as_part(&m->query->plan);
 	else
 		take_unfit_as_text(&m->query->plan);
-	values_focus_set(NULL, false);
+	values_may_drop(false);
 	m->has_begun = true;
 	if (groups_plan(&m->query->plan, 0) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);

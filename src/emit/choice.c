@@ -15,6 +15,12 @@
 #include "base/text_buffer.h"
 #include "io/writer.h"
 
+#define PLACED uint64_t
+#define PLACED_NAME(name) name##_key
+#include "fold/put_in_place.h"
+#undef PLACED
+#undef PLACED_NAME
+
 #define GATHERED_LEAST 4096
 #define WRITE_NBYTES (1 << 20)
 
@@ -69,36 +75,6 @@ void choice_free(struct choice *c)
 	free(c);
 }
 
-/* The k-th least of n different keys, from 0 on; reorders them. Quickselect: Hoare, Algorithm 65: Find,
- * CACM 4(7), 1961. Keys are as good as random, or in order: the middle one is a good pivot. */
-static uint64_t select_key(uint64_t *keys, size_t n, size_t nth)
-{
-	ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, k = (ptrdiff_t)nth;
-
-	while (low < high) {
-		ptrdiff_t i = low, j = high;
-		const uint64_t pivot = keys[low + (high - low) / 2];
-		while (i <= j) {
-			for (; keys[i] < pivot; i++)
-				;
-			for (; keys[j] > pivot; j--)
-				;
-			if (i <= j) {
-				uint64_t key = keys[i];
-				keys[i++] = keys[j];
-				keys[j--] = key;
-			}
-		}
-		if (k > j && k < i)
-			break;
-		if (k <= j)
-			high = j;
-		else
-			low = i;
-	}
-	return keys[k];
-}
-
 /* Drops the records above the bound. Their texts lie one behind the other in the records' order. */
 static void drop_others(struct choice *c)
 {
@@ -128,7 +104,8 @@ static enum status narrow(struct choice *c)
 	NEED(keys);
 	for (size_t i = 0; i < c->nrecords; i++)
 		keys[i] = c->records[i].key;
-	c->bound = select_key(keys, c->nrecords, c->nmost - 1);
+	put_in_place_key(keys, 0, (ptrdiff_t)c->nrecords - 1, (ptrdiff_t)c->nmost - 1);
+	c->bound = keys[c->nmost - 1];
 	free(keys);
 	drop_others(c);
 	return STATUS_OK;

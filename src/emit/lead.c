@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * lead.c - see lead.h. What goes from one to the other is a frame. A record is a row of pieces with a gap after each but the last,
- * one for each of the plan's nleads columns. After the frame's header there are, one after the other, in host byte order:
- *
- *     struct frame_group  groups[ngroups]             those of the records
- *     uint32_t            of_group[nheld]             of each held record: which of these is its group
- *     uint32_t            part_nbytes[nheld][2 * nleads + 1]  piece, field, piece, field, ... piece
- *     uint32_t            first_nbytes[nfirsts][nleads]
- *     char                firsts[]                    group by group, the fields of the first records, as
- *                                                     far as records before the frame may lack them
- *     char                held[held_nbytes]           the parts of the held records
- *     char                closed[closed_nbytes]       all records before the held ones, as they are printed
- *     padding to a multiple of 8 bytes
- *
- * The first held record is the first that lacks a field of a later frame. Of each frame a copy waits in the queue, a block, but for
- * the closed text at its end: that is copied only if records before it wait.
+ * lead.c - see lead.h. A record is a row of parts: a piece, a field of a later record, ... a piece. Of the records of a text, those
+ * before the first that lacks a field of a later text are closed: their text is printed as it is. The others, with the fields that
+ * records of texts before may lack, are a block, which goes from the text to the queue by its address, and waits there as it is.
  */
 #include "emit/lead.h"
 
@@ -27,40 +15,39 @@
 #include "base/memory_limit.h"
 #include "io/writer.h"
 
-#define IS_OPEN UINT32_MAX /* part_nbytes of a field that is not in the frame */
+#define IS_OPEN UINT32_MAX /* the length of a field that is not there yet */
 
-struct frame {
-	uint64_t nbytes; /* of all, this header included */
-	uint64_t closed_offset, closed_nbytes;
-	uint64_t nfirsts; /* of all groups */
-	uint64_t firsts_nbytes;
-	uint32_t ngroups, nheld;
-	uint64_t in_line; /* 1: the last record's line end is not to be printed */
+struct lead_field {
+	const char *text; /* in this block, or in one that is freed after it */
+	uint32_t nbytes;
 };
 
-struct frame_group {
+/* One of the groups that a text has records of. */
+struct lead_block_group {
 	const void *home;
-	uint64_t nfirsts;
+	uint64_t nfirsts; /* of its first records, of which records before may lack fields */
 };
 
-/* Where the parts of a frame lie. */
-struct frame_parts {
-	struct frame_group *groups;
-	uint32_t *of_group, *part_nbytes, *first_nbytes;
-	char *firsts;
+/* One allocation, but for what waits of the closed text. */
+struct lead_block {
+	struct lead_block *next;
+	size_t nbytes, nrecords, nwritten, ngroups;
+	struct lead_field *fields;       /* nleads of each record */
+	struct lead_block_group *groups;
+	uint32_t *of_group;              /* of each record: which of these is its group */
+	uint32_t *piece_nbytes;          /* nleads + 1 of each record */
+	const char *text;                /* the records that are not written: piece, field if it is there, ... piece */
+	const char *firsts;              /* group by group, the nleads fields of each of the first records: length, text */
+	char *closed;                    /* the text before the records, if it waits, too; owned */
+	size_t closed_nbytes;
+	bool in_line; /* the last record's line end is not to be printed */
 };
 
-static struct frame_parts find_parts(struct frame *frame, size_t nleads)
-{
-	struct frame_parts p;
-
-	p.groups = (struct frame_group *)(frame + 1);
-	p.of_group = (uint32_t *)(p.groups + frame->ngroups);
-	p.part_nbytes = p.of_group + frame->nheld;
-	p.first_nbytes = p.part_nbytes + frame->nheld * (2 * nleads + 1);
-	p.firsts = (char *)(p.first_nbytes + frame->nfirsts * nleads);
-	return p;
-}
+/* How a text that lead_rows_write has written begins; then comes its closed text. Unaligned. */
+struct lead_mark {
+	struct lead_block *block;
+	size_t closed_nbytes;
+};
 
 /* The first column of NEW_LEAD from `column` on, of which there is one. */
 static const struct new_column *lead_from(const struct new_column *column)
@@ -80,6 +67,7 @@ static size_t count_parts(const struct plan *plan)
 void lead_rows_free(struct lead_rows *r)
 {
 	text_free(&r->bytes);
+	text_free(&r->firsts);
 	free(r->part_nbytes);
 	free(r->rows);
 	free(r->order);
@@ -199,9 +187,9 @@ static const char *own_field(const struct lead_rows *r, size_t row, size_t lead,
 	return field;
 }
 
-/* Copies a row with the fields of later ones. part_nbytes: set to the lengths of its parts; NULL: they are
- * not wanted, and no field is lacking. Returns the copy's end. */
-static char *fill_row(const struct lead_rows *r, size_t row, uint32_t *part_nbytes, char *to)
+/* Copies a row with the fields of later ones. field, piece_nbytes: where they and the pieces' lengths are noted; NULL: they are not
+ * wanted, and no field is lacking. Returns the copy's end. */
+static char *fill_row(const struct lead_rows *r, size_t row, struct lead_field *field, uint32_t *piece_nbytes, char *to)
 {
 	const uint32_t *own_nbytes = r->part_nbytes + row * count_parts(r->plan);
 	const char *from = r->bytes.data + r->rows[row].begin;
@@ -210,56 +198,77 @@ static char *fill_row(const struct lead_rows *r, size_t row, uint32_t *part_nbyt
 
 	for (size_t lead = 0; lead < r->plan->nleads; lead++, own_nbytes += 2) {
 		uint32_t nbytes = IS_OPEN;
+		const char *later = NULL;
 		column = lead_from(column + (lead > 0));
 		to = copy_text(to, from, own_nbytes[0]);
-		if (column->nahead < left) {
-			const char *field = own_field(r, r->order[place + column->nahead], lead, &nbytes);
-			to = copy_text(to, field, nbytes);
+		if (column->nahead < left)
+			later = own_field(r, r->order[place + column->nahead], lead, &nbytes);
+		if (field) {
+			*field++ = (struct lead_field){to, nbytes};
+			*piece_nbytes++ = own_nbytes[0];
 		}
-		if (part_nbytes) {
-			*part_nbytes++ = own_nbytes[0];
-			*part_nbytes++ = nbytes;
-		}
+		if (later)
+			to = copy_text(to, later, nbytes);
 		from += own_nbytes[0] + own_nbytes[1];
 	}
-	if (part_nbytes)
-		*part_nbytes = own_nbytes[0];
+	if (field)
+		*piece_nbytes = own_nbytes[0];
 	return copy_text(to, from, own_nbytes[0]);
 }
 
-/* ---- the frame ---- */
+/* ---- a block ---- */
 
-/* Copies the fields of each group's first rows. Returns the copy's end. */
-static char *write_firsts(const struct lead_rows *r, const struct frame_parts *p)
+/* Writes the fields of each group's first rows, nfirsts of all. */
+static enum status gather_firsts(struct lead_rows *r, size_t nfirsts)
 {
-	uint32_t *first_nbytes = p->first_nbytes;
-	char *to = p->firsts;
+	uint32_t nbytes;
+	char *to;
 
-	for (size_t g = 0; g < r->ngroups; g++) {
-		p->groups[g] = (struct frame_group){r->groups[g].home, count_edge(r, &r->groups[g])};
-		for (uint64_t i = 0; i < p->groups[g].nfirsts; i++)
+	r->firsts.nbytes = 0;
+	TRY(text_reserve(&r->firsts, nfirsts * r->plan->nleads * sizeof nbytes + r->bytes.nbytes + EMIT_SLACK));
+	to = r->firsts.data;
+	for (size_t g = 0; g < r->ngroups; g++)
+		for (uint64_t i = 0; i < count_edge(r, &r->groups[g]); i++)
 			for (size_t lead = 0; lead < r->plan->nleads; lead++) {
-				const char *field = own_field(r, r->order[r->groups[g].begin + i], lead, first_nbytes);
-				to = copy_text(to, field, *first_nbytes++);
+				const char *field = own_field(r, r->order[r->groups[g].begin + i], lead, &nbytes);
+				memcpy(to, &nbytes, sizeof nbytes);
+				to = copy_text(to + sizeof nbytes, field, nbytes);
 			}
-	}
-	return to;
+	r->firsts.nbytes = (size_t)(to - r->firsts.data);
+	return STATUS_OK;
 }
 
-/* Each piece and each field is written at most once as part of a record, and fields once more as firsts. */
-static size_t frame_nbytes_most(const struct lead_rows *r, const struct frame *frame)
+/* Makes a block of the rows from first_held on and of the first ones' fields, which have been gathered. */
+static enum status make_block(const struct lead_rows *r, size_t first_held, struct lead_block **out)
 {
-	return sizeof *frame + frame->ngroups * sizeof(struct frame_group) +
-	       sizeof(uint32_t) * (frame->nheld * (1 + count_parts(r->plan)) + frame->nfirsts * r->plan->nleads) +
-	       2 * r->bytes.nbytes + EMIT_SLACK;
+	const size_t nleads = r->plan->nleads, nheld = r->n - first_held;
+	size_t nbytes = sizeof(struct lead_block) + nheld * nleads * sizeof(struct lead_field) +
+			r->ngroups * sizeof(struct lead_block_group) + nheld * (nleads + 2) * sizeof(uint32_t) + r->firsts.nbytes +
+			(nheld ? r->bytes.nbytes - r->rows[first_held].begin : 0) + EMIT_SLACK;
+	struct lead_block *b = *out = malloc(nbytes);
+	char *to;
+
+	NEED(b);
+	*b = (struct lead_block){.nbytes = nbytes, .nrecords = nheld, .ngroups = r->ngroups, .fields = (struct lead_field *)(b + 1)};
+	b->groups = (struct lead_block_group *)(b->fields + nheld * nleads);
+	b->of_group = (uint32_t *)(b->groups + r->ngroups);
+	b->piece_nbytes = b->of_group + nheld;
+	b->firsts = memcpy(b->piece_nbytes + nheld * (nleads + 1), r->firsts.data, r->firsts.nbytes);
+	b->text = to = (char *)b->firsts + r->firsts.nbytes;
+	for (size_t g = 0; g < r->ngroups; g++)
+		b->groups[g] = (struct lead_block_group){r->groups[g].home, count_edge(r, &r->groups[g])};
+	for (size_t i = 0; i < nheld; i++) {
+		b->of_group[i] = r->rows[first_held + i].group;
+		to = fill_row(r, first_held + i, b->fields + i * nleads, b->piece_nbytes + i * (nleads + 1), to);
+	}
+	return STATUS_OK;
 }
 
 enum status lead_rows_write(struct lead_rows *r, struct text_buffer *out)
 {
-	struct frame *frame, head = {.ngroups = (uint32_t)r->ngroups};
-	struct frame_parts p;
-	size_t first_held = r->n;
-	char *to, *begin;
+	struct lead_mark mark;
+	size_t first_held = r->n, nfirsts = 0;
+	char *closed, *to;
 
 	if (r->n == 0)
 		return STATUS_OK;
@@ -268,58 +277,33 @@ enum status lead_rows_write(struct lead_rows *r, struct text_buffer *out)
 		uint64_t edge = count_edge(r, &r->groups[g]);
 		uint32_t row = edge ? r->order[r->groups[g].end - edge] : UINT32_MAX;
 		first_held = row < first_held ? row : first_held;
-		head.nfirsts += edge;
+		nfirsts += edge;
 	}
-	head.nheld = (uint32_t)(r->n - first_held);
-	TRY(text_reserve(out, frame_nbytes_most(r, &head)));
-	begin = out->data + out->nbytes;
-	frame = (struct frame *)(void *)begin;
-	*frame = head;
-	p = find_parts(frame, r->plan->nleads);
-	to = write_firsts(r, &p);
-	frame->firsts_nbytes = (uint64_t)(to - p.firsts);
-	for (size_t row = first_held; row < r->n; row++, p.part_nbytes += count_parts(r->plan)) {
-		*p.of_group++ = r->rows[row].group;
-		to = fill_row(r, row, p.part_nbytes, to);
-	}
-	frame->closed_offset = (uint64_t)(to - begin);
+	TRY(gather_firsts(r, nfirsts));
+	TRY(text_reserve(out, sizeof mark + r->bytes.nbytes + EMIT_SLACK)); /* each piece and each field is closed at most once */
+	TRY(make_block(r, first_held, &mark.block));
+	to = closed = out->data + out->nbytes + sizeof mark;
 	for (size_t row = 0; row < first_held; row++)
-		to = fill_row(r, row, NULL, to);
-	frame->closed_nbytes = (uint64_t)(to - begin) - frame->closed_offset;
-	frame->nbytes = ((uint64_t)(to - begin) + 7) & ~(uint64_t)7;
-	out->nbytes += frame->nbytes;
+		to = fill_row(r, row, NULL, NULL, to);
+	mark.closed_nbytes = (size_t)(to - closed);
+	memcpy(out->data + out->nbytes, &mark, sizeof mark);
+	out->nbytes = (size_t)(to - out->data);
 	r->n = r->ngroups = r->bytes.nbytes = 0;
 	return STATUS_OK;
 }
 
 void lead_rows_end_in_line(struct text_buffer *out, size_t offset)
 {
-	((struct frame *)(void *)(out->data + offset))->in_line = 1;
+	struct lead_mark mark;
+
+	memcpy(&mark, out->data + offset, sizeof mark);
+	mark.block->in_line = true;
 }
 
 /* ---- the queue ---- */
 
-#define RECORD_NBYTES (2 * sizeof(struct lead_gap *)) /* of a record in its group's list */
-#define GROUP_NBYTES (4 * sizeof(struct lead_group))  /* of a group in the table */
-
-/* A field of a record that waits. */
-struct lead_gap {
-	const char *text; /* in a block that is freed after the record's */
-	uint32_t nbytes;  /* or IS_OPEN */
-};
-
-struct lead_block {
-	struct lead_block *next;
-	size_t nbytes;  /* of this allocation */
-	char *closed;   /* printed before the records; owned; NULL: nothing */
-	size_t closed_nbytes;
-	struct lead_gap *gaps; /* plan->nleads for each record */
-	struct frame *frame;
-	size_t nrecords, nwritten;
-	const uint32_t *part_nbytes; /* of the next record */
-	const char *parts;           /* the same */
-	/* The gaps and the frame follow. */
-};
+#define RECORD_NBYTES (2 * sizeof(struct lead_field *)) /* of a record in its group's list */
+#define GROUP_NBYTES (4 * sizeof(struct lead_group))    /* of a group in the table */
 
 static void free_block(struct lead_block *b)
 {
@@ -343,28 +327,18 @@ void lead_queue_free(struct lead_queue *q)
 	memset(q, 0, sizeof *q);
 }
 
-static enum status no_memory(struct fault *fault)
-{
-	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
-/* Allocates memory of the limit. NULL: fault says why there is none. */
-static void *allocate(const struct lead_queue *q, size_t nbytes, uint64_t limit_nbytes, struct fault *fault)
+/* Takes memory of the limit. */
+static enum status take(const struct lead_queue *q, uint64_t nbytes, struct fault *fault)
 {
 	char words[FAULT_DETAIL_NBYTES];
-	void *memory;
 
-	if (memory_take(limit_nbytes)) {
-		memory = malloc(nbytes);
-		if (!memory)
-			no_memory(fault);
-		return memory;
-	}
+	if (memory_take(nbytes))
+		return STATUS_OK;
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more, or %s",
 		 q->plan->nkeys ? "an input sorted by the columns of --by" : "--lead with a smaller N");
-	return NULL;
+	return STATUS_MEMORY_LIMIT;
 }
 
 /* ---- groups ---- */
@@ -393,26 +367,25 @@ static enum status grow_table(struct lead_queue *q)
 	return STATUS_OK;
 }
 
-/* Returns the group, without records if it is new; valid until the next call. NULL: fault says why. */
-static struct lead_group *find_group(struct lead_queue *q, const void *home, struct fault *fault)
+/* Sets *out to the group, without records if it is new; valid until the next call. */
+static enum status find_group(struct lead_queue *q, const void *home, struct lead_group **out, struct fault *fault)
 {
 	struct lead_group *group;
 
-	if (2 * q->ngroups >= q->nslots && grow_table(q) != STATUS_OK) {
-		no_memory(fault);
-		return NULL;
-	}
-	group = slot_of(q->groups, q->nslots, home);
+	if (2 * q->ngroups >= q->nslots)
+		TRY(grow_table(q));
+	group = *out = slot_of(q->groups, q->nslots, home);
 	if (group->at)
-		return group;
-	*group = (struct lead_group){.home = home, .capacity = 2};
-	group->at = allocate(q, 2 * sizeof *group->at, GROUP_NBYTES, fault);
-	q->ngroups += group->at != NULL;
-	return group->at ? group : NULL;
+		return STATUS_OK;
+	TRY(take(q, GROUP_NBYTES, fault));
+	*group = (struct lead_group){.home = home, .capacity = 2, .at = malloc(2 * sizeof *group->at)};
+	NEED(group->at);
+	q->ngroups++;
+	return STATUS_OK;
 }
 
-/* Adds a record with its gaps; of a group's records, the last few may lack fields. */
-static enum status add_to_group(const struct lead_queue *q, struct lead_group *group, struct lead_gap *gaps)
+/* Adds a record; of a group's records, the last few may lack fields. */
+static enum status add_to_group(const struct lead_queue *q, struct lead_group *group, struct lead_field *fields)
 {
 	size_t n = group->end - group->begin;
 
@@ -422,93 +395,28 @@ static enum status add_to_group(const struct lead_queue *q, struct lead_group *g
 		group->end = n;
 	}
 	TRY(ARRAY_GROW(group->at, group->capacity, group->end + 1));
-	group->at[group->end++] = gaps;
+	group->at[group->end++] = fields;
 	group->begin += group->end - group->begin > q->plan->nahead_max;
 	return STATUS_OK;
 }
 
-/* ---- a block ---- */
-
-/* Sets the gaps of the block's records that the frame fills. */
-static void set_gaps(struct lead_block *b, size_t nleads)
-{
-	const uint32_t *nbytes = b->part_nbytes;
-	const char *text = b->parts;
-	struct lead_gap *gap = b->gaps;
-
-	for (size_t i = 0; i < b->nrecords; i++) {
-		for (size_t lead = 0; lead < nleads; lead++, nbytes += 2) {
-			text += nbytes[0];
-			*gap++ = (struct lead_gap){text, nbytes[1]};
-			text += nbytes[1] == IS_OPEN ? 0 : nbytes[1];
-		}
-		text += *nbytes++;
-	}
-}
-
-/* Makes a block of all of a frame but its closed text. NULL: fault says why. */
-static struct lead_block *make_block(const struct lead_queue *q, const struct frame *frame, struct fault *fault)
-{
-	size_t gaps_nbytes = frame->nheld * q->plan->nleads * sizeof(struct lead_gap);
-	size_t nbytes = sizeof(struct lead_block) + gaps_nbytes + frame->closed_offset;
-	struct lead_block *b = allocate(q, nbytes, nbytes + frame->nheld * RECORD_NBYTES, fault);
-	struct frame_parts p;
-
-	if (!b)
-		return NULL;
-	*b = (struct lead_block){.nbytes = nbytes, .gaps = (struct lead_gap *)(b + 1), .nrecords = frame->nheld};
-	b->frame = memcpy((char *)b->gaps + gaps_nbytes, frame, frame->closed_offset);
-	p = find_parts(b->frame, q->plan->nleads);
-	b->part_nbytes = p.part_nbytes;
-	b->parts = p.firsts + frame->firsts_nbytes;
-	set_gaps(b, q->plan->nleads);
-	return b;
-}
-
-/* Gives the records of a group that wait the fields of its n first records of a frame. */
-static void fill_gaps(const struct lead_queue *q, struct lead_group *group, uint64_t n, struct frame_parts *p)
+/* Gives the records of a group that wait the fields of its n first records of a block, and returns those of the next group. */
+static const char *fill_gaps(const struct lead_queue *q, struct lead_group *group, uint64_t n, const char *firsts)
 {
 	uint64_t nwaiting = group->end - group->begin;
+	uint32_t nbytes;
 
 	for (uint64_t i = 0; i < n; i++) {
 		const struct new_column *column = q->plan->new_columns;
-		for (size_t lead = 0; lead < q->plan->nleads; lead++, column++) {
-			uint32_t nbytes = *p->first_nbytes++;
+		for (size_t lead = 0; lead < q->plan->nleads; lead++, column++, firsts += nbytes) {
 			column = lead_from(column);
+			memcpy(&nbytes, firsts, sizeof nbytes);
+			firsts += sizeof nbytes;
 			if (column->nahead > i && column->nahead <= i + nwaiting)
-				group->at[group->begin + (nwaiting + i - column->nahead)][lead] = (struct lead_gap){p->firsts, nbytes};
-			p->firsts += nbytes;
+				group->at[group->begin + (nwaiting + i - column->nahead)][lead] = (struct lead_field){firsts, nbytes};
 		}
 	}
-}
-
-/* Gives the records that wait what a block has for them. Errors: as of lead_queue_write. */
-static enum status fill_earlier(struct lead_queue *q, const struct lead_block *b, struct fault *fault)
-{
-	struct frame_parts p = find_parts(b->frame, q->plan->nleads);
-
-	for (uint32_t g = 0; g < b->frame->ngroups; g++) {
-		struct lead_group *group = find_group(q, p.groups[g].home, fault);
-		if (!group)
-			return fault->status;
-		fill_gaps(q, group, p.groups[g].nfirsts, &p);
-	}
-	return STATUS_OK;
-}
-
-/* Adds the block's records to their groups. Errors: as of lead_queue_write. */
-static enum status add_to_groups(struct lead_queue *q, const struct lead_block *b, struct fault *fault)
-{
-	struct frame_parts p = find_parts(b->frame, q->plan->nleads);
-
-	for (size_t i = 0; i < b->nrecords; i++) {
-		struct lead_group *group = find_group(q, p.groups[p.of_group[i]].home, fault);
-		if (!group)
-			return fault->status;
-		if (add_to_group(q, group, b->gaps + i * q->plan->nleads) != STATUS_OK)
-			return no_memory(fault);
-	}
-	return STATUS_OK;
+	return firsts;
 }
 
 /* ---- writing ---- */
@@ -521,16 +429,6 @@ static enum status flush(struct lead_queue *q, struct writer *writer, struct fau
 	return status;
 }
 
-static bool is_complete(const struct lead_block *b, size_t nleads)
-{
-	const struct lead_gap *gaps = b->gaps + b->nwritten * nleads;
-
-	for (size_t lead = 0; lead < nleads; lead++)
-		if (gaps[lead].nbytes == IS_OPEN)
-			return false;
-	return true;
-}
-
 static enum status append(struct text_buffer *to, const char *text, size_t nbytes)
 {
 	TRY(text_reserve(to, nbytes));
@@ -540,22 +438,29 @@ static enum status append(struct text_buffer *to, const char *text, size_t nbyte
 	return STATUS_OK;
 }
 
-/* Makes the block's next record ready; what it lacks is empty. */
-static enum status ready_record(struct lead_queue *q, struct lead_block *b)
+/* Makes the block's next record ready, unless it lacks a field: *lacks. What it lacks at the end is empty. */
+static enum status ready_record(struct lead_queue *q, struct lead_block *b, bool at_end, bool *lacks)
 {
-	size_t nleads = q->plan->nleads;
-	const struct lead_gap *gap = b->gaps + b->nwritten++ * nleads;
+	const size_t nleads = q->plan->nleads;
+	const struct lead_field *field = b->fields + b->nwritten * nleads;
+	const uint32_t *piece_nbytes = b->piece_nbytes + b->nwritten * (nleads + 1);
 
-	for (size_t part = 0; part <= 2 * nleads; part++) {
-		uint32_t nbytes = *b->part_nbytes++;
-		if (part % 2 == 0)
-			TRY(append(&q->ready, b->parts, nbytes));
-		else if (gap[part / 2].nbytes != IS_OPEN)
-			TRY(append(&q->ready, gap[part / 2].text, gap[part / 2].nbytes));
+	for (size_t lead = 0; lead < nleads && !at_end; lead++)
+		*lacks |= field[lead].nbytes == IS_OPEN;
+	if (*lacks)
+		return STATUS_OK;
+	b->nwritten++;
+	for (size_t lead = 0; lead < nleads; lead++, field++) {
+		TRY(append(&q->ready, b->text, piece_nbytes[lead]));
+		b->text += piece_nbytes[lead];
+		if (field->nbytes != IS_OPEN)
+			TRY(append(&q->ready, field->text, field->nbytes));
 		else if (q->plan->dialect.whitespace) /* as new_fields.c writes what is empty */
 			TRY(append(&q->ready, "_", 1));
-		b->parts += nbytes == IS_OPEN ? 0 : nbytes;
+		b->text += field->text == b->text && field->nbytes != IS_OPEN ? field->nbytes : 0;
 	}
+	TRY(append(&q->ready, b->text, piece_nbytes[nleads]));
+	b->text += piece_nbytes[nleads];
 	return STATUS_OK;
 }
 
@@ -563,19 +468,19 @@ static enum status ready_record(struct lead_queue *q, struct lead_block *b)
  * written at once: the writer adds one if others follow. */
 static enum status write_blocks(struct lead_queue *q, bool at_end, struct writer *writer, struct fault *fault)
 {
+	bool lacks = false;
+
 	for (struct lead_block *b; (b = q->first); free_block(b)) {
-		if (append(&q->ready, b->closed, b->closed_nbytes) != STATUS_OK)
-			return no_memory(fault);
+		TRY(append(&q->ready, b->closed, b->closed_nbytes));
 		memory_give(b->closed_nbytes);
 		free(b->closed);
 		b->closed = NULL;
 		b->closed_nbytes = 0;
-		while (b->nwritten < b->nrecords && (at_end || is_complete(b, q->plan->nleads)))
-			if (ready_record(q, b) != STATUS_OK)
-				return no_memory(fault);
-		if (b->nwritten < b->nrecords)
+		while (b->nwritten < b->nrecords && !lacks)
+			TRY(ready_record(q, b, at_end, &lacks));
+		if (lacks)
 			return STATUS_OK;
-		if (b->frame->in_line) {
+		if (b->in_line) {
 			q->ready.nbytes--;
 			q->ready.in_line = true;
 			TRY(flush(q, writer, fault));
@@ -585,59 +490,67 @@ static enum status write_blocks(struct lead_queue *q, bool at_end, struct writer
 	return STATUS_OK;
 }
 
-/* Writes the closed text of a frame, or lets it wait behind the records that do. */
-static enum status write_closed(struct lead_queue *q, const struct frame *frame, struct lead_block *b,
-				struct writer *writer, struct fault *fault)
+/* Writes the text before a block, or lets it wait behind the records that do. */
+static enum status write_closed(struct lead_queue *q, struct lead_block *b, struct text_buffer *closed, struct writer *writer,
+				struct fault *fault)
 {
-	char *closed = (char *)frame + frame->closed_offset;
-	struct text_buffer view = {.data = closed, .nbytes = frame->closed_nbytes};
-
-	if (frame->closed_nbytes == 0)
+	if (closed->nbytes == 0)
 		return STATUS_OK;
 	if (!q->first) {
 		TRY(flush(q, writer, fault));
-		return writer_write(writer, &view, fault);
+		return writer_write(writer, closed, fault);
 	}
-	b->closed = allocate(q, frame->closed_nbytes, frame->closed_nbytes, fault);
-	if (!b->closed)
-		return fault->status;
-	b->closed_nbytes = frame->closed_nbytes;
-	memcpy(b->closed, closed, frame->closed_nbytes);
+	TRY(take(q, closed->nbytes, fault));
+	b->closed_nbytes = closed->nbytes;
+	NEED(b->closed = malloc(closed->nbytes));
+	memcpy(b->closed, closed->data, closed->nbytes);
 	return STATUS_OK;
 }
 
-static enum status write_frame(struct lead_queue *q, const struct frame *frame, struct writer *writer,
-			       struct fault *fault)
+/* Takes a block that is to be the queue's last: gives the records that wait the fields that it has for them, writes what is
+ * complete then, and adds the block's records to their groups. */
+static enum status take_block(struct lead_queue *q, struct lead_block *b, struct text_buffer *closed, struct writer *writer,
+			      struct fault *fault)
 {
-	struct lead_block *b = make_block(q, frame, fault);
-	enum status status;
+	const char *firsts = b->firsts;
+	struct lead_group *group;
 
-	if (!b)
-		return fault->status;
-	status = fill_earlier(q, b, fault);
-	if (status == STATUS_OK)
-		status = write_blocks(q, false, writer, fault);
-	if (status == STATUS_OK)
-		status = write_closed(q, frame, b, writer, fault);
-	if (status == STATUS_OK)
-		status = add_to_groups(q, b, fault);
-	if (q->first) /* after an error, too: records before it may hold its fields */
-		q->last->next = b;
-	else
-		q->first = b;
-	q->last = b;
-	return status;
+	for (size_t g = 0; g < b->ngroups; g++) {
+		TRY(find_group(q, b->groups[g].home, &group, fault));
+		firsts = fill_gaps(q, group, b->groups[g].nfirsts, firsts);
+	}
+	TRY(write_blocks(q, false, writer, fault));
+	TRY(write_closed(q, b, closed, writer, fault));
+	for (size_t i = 0; i < b->nrecords; i++) {
+		TRY(find_group(q, b->groups[b->of_group[i]].home, &group, fault));
+		TRY(add_to_group(q, group, b->fields + i * q->plan->nleads));
+	}
+	return STATUS_OK;
 }
 
-enum status lead_queue_write(struct lead_queue *q, struct text_buffer *text, struct writer *writer,
-			     struct fault *fault)
+enum status lead_queue_write(struct lead_queue *q, struct text_buffer *text, struct writer *writer, struct fault *fault)
 {
+	struct lead_mark mark;
+
 	if (q->plan->nleads == 0)
 		return writer_write(writer, text, fault);
-	for (size_t offset = 0; offset < text->nbytes;) {
-		const struct frame *frame = (const struct frame *)(const void *)(text->data + offset);
-		TRY(write_frame(q, frame, writer, fault));
-		offset += frame->nbytes;
+	for (size_t at = 0; at < text->nbytes; at += sizeof mark + mark.closed_nbytes) {
+		struct text_buffer closed = {.data = text->data + at + sizeof mark};
+		enum status status;
+		memcpy(&mark, text->data + at, sizeof mark);
+		closed.nbytes = mark.closed_nbytes;
+		status = take(q, mark.block->nbytes + mark.block->nrecords * RECORD_NBYTES, fault);
+		if (status != STATUS_OK) {
+			free(mark.block);
+			return status;
+		}
+		status = take_block(q, mark.block, &closed, writer, fault);
+		if (q->first) /* after an error, too: records before it may hold its fields */
+			q->last->next = mark.block;
+		else
+			q->first = mark.block;
+		q->last = mark.block;
+		TRY(status);
 	}
 	return flush(q, writer, fault);
 }

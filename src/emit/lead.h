@@ -38,6 +38,7 @@ struct lead_rows_group {
 struct lead_rows {
 	const struct plan *plan;
 	struct text_buffer bytes; /* piece, own field, piece, own field, ... piece */
+	struct text_buffer firsts; /* fields of first rows, on their way to the queue */
 	uint32_t *part_nbytes;    /* 2 * plan->nleads + 1 for each row */
 	struct lead_row *rows;
 	uint32_t *order;          /* the rows, group by group */
@@ -52,20 +53,20 @@ void lead_rows_free(struct lead_rows *r);
 enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct new_fields *fields,
 			  struct group *const *groups);
 
-/* Appends all records to out in a form that the queue takes, and forgets them; without records, appends nothing. Errors:
+/* Appends all records to out in a form that the queue takes, once, and forgets them; without records, appends nothing. Errors:
  * STATUS_NO_MEMORY. */
 enum status lead_rows_write(struct lead_rows *r, struct text_buffer *out);
 
 /* Leaves out the line end of the last record that lead_rows_write wrote to out->data + offset: the file lacks it. */
 void lead_rows_end_in_line(struct text_buffer *out, size_t offset);
 
-struct lead_gap;
+struct lead_field;
 struct lead_block;
 
-/* The last records of a group, whose gaps may be open: at[begin .. end), of each its plan->nleads gaps. */
+/* The last records of a group, which may lack fields: at[begin .. end). */
 struct lead_group {
 	const void *home; /* as above */
-	struct lead_gap **at; /* owned */
+	struct lead_field **at; /* the fields of each; owned */
 	size_t begin, end, capacity;
 };
 

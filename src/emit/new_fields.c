@@ -270,8 +270,10 @@ static inline __attribute__((always_inline)) enum status append(const struct wri
 		begins[k] = (size_t)(to - data);
 		*to = delimiter;
 		to += leads;
-		to = is_padded ? copy_text(to, fields[k].text, fields[k].nbytes)
-			       : (char *)memcpy(to, fields[k].text, fields[k].nbytes) + fields[k].nbytes;
+		if (is_padded)
+			to = copy_text(to, fields[k].text, fields[k].nbytes);
+		else if (fields[k].nbytes) /* a damaged state may have no text where a window has fields */
+			to = (char *)memcpy(to, fields[k].text, fields[k].nbytes) + fields[k].nbytes;
 	}
 	text->nbytes = (size_t)(to - data);
 	return STATUS_OK;

@@ -72,15 +72,24 @@ void waiter_call(struct waiter *w)
 
 /* ---- the chain ---- */
 
+/* The state of a chunk's slot. */
+enum slot {
+	SLOT_EMPTY,   /* neither the chunk's thread nor its turn has come */
+	SLOT_POSTED,  /* the thread left what the turn needs, and went on */
+	SLOT_WAITING, /* the thread waits for the turn */
+	SLOT_TURN,    /* the turn has come, but not the thread */
+};
+
 enum status chain_init(struct chain *c, uint64_t nchunks)
 {
 	c->nslots = 1;
 	while (c->nslots < nchunks)
 		c->nslots *= 2;
 	c->slots = calloc(c->nslots, sizeof *c->slots);
-	NEED(c->slots);
+	c->waiters = calloc(c->nslots, sizeof *c->waiters);
+	NEED(c->slots && c->waiters);
 	for (uint64_t i = 0; i < c->nslots; i++)
-		atomic_init(&c->slots[i], i == 0 ? CHAIN_TURN : CHAIN_EMPTY);
+		atomic_init(&c->slots[i], i == 0 ? SLOT_TURN : SLOT_EMPTY);
 	atomic_init(&c->next, 0);
 	atomic_init(&c->nwaiting, 0);
 	atomic_init(&c->stopped, false);
@@ -96,6 +105,7 @@ void chain_destroy(struct chain *c)
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->moved);
 	free(c->slots);
+	free(c->waiters);
 	c->slots = NULL;
 }
 
@@ -137,21 +147,40 @@ bool chain_enter(struct chain *c, uint64_t k)
 	return !atomic_load(&c->stopped);
 }
 
-bool chain_join(struct chain *c, uint64_t k, enum chain_slot as)
+/* Joins the chain at chunk k. Returns true if the turn has come. */
+static bool join(struct chain *c, uint64_t k, enum slot as)
 {
-	return atomic_exchange(&c->slots[chain_slot(c, k)], (int)as) == CHAIN_TURN;
+	return atomic_exchange(&c->slots[chain_slot(c, k)], (int)as) == SLOT_TURN;
 }
 
-enum chain_slot chain_pass(struct chain *c, uint64_t k)
+bool chain_post(struct chain *c, uint64_t k)
 {
-	enum chain_slot found;
+	return join(c, k, SLOT_POSTED);
+}
 
-	atomic_store(&c->slots[chain_slot(c, k)], CHAIN_EMPTY);
+bool chain_await(struct chain *c, uint64_t k, struct waiter *w)
+{
+	waiter_reset(w);
+	if (!chain_enter(c, k))
+		return false;
+	c->waiters[chain_slot(c, k)] = w;
+	if (!join(c, k, SLOT_WAITING))
+		waiter_wait(w);
+	return !atomic_load(&c->stopped);
+}
+
+bool chain_pass(struct chain *c, uint64_t k)
+{
+	int found;
+
+	atomic_store(&c->slots[chain_slot(c, k)], SLOT_EMPTY);
 	atomic_store(&c->next, k + 1);
-	found = (enum chain_slot)atomic_exchange(&c->slots[chain_slot(c, k + 1)], CHAIN_TURN);
+	found = atomic_exchange(&c->slots[chain_slot(c, k + 1)], SLOT_TURN);
 	if ((k + 1) % wake_stride(c) == 0 && atomic_load(&c->nwaiting) > 0)
 		wake_all(c);
-	return found;
+	if (found == SLOT_WAITING)
+		waiter_call(c->waiters[chain_slot(c, k + 1)]);
+	return found == SLOT_POSTED;
 }
 
 void chain_stop(struct chain *c)

@@ -38,16 +38,9 @@ void waiter_wait(struct waiter *w);
 /* Ends the wait, or the next one. Any thread. */
 void waiter_call(struct waiter *w);
 
-/* The state of a chunk's slot. */
-enum chain_slot {
-	CHAIN_EMPTY,   /* neither the chunk's thread nor its turn has come */
-	CHAIN_POSTED,  /* the thread left what the turn needs, and went on */
-	CHAIN_WAITING, /* the thread waits for the turn */
-	CHAIN_TURN,    /* the turn has come, but not the thread */
-};
-
 struct chain {
-	atomic_int *slots;     /* nslots: an enum chain_slot each. Owned. */
+	atomic_int *slots;       /* nslots: an enum slot of chain.c each. Owned. */
+	struct waiter **waiters; /* by slot, of the threads that wait. Owned. */
 	uint64_t nslots;       /* a power of two */
 	_Atomic uint64_t next; /* the chunk whose turn it is */
 	atomic_int nwaiting;   /* threads that wait for a slot */
@@ -71,15 +64,16 @@ static inline uint64_t chain_slot(const struct chain *c, uint64_t k)
  * turns longer. Returns false if the chain was stopped. */
 bool chain_enter(struct chain *c, uint64_t k);
 
-/* Joins the chain at chunk k, which has entered, as CHAIN_POSTED or CHAIN_WAITING. All that the
- * turn needs must have been written before. Returns true if the turn has come: the caller does
- * it. */
-bool chain_join(struct chain *c, uint64_t k, enum chain_slot as);
+/* Posts what the turn of chunk k, which has entered, needs: all that must have been written before. Returns true if the turn has
+ * come: the caller does it. */
+bool chain_post(struct chain *c, uint64_t k);
 
-/* Ends chunk k's turn, which the caller has. Returns the state of k + 1. CHAIN_POSTED: the caller
- * now has that turn as well; CHAIN_WAITING: the caller must call the thread; CHAIN_EMPTY: nothing
- * to do. */
-enum chain_slot chain_pass(struct chain *c, uint64_t k);
+/* Enters chunk k, and waits for its turn. Returns false if the chain was stopped; who stops it then calls w. */
+bool chain_await(struct chain *c, uint64_t k, struct waiter *w);
+
+/* Ends chunk k's turn, which the caller has, and calls the thread that waits for the next. Returns whether that was posted instead:
+ * the caller then has that turn as well. */
+bool chain_pass(struct chain *c, uint64_t k);
 
 /* Makes every chain_enter, now and later, return false. */
 void chain_stop(struct chain *c);

@@ -63,12 +63,6 @@ struct entry_slot {
 };
 enum entry_state { ENTRY_UNKNOWN, ENTRY_AWAITED, ENTRY_KNOWN };
 
-/* A chunk's slot of the total chain: the thread that waits, or what it posted. */
-struct total_slot {
-	struct worker_thread *thread;
-	struct border border;
-};
-
 struct engine {
 	const struct plan *plan;
 	struct input *input;
@@ -76,9 +70,8 @@ struct engine {
 	int nthreads;
 
 	struct chain entries, totals, writes;
-	struct entry_slot *entry_slots; /* these three: owned */
-	struct total_slot *total_slots;
-	struct worker_thread **write_slots; /* the threads that wait */
+	struct entry_slot *entry_slots; /* these two: by slot of the entry chain, and of the total chain; owned */
+	struct border *borders;
 	bool guesses; /* chunks may be folded before their entry is known */
 	struct chunk_entry entry; /* of the next chunk; guarded by the entry chain's turn */
 	struct total *total;      /* guarded by the total chain's turn */
@@ -175,17 +168,10 @@ static enum status engine_lose_device(struct engine *e, struct worker_pool *pool
 	return fault->status = STATUS_GPU_LOST;
 }
 
-/* Waits for the turn of the thread's chunk; false if the run has failed. *at, the chunk's slot,
- * tells others which thread waits. */
-static bool wait_for_turn(struct worker_thread *t, struct chain *chain, struct worker_thread **at)
+/* Waits for the turn of the thread's chunk; false if the run has failed. */
+static bool wait_for_turn(struct worker_thread *t, struct chain *chain)
 {
-	waiter_reset(&t->waiter);
-	if (!chain_enter(chain, t->slot->chunk.index))
-		return false;
-	*at = t;
-	if (!chain_join(chain, t->slot->chunk.index, CHAIN_WAITING))
-		waiter_wait(&t->waiter);
-	return !t->engine->failed;
+	return chain_await(chain, t->slot->chunk.index, &t->waiter) && !t->engine->failed;
 }
 
 static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
@@ -197,8 +183,6 @@ static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
  * it. */
 static void pass_entries(struct engine *e, uint64_t k)
 {
-	enum chain_slot next;
-
 	do {
 		struct entry_slot *s = entry_slot(e, k);
 		s->entry = s->first_of_file ? CHUNK_BETWEEN_RECORDS : e->entry;
@@ -206,8 +190,7 @@ static void pass_entries(struct engine *e, uint64_t k)
 				       : chunk_entry_after(s->map, s->ends_line, s->entry);
 		if (atomic_exchange(&s->state, ENTRY_KNOWN) == ENTRY_AWAITED)
 			waiter_call(s->waiter);
-		next = chain_pass(&e->entries, k++);
-	} while (next == CHAIN_POSTED);
+	} while (chain_pass(&e->entries, k++));
 }
 
 /* The entry chain: posts the chunk's map. */
@@ -224,7 +207,7 @@ static bool post_map(struct worker_thread *t)
 	s->is_empty = chunk->nbytes == 0;
 	s->ends_line = chunk->nbytes > 0 && chunk->data[chunk->nbytes - 1] == '\n';
 	atomic_store(&s->state, ENTRY_UNKNOWN);
-	if (chain_join(&e->entries, chunk->index, CHAIN_POSTED))
+	if (chain_post(&e->entries, chunk->index))
 		pass_entries(e, chunk->index);
 	return true;
 }
@@ -247,25 +230,21 @@ static bool await_entry(struct worker_thread *t, uint64_t k, struct chunk_entry 
 	return true;
 }
 
-/* Reports the beginning or the end of a write to the worker. */
-static void report_write(struct worker_thread *t, bool begins)
-{
-	if (t->slot->ops->writes)
-		t->slot->ops->writes(t->slot->worker, begins);
-}
-
 /* Writes the chunk's output: all of it or, once the run has failed, none. */
 static enum status write_whole(struct worker_thread *t, struct fault *fault)
 {
 	struct engine *e = t->engine;
 	struct text_buffer *texts[] = {&t->output.head, t->text, &t->output.tail};
+	void (*report)(struct worker *w, bool begins) = t->slot->ops->writes;
 	enum status status = STATUS_OK;
 
 	pthread_mutex_lock(&e->writing);
-	report_write(t, true);
+	if (report)
+		report(t->slot->worker, true);
 	for (int i = e->failed ? 3 : 0; i < 3 && status == STATUS_OK; i++)
 		status = texts[i] ? lead_queue_write(&e->leads, texts[i], &e->writer, fault) : STATUS_OK;
-	report_write(t, false);
+	if (report)
+		report(t->slot->worker, false);
 	pthread_mutex_unlock(&e->writing);
 	return status;
 }
@@ -274,14 +253,11 @@ static enum status write_whole(struct worker_thread *t, struct fault *fault)
 static bool write_in_turn(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
-	uint64_t k = t->slot->chunk.index;
-	struct worker_thread **slots = e->write_slots;
 	struct fault fault = {.status = STATUS_OK};
 
-	if (!wait_for_turn(t, &e->writes, &slots[chain_slot(&e->writes, k)]) || !engine_goes_on(e, write_whole(t, &fault), &fault))
+	if (!wait_for_turn(t, &e->writes) || !engine_goes_on(e, write_whole(t, &fault), &fault))
 		return false;
-	if (chain_pass(&e->writes, k) == CHAIN_WAITING)
-		waiter_call(&slots[chain_slot(&e->writes, k + 1)]->waiter);
+	chain_pass(&e->writes, t->slot->chunk.index);
 	return true;
 }
 
@@ -297,9 +273,9 @@ static void fail_after_output(struct worker_thread *t, const struct fault *fault
 		engine_fail(e, fault);
 }
 
-static struct total_slot *total_slot(struct engine *e, uint64_t k)
+static struct border *border_at(struct engine *e, uint64_t k)
 {
-	return &e->total_slots[chain_slot(&e->totals, k)];
+	return &e->borders[chain_slot(&e->totals, k)];
 }
 
 /* Whether the border's chunk was folded as if it were entered outside quotes, and is not. All
@@ -316,7 +292,7 @@ static bool is_misguessed(struct worker_thread *t, const struct border *border)
 static bool add_border(struct worker_thread *t, uint64_t k)
 {
 	struct engine *e = t->engine;
-	const struct border *border = &total_slot(e, k)->border;
+	const struct border *border = border_at(e, k);
 	struct fault fault = {.status = STATUS_OK};
 	enum status status = is_misguessed(t, border) ? STATUS_MISGUESSED
 						      : total_add_border(e->total, border, &t->folder, &t->deferred, &fault);
@@ -331,15 +307,12 @@ static bool add_border(struct worker_thread *t, uint64_t k)
 static bool pass_totals(struct worker_thread *t, uint64_t k)
 {
 	struct engine *e = t->engine;
-	enum chain_slot next;
 
 	if (!e->settled && e->total->settled)
 		e->settled = true;
-	while ((next = chain_pass(&e->totals, k)) == CHAIN_POSTED)
+	while (chain_pass(&e->totals, k))
 		if (!add_border(t, ++k))
 			return false;
-	if (next == CHAIN_WAITING)
-		waiter_call(&total_slot(e, k + 1)->thread->waiter);
 	return true;
 }
 
@@ -355,9 +328,9 @@ static bool post_border(struct worker_thread *t)
 		status = partial_fault(&t->deferred, e->plan, partial_combine(&t->deferred, &t->partial), &fault);
 	if (!engine_goes_on(e, status, &fault) || !chain_enter(&e->totals, k))
 		return false;
-	border_copy(&total_slot(e, k)->border, &t->slot->chunk, t->map.nlines, &t->partial);
-	total_slot(e, k)->border.guesses = t->guessed;
-	if (!chain_join(&e->totals, k, CHAIN_POSTED))
+	border_copy(border_at(e, k), &t->slot->chunk, t->map.nlines, &t->partial);
+	border_at(e, k)->guesses = t->guessed;
+	if (!chain_post(&e->totals, k))
 		return true;
 	return add_border(t, k) && pass_totals(t, k);
 }
@@ -379,12 +352,11 @@ static bool add_in_turn(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
 	const struct chunk *chunk = &t->slot->chunk;
-	uint64_t k = chunk->index;
 	struct fault fault = {.status = STATUS_OK};
 	enum status status;
 
 	load_for_total(t); /* before the turn: others wait for it */
-	if (!wait_for_turn(t, &e->totals, &total_slot(e, k)->thread))
+	if (!wait_for_turn(t, &e->totals))
 		return false;
 	t->output.entry = t->entry;
 	status = total_add(e->total, chunk, t->map.nlines, &t->partial, &t->output, &fault);
@@ -393,7 +365,7 @@ static bool add_in_turn(struct worker_thread *t)
 		fail_after_output(t, &fault);
 		return false;
 	}
-	return pass_totals(t, k);
+	return pass_totals(t, chunk->index);
 }
 
 /* Fails the run because reading failed at this chunk, unless an earlier chunk has a fault. */
@@ -401,7 +373,7 @@ static void fail_in_turn(struct worker_thread *t, const struct fault *fault)
 {
 	struct engine *e = t->engine;
 
-	if (!wait_for_turn(t, &e->totals, &total_slot(e, t->slot->chunk.index)->thread))
+	if (!wait_for_turn(t, &e->totals))
 		return;
 	t->text = NULL;
 	t->output.head.nbytes = t->output.tail.nbytes = 0;
@@ -498,13 +470,6 @@ static bool complete(struct worker_thread *t, enum phase phase)
 	return engine_goes_on(t->engine, status, &fault);
 }
 
-/* Folds the current chunk. entry may be CHUNK_UNKNOWN. */
-static bool fold(struct worker_thread *t, struct chunk_entry entry)
-{
-	t->entry = entry;
-	return complete(t, PHASE_FOLD);
-}
-
 /* Whether the total needs no more of the chunk than its border. */
 static bool border_is_enough(const struct worker_thread *t)
 {
@@ -520,7 +485,8 @@ static bool fold_early(struct worker_thread *t, bool *folded)
 	t->guessed = t->map.dependence == CHUNK_GUESSES;
 	if (!t->engine->guesses || t->map.dependence == CHUNK_DEPENDS || t->engine->total->keeps_head)
 		return true;
-	if (!fold(t, CHUNK_UNKNOWN))
+	t->entry = CHUNK_UNKNOWN;
+	if (!complete(t, PHASE_FOLD))
 		return false;
 	*folded = !t->partial.needs_entry;
 	return true;
@@ -533,9 +499,11 @@ static bool fold_in_turn(struct worker_thread *t, bool folded)
 
 	if (!await_entry(t, t->slot->chunk.index, &entry))
 		return false;
-	folded = folded && !(t->guessed && entry.state == CSV_QUOTED);
-	if (!folded && !fold(t, entry))
-		return false;
+	if (!folded || (t->guessed && entry.state == CSV_QUOTED)) {
+		t->entry = entry;
+		if (!complete(t, PHASE_FOLD))
+			return false;
+	}
 	t->guessed = false;
 	if (border_is_enough(t))
 		return post_border(t);
@@ -621,36 +589,18 @@ static void worker_thread_run(struct worker_thread *t)
 /* What it would gain to wake a device in the midst of a run, by the run's own speed. Nothing is reckoned about the CPUs:
  * their speed at this plan and this input is measured. Only the device's is known beforehand (kernels/worker/feeding.c). */
 
-/* A run as it stands. */
-struct run_pace {
-	double speed;       /* bytes a second, measured */
-	double nbytes_left; /* of the input */
-	double kept;        /* the share of the speed that is left once the device's threads have replaced
-			     * others: 0 to 1 */
-	double writing;     /* the share of the time in which output is being written: no device makes that
-			     * any faster */
-};
-
 /* Seconds after which to look again. */
 #define PACE_LOOK_S 0.02
 
-/* The speed at which the run would go on with the device. */
-static double speed_with(const struct run_pace *run, const struct device_offer *device)
+/* Seconds by which the run ends sooner if the device joins it now; negative: later. speed: of the run, in bytes a second, measured;
+ * nbytes_left: of the input; kept: the share of the speed that is left once the device's threads have replaced others; writing: the
+ * share of the time in which output is being written: no device makes that any faster. */
+static double gain_s(const struct device_offer *device, double speed, double nbytes_left, double kept, double writing)
 {
-	double speed = device->speed + run->kept * run->speed;
-	double most = run->speed / run->writing; /* infinite where nothing is written */
+	double left = nbytes_left - device->wake_s * speed; /* when it is awake */
+	double joint = device->speed + kept * speed, most = speed / writing; /* infinite where nothing is written */
 
-	return speed < most ? speed : most;
-}
-
-/* Seconds by which the run ends sooner if the device joins it now; negative: later. */
-static double gain_s(const struct run_pace *run, const struct device_offer *device)
-{
-	double left = run->nbytes_left - device->wake_s * run->speed; /* when it is awake */
-
-	if (left <= 0)
-		return -device->end_s;
-	return left / run->speed - left / speed_with(run, device) - device->end_s;
+	return left > 0 ? left / speed - left / (joint < most ? joint : most) - device->end_s : -device->end_s;
 }
 
 /* Looks at the run's counters: seconds since its beginning, bytes begun, and seconds in which output was
@@ -681,29 +631,6 @@ static bool pace_is_sure(struct pace_meter *meter, bool pays)
 	return meter->npaying >= 2;
 }
 
-/* The share of the run's speed that is left once the pool's threads have replaced others. */
-static double share_kept(const struct engine *e, const struct worker_pool *pool)
-{
-	int nworking = 0, nreplaced = pool->replaces ? pool->nthreads : 0;
-
-	for (int i = 0; i < e->nthreads; i++)
-		nworking += e->threads[i].is_first ? e->threads[i].pool->nworking : 0;
-	return nworking > nreplaced ? (double)(nworking - nreplaced) / nworking : 0;
-}
-
-/* The speed of the devices that have been called and do not work yet. */
-static double speed_called(const struct engine *e)
-{
-	double speed = 0;
-
-	for (int i = 0; i < e->nthreads; i++) {
-		const struct worker_pool *pool = e->threads[i].pool;
-		if (e->threads[i].is_first && pool->called_s > 0 && pool->nworking == 0)
-			speed += pool->offer.speed;
-	}
-	return speed;
-}
-
 /* Bytes of text that are left. Of packed files, as their bytes that have been read have turned out. */
 static double nbytes_left(const struct engine *e, double nbytes_begun)
 {
@@ -719,17 +646,24 @@ static bool offer_pays(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
 	struct worker_pool *pool = t->pool;
-	double nbytes = (double)(engine_nbytes_begun - e->nbytes_before), now_s = clock_s() - e->begin_s;
-	struct run_pace run;
+	double nbytes = (double)(engine_nbytes_begun - e->nbytes_before), now_s = clock_s() - e->begin_s, speed, kept;
+	int nworking = 0, nreplaced = pool->replaces ? pool->nthreads : 0;
 
 	if (!pace_look(&t->meter, now_s, nbytes, (double)e->writer.busy_ns * 1e-9))
 		return false;
-	run = (struct run_pace){t->meter.speed + speed_called(e), nbytes_left(e, nbytes),
-				share_kept(e, pool), t->meter.writing};
-	if (!pace_is_sure(&t->meter, gain_s(&run, &pool->offer) > 0))
+	speed = t->meter.speed;
+	for (int i = 0; i < e->nthreads; i++) {
+		const struct worker_pool *other = e->threads[i].pool;
+		if (!e->threads[i].is_first)
+			continue;
+		nworking += other->nworking;
+		speed += other->called_s > 0 && other->nworking == 0 ? other->offer.speed : 0; /* called, and not at work yet */
+	}
+	kept = nworking > nreplaced ? (double)(nworking - nreplaced) / nworking : 0;
+	if (!pace_is_sure(&t->meter, gain_s(&pool->offer, speed, nbytes_left(e, nbytes), kept, t->meter.writing) > 0))
 		return false;
 	pool->called_s = now_s;
-	pool->others_speed = run.speed;
+	pool->others_speed = speed;
 	return true;
 }
 
@@ -826,24 +760,6 @@ static bool open_worker(struct worker_thread *t, struct work_slot *slot)
 	return engine_goes_on(t->engine, status, &fault);
 }
 
-static bool open_workers(struct worker_thread *t)
-{
-	for (int i = 0; i < t->nslots; i++)
-		if (!open_worker(t, &t->slots[i]))
-			return false;
-	return true;
-}
-
-/* Wakes the device if others work meanwhile; otherwise opening the worker does. */
-static enum status wake(const struct worker_thread *t, struct fault *fault)
-{
-	const struct worker_pool *pool = t->pool;
-
-	if (!pool->replaces || !pool->ops->wake)
-		return STATUS_OK;
-	return pool->ops->wake(pool->setup.device, fault);
-}
-
 /* Whether an admitted thread has work to do. If its device did not wake it has none, unless a core
  * was left for it: then it opens a CPU worker instead. */
 static bool has_work(struct worker_thread *t, enum status woken, const struct fault *fault)
@@ -858,38 +774,30 @@ static bool has_work(struct worker_thread *t, enum status woken, const struct fa
 	return false;
 }
 
-static void close_workers(struct worker_thread *t)
-{
-	for (int i = 0; i < t->nslots; i++)
-		if (t->slots[i].worker)
-			t->slots[i].ops->close(t->slots[i].worker);
-}
-
-static void run_worker(struct worker_thread *t)
-{
-	if (!open_workers(t))
-		return;
-	atomic_fetch_add(&t->pool->nworking, 1);
-	worker_thread_run(t);
-	atomic_fetch_sub(&t->pool->nworking, 1);
-}
-
 static void *thread_main(void *argument)
 {
 	struct worker_thread *t = argument;
+	const struct worker_pool *pool = t->pool;
 	struct fault fault;
-	enum status woken;
+	enum status woken = STATUS_OK;
 
 	if (!await_call(t))
 		return NULL;
-	woken = wake(t, &fault);
+	if (pool->replaces && pool->ops->wake) /* others work meanwhile; without them, opening the worker wakes the device */
+		woken = pool->ops->wake(pool->setup.device, &fault);
 	if (!admit(t))
 		return NULL;
 	if (has_work(t, woken, &fault)) {
 		replace_other(t);
-		run_worker(t);
+		if (open_worker(t, &t->slots[0]) && (t->nslots == 1 || open_worker(t, &t->slots[1]))) {
+			atomic_fetch_add(&t->pool->nworking, 1);
+			worker_thread_run(t);
+			atomic_fetch_sub(&t->pool->nworking, 1);
+		}
 	}
-	close_workers(t);
+	for (int i = 0; i < t->nslots; i++)
+		if (t->slots[i].worker)
+			t->slots[i].ops->close(t->slots[i].worker);
 	leave(t);
 	return NULL;
 }
@@ -898,26 +806,14 @@ static void *thread_main(void *argument)
 
 static enum status chains_init(struct engine *e)
 {
-	uint64_t nthreads = (uint64_t)e->nthreads;
+	const uint64_t nthreads = (uint64_t)e->nthreads;
 
 	TRY(chain_init(&e->entries, TOTAL_NSLOTS + nthreads));
 	TRY(chain_init(&e->writes, 2 * nthreads)); /* a thread may have two chunks */
 	TRY(chain_init(&e->totals, TOTAL_NSLOTS));
 	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
-	e->write_slots = calloc(e->writes.nslots, sizeof(struct worker_thread *));
-	e->total_slots = calloc(e->totals.nslots, sizeof *e->total_slots);
-	return e->entry_slots && e->write_slots && e->total_slots ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-static void thread_init(struct worker_thread *t, struct engine *e, struct worker_pool *pool,
-			bool is_first)
-{
-	t->engine = e;
-	t->pool = pool;
-	t->nslots = pool->reads_ahead ? 2 : 1;
-	t->slots[0].ops = t->slots[1].ops = pool->ops;
-	t->is_first = is_first;
-	waiter_init(&t->waiter);
+	e->borders = calloc(e->totals.nslots, sizeof *e->borders);
+	return e->entry_slots && e->borders ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status threads_init(struct engine *e, struct worker_pool *pools, size_t npools)
@@ -931,8 +827,14 @@ static enum status threads_init(struct engine *e, struct worker_pool *pools, siz
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < npools; i++) {
 		e->nrunning += pools[i].optional ? 0 : pools[i].nthreads;
-		for (int j = 0; j < pools[i].nthreads; j++)
-			thread_init(t++, e, &pools[i], j == 0);
+		for (int j = 0; j < pools[i].nthreads; j++, t++) {
+			t->engine = e;
+			t->pool = &pools[i];
+			t->nslots = pools[i].reads_ahead ? 2 : 1;
+			t->slots[0].ops = t->slots[1].ops = pools[i].ops;
+			t->is_first = j == 0;
+			waiter_init(&t->waiter);
+		}
 	}
 	return STATUS_OK;
 }
@@ -979,8 +881,7 @@ static void engine_free(struct engine *e)
 	lead_queue_free(&e->leads);
 	free(e->threads);
 	free(e->entry_slots);
-	free(e->write_slots);
-	free(e->total_slots);
+	free(e->borders);
 	chain_destroy(&e->entries);
 	chain_destroy(&e->writes);
 	chain_destroy(&e->totals);

@@ -22,9 +22,8 @@
 
 static void block_free(struct values_block *b)
 {
-	if (!b)
-		return;
-	memory_give(sizeof *b + b->capacity_nbytes);
+	if (b && b->is_counted)
+		memory_give(sizeof *b + b->capacity_nbytes);
 	free(b);
 }
 
@@ -52,18 +51,19 @@ static struct values_block *block_new(struct values *v, enum values_form form, u
 	uint32_t nbytes = v->next_nbytes ? v->next_nbytes : BLOCK_LEAST_NBYTES;
 	struct values_block *b;
 
+	const bool is_counted = !values_are_searched(); /* what is searched is freed when it is combined */
+
 	nbytes = nbytes < least_nbytes ? least_nbytes : nbytes;
-	if (!memory_take(sizeof *b + nbytes)) {
+	if (is_counted && !memory_take(sizeof *b + nbytes)) {
 		values_note_refusal();
 		return NULL;
 	}
 	b = malloc(sizeof *b + nbytes);
 	if (!b) {
-		memory_give(sizeof *b + nbytes);
+		memory_give(is_counted ? sizeof *b + nbytes : 0);
 		return NULL;
 	}
-	*b = (struct values_block){.capacity_nbytes = nbytes, .form = (uint8_t)form,
-				   .scale = v->scale};
+	*b = (struct values_block){.capacity_nbytes = nbytes, .form = (uint8_t)form, .scale = v->scale, .is_counted = is_counted};
 	v->next_nbytes = nbytes * BLOCK_GROWTH < VALUES_BLOCK_NBYTES ? nbytes * BLOCK_GROWTH
 								      : VALUES_BLOCK_NBYTES;
 	return b;
@@ -205,45 +205,6 @@ static enum status add_dense(struct values *v, const int64_t *significand, const
 	return STATUS_OK;
 }
 
-/* Adds numbers that memory may have no room for. */
-static enum status add_or_drop(struct values *v, const int64_t *significand, const uint8_t *scale,
-			       uint64_t rows)
-{
-	int64_t kept[SIMD_NUMBERS_NROWS];
-	uint8_t kept_scale[SIMD_NUMBERS_NROWS];
-	uint32_t n = 0;
-
-	if (rows == ~UINT64_C(0))
-		return add_dense(v, significand, scale, SIMD_NUMBERS_NROWS);
-	for (; rows; rows &= rows - 1, n++) {
-		kept[n] = significand[__builtin_ctzll(rows)];
-		kept_scale[n] = scale[__builtin_ctzll(rows)];
-	}
-	return add_dense(v, kept, kept_scale, n);
-}
-
-/* Adds those of the numbers that the focus is on. */
-static enum status add_focused(struct values *v, const struct values_focus *focus,
-			       const int64_t *significand, const uint8_t *scale, uint64_t rows)
-{
-	enum status status = STATUS_OK;
-
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
-		int i = __builtin_ctzll(rows);
-		int128 key;
-		if (focus->clamp.low) {
-			struct wide x;
-			wide_set_decimal(&x, significand[i], scale[i]);
-			status = values_focus_sum(focus, v, &x);
-			continue;
-		}
-		key = values_focus_key(focus, significand[i], scale[i]);
-		if (values_focus_find(focus, v, key, &status))
-			status = add_one(v, significand[i], scale[i]);
-	}
-	return status;
-}
-
 /* What became of numbers that there was no memory for. */
 static enum status drop_refused(struct values *v, enum status status)
 {
@@ -256,16 +217,19 @@ static enum status drop_refused(struct values *v, enum status status)
 static enum status values_add(void *cell, const int64_t *significand, const uint8_t *scale,
 			      uint64_t rows)
 {
-	const struct values_focus *focus = values_focus();
-	enum status status = STATUS_OK;
+	int64_t kept[SIMD_NUMBERS_NROWS];
+	uint8_t kept_scale[SIMD_NUMBERS_NROWS];
+	uint32_t n = 0;
 
 	if (values_are_dropped())
 		return drop_refused(cell, STATUS_OK);
-	if (focus)
-		status = add_focused(cell, focus, significand, scale, rows);
-	else
-		status = add_or_drop(cell, significand, scale, rows);
-	return drop_refused(cell, status);
+	if (rows == ~UINT64_C(0))
+		return drop_refused(cell, add_dense(cell, significand, scale, SIMD_NUMBERS_NROWS));
+	for (; rows; rows &= rows - 1, n++) {
+		kept[n] = significand[__builtin_ctzll(rows)];
+		kept_scale[n] = scale[__builtin_ctzll(rows)];
+	}
+	return drop_refused(cell, add_dense(cell, kept, kept_scale, n));
 }
 
 /* ---- wide numbers ---- */
@@ -282,16 +246,7 @@ static enum status add_wide(struct values *v, const struct wide *x, int scale)
 
 static enum status values_add_wide(void *cell, const struct wide *x, int scale)
 {
-	const struct values_focus *focus = values_focus();
-	enum status status = STATUS_OK;
-
-	if (values_are_dropped())
-		return drop_refused(cell, STATUS_OK);
-	if (focus && focus->clamp.low)
-		return values_focus_sum(focus, cell, x);
-	if (!focus || values_focus_find(focus, cell, values_focus_key_of_wide(focus, x), &status))
-		status = add_wide(cell, x, scale);
-	return drop_refused(cell, status);
+	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_wide(cell, x, scale));
 }
 
 /* ---- cells ---- */
@@ -302,7 +257,6 @@ static void values_clear(void *cell)
 
 	device_runs_release(&v->runs);
 	free_full(v);
-	values_focus_clear(v);
 	for (int i = 0; i < VALUES_NFORMS; i++)
 		if (v->open[i])
 			v->open[i]->nbytes = v->open[i]->nvalues = 0;
@@ -314,11 +268,7 @@ static void values_clear(void *cell)
 
 static void values_free(void *cell)
 {
-	struct values *v = cell;
-
-	free_all(v);
-	free(v->counts);
-	free(v->sum);
+	free_all(cell);
 }
 
 /* Appends later's full blocks. */
@@ -383,11 +333,19 @@ static bool values_is_empty(const void *cell)
 	return !values_have_any(cell);
 }
 
+/* Has the full blocks go through the pass of a search. */
+static void search_full(struct values *v)
+{
+	for (const struct values_block *b = v->first; b; b = b->next)
+		values_search_block(b);
+	free_full(v);
+}
+
 /* Takes over full blocks; copies from open ones, which later needs again. */
 static enum status values_combine(void *cell, void *later_cell)
 {
 	struct values *v = cell, *later = later_cell;
-	enum status status = values_focus_combine(v, later);
+	enum status status = STATUS_OK;
 
 	if (values_are_dropped()) {
 		free_all(later);
@@ -403,6 +361,8 @@ static enum status values_combine(void *cell, void *later_cell)
 	for (int i = 0; i < VALUES_NFORMS && status == STATUS_OK; i++)
 		if (later->open[i])
 			status = copy_block(v, later->open[i]);
+	if (status == STATUS_OK && values_are_searched())
+		search_full(v);
 	return drop_refused(v, status);
 }
 

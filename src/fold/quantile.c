@@ -13,7 +13,7 @@
 #include "fold/result.h"
 #include "number/decimal_text.h"
 #include "number/exact.h"
-#include "query/summary.h"
+#include "query/query.h"
 
 #define PLACED int64_t
 #define PLACED_NAME(name) name##_64

@@ -14,7 +14,6 @@
 #include "fold/statistic.h"
 #include "io/output.h"
 #include "query/query.h"
-#include "query/summary.h"
 
 uint64_t result_nnumbers(const struct column_partial *column)
 {

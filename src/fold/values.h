@@ -39,6 +39,7 @@ struct values_block {
 	uint32_t nvalues;
 	uint8_t form;  /* enum values_form */
 	uint8_t scale; /* of VALUES_INT32 and VALUES_INT64 */
+	bool is_counted; /* its memory was taken of --memory */
 	alignas(16) unsigned char data[];
 };
 
@@ -48,8 +49,6 @@ struct values {
 	struct values_block *open[VALUES_NFORMS];   /* to which numbers are added; NULL: none. Owned. */
 	uint32_t next_nbytes; /* of the next block's data; 0: the least */
 	uint8_t scale;        /* of new blocks */
-	uint64_t *counts;     /* of values_select.h; NULL: none. Owned. */
-	struct wide *sum;     /* likewise */
 	struct device_run *runs; /* numbers that lie on devices, beside the blocks; owned */
 };
 

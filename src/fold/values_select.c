@@ -15,12 +15,13 @@
  * 128 bits. Where 128 do not suffice, keys of 64 bits stand for the numbers, in the same order, but
  * different numbers may have one key: the numbers of the last interval are then gathered as they are.
  *
- * Where the numbers do not fit in memory (values_search_begin), the caller makes the passes over the input. One that counts makes
- * each interval NBINS times as narrow, so a column of 64 bits is searched in up to six, and usually in two: one that counts,
- * and one that keeps what is left.
+ * Where the numbers do not fit in memory, the passes are over the input: what a fold keeps of a chunk is a block like any other,
+ * goes through the pass when it is combined, and is freed. A pass that counts makes each interval NBINS times as narrow, so a
+ * column of 64 bits is searched in up to six, and usually in two: one that counts, and one that gathers what is left.
  */
 #include "fold/values_select.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,29 +124,22 @@ static struct interval bin_interval(const struct interval *v, size_t bin, uint64
 	return part;
 }
 
-/* Adds the intervals of v's bins that hold wanted ranks. A bin's count is the sum of ncopies counts,
- * which lie stride apart: counts[bin], counts[bin + stride], ...
- * Errors: STATUS_PART_DAMAGED if all bins have fewer numbers than that. */
-static enum status interval_split(const struct values_keys *keys, const struct interval *v,
-			   const uint64_t *counts, size_t ncopies, size_t stride, struct interval *next,
+/* Adds the intervals of v's bins that hold wanted ranks. Returns false if the bins hold not as many numbers as the interval. */
+static bool interval_split(const struct values_keys *keys, const struct interval *v, const uint64_t *counts, struct interval *next,
 			   size_t *nnext)
 {
 	uint64_t nbelow = v->nbelow;
 	size_t first = 0;
 
-	for (size_t bin = 0; bin < NBINS && first < v->nwanted; bin++) {
-		struct interval part;
-		uint64_t count = 0;
-		for (size_t i = 0; i < ncopies; i++)
-			count += counts[i * stride + bin];
-		if (v->wanted[first].rank - nbelow < count) {
-			part = bin_interval(v, bin, nbelow, count, first);
+	for (size_t bin = 0; bin < NBINS; bin++) {
+		if (first < v->nwanted && v->wanted[first].rank - nbelow < counts[bin]) {
+			struct interval part = bin_interval(v, bin, nbelow, counts[bin], first);
 			first += part.nwanted;
 			interval_add(keys, next, nnext, &part);
 		}
-		nbelow += count;
+		nbelow += counts[bin];
 	}
-	return first == v->nwanted ? STATUS_OK : STATUS_PART_DAMAGED;
+	return nbelow == v->nbelow + v->count;
 }
 
 /* ---- a pass over blocks ---- */
@@ -219,41 +213,60 @@ void values_pass(const struct values_blocks *blocks, int nthreads,
 		 &(struct blocks_pass){.blocks = blocks, .visit = visit, .contexts = contexts, .context_nbytes = context_nbytes});
 }
 
-/* ---- a selection ---- */
+/* ---- a pass ---- */
 
-#define FEW 16384     /* so many numbers of an interval are gathered */
-#define FEW_WIDE 1024 /* of wide ones: 0.8 MB */
+#define FEW 16384     /* so many numbers of an interval in memory are gathered */
+#define FEW_WIDE 1024 /* of wide ones: 0.8 MB, which does not count towards --memory */
 
-struct selection {
-	struct values_blocks blocks; /* owned */
-	const struct device_run *runs; /* numbers on devices, beside the blocks: with KEY_64 only */
-	struct values_keys keys;
-	struct interval *intervals; /* owned */
-	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
-	int nthreads;
-	uint64_t *counts; /* nthreads x ncounts x NBINS; owned */
+/* What a thread has of a pass while it visits a block. */
+struct values_pass {
+	struct values_pass *next; /* of those that no thread has */
+	int128 sum;               /* where numbers are summed: of KEY_64, and of others */
+	struct wide wide_sum;
+	union { /* a batch */
+		int64_t x64[VALUES_BATCH];
+		int128 x128[VALUES_BATCH];
+	};
+	struct wide *wide; /* behind the counts, where numbers are read so */
+	uint64_t counts[]; /* NBINS for each interval that does not gather */
 };
 
-static size_t next_keys_of_wide(struct values_cursor *at, int64_t *keys, struct wide *wide)
-{
-	size_t n = values_next_wide(at, wide);
+static pthread_mutex_t passes_lock = PTHREAD_MUTEX_INITIALIZER;
 
-	for (size_t i = 0; i < n; i++)
-		keys[i] = key_of_wide(&wide[i]);
-	return n;
+static struct values_pass *pass_new(const struct values_search *s)
+{
+	const bool reads_wide = s->keys.kind == KEY_OF_WIDE || (s->low_end && s->keys.kind != KEY_64);
+	const size_t ncounts = s->ncounts * NBINS, nwide = reads_wide ? VALUES_BATCH : 0;
+	struct values_pass *p = calloc(1, sizeof *p + ncounts * sizeof *p->counts + nwide * sizeof *p->wide);
+
+	if (p)
+		p->wide = (struct wide *)(void *)(p->counts + ncounts);
+	return p;
 }
 
-/* ---- one thread's share of a pass ---- */
+/* Takes one that no thread has, or a new one. NULL: no memory, which the pass has failed for. */
+static struct values_pass *pass_take(struct values_search *s)
+{
+	struct values_pass *p;
 
-/* One thread of a pass, with a batch of numbers. */
-struct pass {
-	struct selection *s;
-	uint64_t *counts;
-	size_t n;
-	int64_t *x64; /* VALUES_BATCH each; owned */
-	int128 *x128;
-	struct wide *wide;
-};
+	pthread_mutex_lock(&passes_lock);
+	p = s->passes;
+	if (p)
+		s->passes = p->next;
+	else
+		p = pass_new(s);
+	s->lacks_memory |= !p;
+	pthread_mutex_unlock(&passes_lock);
+	return p;
+}
+
+static void pass_give(struct values_search *s, struct values_pass *p)
+{
+	pthread_mutex_lock(&passes_lock);
+	p->next = s->passes;
+	s->passes = p;
+	pthread_mutex_unlock(&passes_lock);
+}
 
 static void count64(const int64_t *x, size_t n, const struct interval *v, uint64_t *counts)
 {
@@ -277,150 +290,148 @@ static void count128(const int128 *x, size_t n, const struct interval *v, uint64
 	}
 }
 
-/* Appends the batch's numbers that lie in the interval. */
-static void gather(const struct pass *p, struct interval *v)
+/* Appends a number with that key if it lies in the interval. One too many, of an input that has changed, is counted. */
+static inline void gather(struct interval *v, int128 key, const struct wide *x)
 {
-	uint64_t low = (uint64_t)(int64_t)v->low, width = (uint64_t)(int64_t)v->high - low;
+	uint64_t at;
 
-	if (p->s->keys.kind == KEY_128) {
-		for (size_t i = 0; i < p->n; i++)
-			if (p->x128[i] >= v->low && p->x128[i] <= v->high)
-				v->gathered[atomic_fetch_add(&v->ngathered, 1)] = p->x128[i];
+	if (key < v->low || key > v->high)
 		return;
-	}
-	for (size_t i = 0; i < p->n; i++) {
-		uint64_t at;
-		if ((uint64_t)p->x64[i] - low > width)
-			continue;
-		at = atomic_fetch_add(&v->ngathered, 1);
-		if (p->s->keys.kind == KEY_OF_WIDE)
-			v->gathered_wide[at] = p->wide[i];
-		else
-			v->gathered[at] = p->x64[i];
+	at = atomic_fetch_add(&v->ngathered, 1);
+	if (at >= v->count)
+		return;
+	if (v->gathered_wide)
+		v->gathered_wide[at] = *x;
+	else
+		v->gathered[at] = key;
+}
+
+static void pass64(const struct values_search *s, const int64_t *x, size_t n, uint64_t *counts)
+{
+	for (size_t k = 0; k < s->nintervals; k++) {
+		struct interval *v = &s->intervals[k];
+		const uint64_t low = (uint64_t)(int64_t)v->low, width = (uint64_t)(int64_t)v->high - low;
+		if (!v->gathers)
+			count64(x, n, v, counts + v->slot * NBINS);
+		for (size_t i = 0; v->gathers && i < n; i++)
+			if ((uint64_t)x[i] - low <= width)
+				gather(v, x[i], NULL);
 	}
 }
 
-static void pass_batch(const struct pass *p)
+static void pass128(const struct values_search *s, const int128 *x, size_t n, uint64_t *counts)
 {
-	struct selection *s = p->s;
-
-	for (size_t i = 0; i < s->nintervals; i++) {
-		struct interval *v = &s->intervals[i];
-		if (v->gathers)
-			gather(p, v);
-		else if (s->keys.kind == KEY_128)
-			count128(p->x128, p->n, v, p->counts + v->slot * NBINS);
-		else
-			count64(p->x64, p->n, v, p->counts + v->slot * NBINS);
+	for (size_t k = 0; k < s->nintervals; k++) {
+		struct interval *v = &s->intervals[k];
+		if (!v->gathers)
+			count128(x, n, v, counts + v->slot * NBINS);
+		for (size_t i = 0; v->gathers && i < n; i++)
+			gather(v, x[i], NULL);
 	}
 }
 
-static void pass_block(void *context, const struct values_block *block)
+static void pass_wide(const struct values_search *s, const struct wide *x, size_t n, uint64_t *counts)
 {
-	struct pass *p = context;
+	for (size_t i = 0; i < n; i++) {
+		const int64_t key = key_of_wide(&x[i]);
+		for (size_t k = 0; k < s->nintervals; k++)
+			if (s->intervals[k].gathers)
+				gather(&s->intervals[k], key, &x[i]);
+			else
+				count64(&key, 1, &s->intervals[k], counts + s->intervals[k].slot * NBINS);
+	}
+}
+
+/* What is kept within two of the numbers is one of them for each number beyond, so the sum of all less those is the sum of the
+ * numbers between. Nobody has to know how many are equal to them. */
+static void sum64(const int64_t *x, size_t n, const struct values_search *s, int128 *sum)
+{
+	const int64_t low = (int64_t)s->low, high = (int64_t)s->high;
+
+	for (size_t i = 0; i < n; i++)
+		*sum += x[i] < low ? low : x[i] > high ? high : x[i];
+}
+
+static void sum_wide(const struct wide *x, size_t n, const struct values_search *s, struct wide *sum)
+{
+	for (size_t i = 0; i < n; i++)
+		wide_add(sum, wide_compare(&x[i], s->low_end) < 0    ? s->low_end
+			      : wide_compare(&x[i], s->high_end) > 0 ? s->high_end
+								     : &x[i]);
+}
+
+static void pass_block(void *search, const struct values_block *block)
+{
+	struct values_search *s = search;
 	struct values_cursor at = {.block = block};
+	struct values_pass *p = pass_take(s);
+	size_t n;
 
-	do {
-		if (p->s->keys.kind == KEY_64)
-			p->n = values_next64(&at, p->s->keys.scale, p->x64);
-		else if (p->s->keys.kind == KEY_128)
-			p->n = values_next128(&at, p->s->keys.scale, p->x128);
-		else
-			p->n = next_keys_of_wide(&at, p->x64, p->wide);
-		pass_batch(p);
-	} while (p->n > 0);
-}
-
-static void pass_free(struct pass *p)
-{
-	free(p->x64);
-	free(p->x128);
-	free(p->wide);
-}
-
-static enum status pass_init(struct pass *p, struct selection *s, int thread)
-{
-	p->s = s;
-	p->counts = s->counts + (size_t)thread * s->ncounts * NBINS;
-	p->x64 = malloc(VALUES_BATCH * sizeof *p->x64);
-	p->x128 = malloc(VALUES_BATCH * sizeof *p->x128);
-	p->wide = s->keys.kind == KEY_OF_WIDE ? malloc(VALUES_BATCH * sizeof *p->wide) : NULL;
-	if (p->x64 && p->x128 && (p->wide || s->keys.kind != KEY_OF_WIDE))
-		return STATUS_OK;
-	return STATUS_NO_MEMORY;
+	if (!p)
+		return;
+	if (s->low_end && s->keys.kind == KEY_64)
+		while ((n = values_next64(&at, s->keys.scale, p->x64)) > 0)
+			sum64(p->x64, n, s, &p->sum);
+	else if (s->low_end)
+		while ((n = values_next_wide(&at, p->wide)) > 0)
+			sum_wide(p->wide, n, s, &p->wide_sum);
+	else if (s->keys.kind == KEY_64)
+		while ((n = values_next64(&at, s->keys.scale, p->x64)) > 0)
+			pass64(s, p->x64, n, p->counts);
+	else if (s->keys.kind == KEY_128)
+		while ((n = values_next128(&at, s->keys.scale, p->x128)) > 0)
+			pass128(s, p->x128, n, p->counts);
+	else
+		while ((n = values_next_wide(&at, p->wide)) > 0)
+			pass_wide(s, p->wide, n, p->counts);
+	pass_give(s, p);
 }
 
 /* ---- the devices' share of a pass ---- */
 
 /* What a device does about an interval: like count64 and gather. */
-static struct device_range range_of(const struct selection *s, const struct interval *v)
+static struct device_range range_of(const struct interval *v, uint64_t *counts)
 {
 	struct device_range range = {.low = (int64_t)v->low, .high = (int64_t)v->high};
 
 	if (!v->gathers) {
 		range.shift = v->shift;
-		range.counts = s->counts + v->slot * NBINS;
+		range.counts = counts + v->slot * NBINS;
 	}
 	return range;
 }
 
-/* Takes over what devices have listed; false if it is more than there were. */
-static bool take_listed(struct interval *v, const struct device_range *range)
-{
-	if (range->nlisted > v->count - v->ngathered)
-		return false;
-	for (uint64_t i = 0; i < range->nlisted; i++)
-		v->gathered[v->ngathered++] = range->listed[i];
-	return true;
-}
-
-static enum status pass_ranges(struct selection *s, struct device_range *ranges)
+static enum status pass_ranges(struct values_search *s, const struct device_run *runs, struct device_range *ranges, uint64_t *counts)
 {
 	for (size_t i = 0; i < s->nintervals; i++) {
-		ranges[i] = range_of(s, &s->intervals[i]);
+		ranges[i] = range_of(&s->intervals[i], counts);
 		if (!s->intervals[i].gathers)
 			continue;
 		ranges[i].nlisted_most = s->intervals[i].count;
 		ranges[i].listed = malloc(s->intervals[i].count * sizeof *ranges[i].listed);
 		NEED(ranges[i].listed);
 	}
-	TRY(s->runs->ops->pass(s->runs, s->keys.scale, ranges, s->nintervals));
-	for (size_t i = 0; i < s->nintervals; i++)
-		if (s->intervals[i].gathers && !take_listed(&s->intervals[i], &ranges[i]))
+	TRY(runs->ops->pass(runs, s->keys.scale, ranges, s->nintervals));
+	for (size_t i = 0; i < s->nintervals; i++) {
+		if (s->intervals[i].gathers && ranges[i].nlisted > s->intervals[i].count - s->intervals[i].ngathered)
 			return STATUS_GPU;
+		for (uint64_t k = 0; s->intervals[i].gathers && k < ranges[i].nlisted; k++)
+			gather(&s->intervals[i], ranges[i].listed[k], NULL);
+	}
 	return STATUS_OK;
 }
 
-static enum status pass_devices(struct selection *s)
+static enum status pass_devices(struct values_search *s, const struct device_run *runs)
 {
 	struct device_range *ranges = calloc(s->nintervals, sizeof *ranges);
-	enum status status = ranges ? pass_ranges(s, ranges) : STATUS_NO_MEMORY;
+	struct values_pass *p = pass_take(s);
+	enum status status = ranges && p ? pass_ranges(s, runs, ranges, p->counts) : STATUS_NO_MEMORY;
 
 	for (size_t i = 0; ranges && i < s->nintervals; i++)
 		free(ranges[i].listed);
 	free(ranges);
-	return status;
-}
-
-/* A pass over all numbers. */
-static enum status pass_all(struct selection *s)
-{
-	struct pass *passes = calloc((size_t)s->nthreads, sizeof *passes);
-	enum status status = passes ? STATUS_OK : STATUS_NO_MEMORY;
-
-	free(s->counts);
-	s->counts = calloc((size_t)s->nthreads * s->ncounts * NBINS + 1, sizeof *s->counts);
-	if (!s->counts)
-		status = STATUS_NO_MEMORY;
-	for (int i = 0; i < s->nthreads && status == STATUS_OK; i++)
-		status = pass_init(&passes[i], s, i);
-	if (status == STATUS_OK)
-		values_pass(&s->blocks, s->nthreads, pass_block, passes, sizeof *passes);
-	if (status == STATUS_OK && s->runs)
-		status = pass_devices(s); /* adds to the first thread's counts */
-	for (int i = 0; i < s->nthreads && passes; i++)
-		pass_free(&passes[i]);
-	free(passes);
+	if (p)
+		pass_give(s, p);
 	return status;
 }
 
@@ -432,6 +443,8 @@ static void interval_free(struct interval *v)
 	free(v->gathered_wide);
 	if (v->gathered_wide && v->count > FEW_WIDE)
 		memory_give(v->count * sizeof *v->gathered_wide);
+	v->gathered = NULL;
+	v->gathered_wide = NULL;
 }
 
 static int compare_wide(const void *a, const void *b)
@@ -440,7 +453,7 @@ static int compare_wide(const void *a, const void *b)
 }
 
 /* Sets the wanted numbers, of what was gathered. */
-static void finish_gathered(const struct selection *s, struct interval *v)
+static void finish_gathered(const struct values_search *s, struct interval *v)
 {
 	bool is_wide = s->keys.kind == KEY_OF_WIDE;
 	uint64_t placed = 0; /* the place of the last one; those behind it are not less */
@@ -461,11 +474,11 @@ static void finish_gathered(const struct selection *s, struct interval *v)
 }
 
 /* Decides what the next pass does about an interval, which is not a single number's. */
-static enum status prepare(struct selection *s, struct interval *v)
+static enum status prepare(struct values_search *s, struct interval *v)
 {
 	bool is_wide = s->keys.kind == KEY_OF_WIDE;
 
-	v->gathers = v->count <= (is_wide ? FEW_WIDE : FEW) || (is_wide && v->low == v->high);
+	v->gathers = v->count <= s->nfew / s->nintervals || (is_wide && v->low == v->high);
 	if (!v->gathers) {
 		interval_set_shift(v);
 		v->slot = s->ncounts++;
@@ -483,98 +496,9 @@ static enum status prepare(struct selection *s, struct interval *v)
 	return v->gathered_wide ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Adds what the next pass does about an interval. Errors: STATUS_PART_DAMAGED. */
-static enum status end_interval(struct selection *s, struct interval *v, struct interval *next, size_t *nnext)
-{
-	if (!v->gathers)
-		return interval_split(&s->keys, v, s->counts + v->slot * NBINS, (size_t)s->nthreads,
-				      s->ncounts * NBINS, next, nnext);
-	if (v->ngathered != v->count)
-		return STATUS_PART_DAMAGED;
-	finish_gathered(s, v);
-	return STATUS_OK;
-}
+/* ---- a search ---- */
 
-/* Replaces the intervals of a pass by those of the next. next: room for as many as ranks. */
-static enum status next_intervals(struct selection *s, struct interval *next)
-{
-	struct interval *done = s->intervals;
-	enum status status = STATUS_OK;
-	size_t nnext = 0;
-
-	for (size_t i = 0; i < s->nintervals; i++) {
-		if (status == STATUS_OK)
-			status = end_interval(s, &done[i], next, &nnext);
-		interval_free(&done[i]);
-	}
-	memcpy(done, next, nnext * sizeof *next);
-	s->nintervals = nnext;
-	return status;
-}
-
-/* ---- a selection ---- */
-
-static enum status selection_run(struct selection *s, size_t nwanted)
-{
-	struct interval *next = calloc(nwanted + 1, sizeof *next);
-	enum status status = next ? STATUS_OK : STATUS_NO_MEMORY;
-
-	while (status == STATUS_OK && s->nintervals > 0) {
-		s->ncounts = 0;
-		for (size_t i = 0; i < s->nintervals && status == STATUS_OK; i++)
-			status = prepare(s, &s->intervals[i]);
-		if (status == STATUS_OK)
-			status = pass_all(s);
-		if (status == STATUS_OK)
-			status = next_intervals(s, next);
-	}
-	for (size_t i = 0; i < s->nintervals; i++)
-		interval_free(&s->intervals[i]);
-	free(next);
-	return status;
-}
-
-/* ---- sums between two ranks ---- */
-
-/*
- * What is kept within two of the numbers is one of them for each number beyond, so the sum of all less those is the sum of the
- * numbers between. Nobody has to know how many are equal to them.
- */
-
-/* One thread's share. */
-struct clamped {
-	struct values_keys keys;
-	int128 low, high;          /* KEY_64 */
-	struct values_clamp clamp; /* otherwise */
-	int128 sum;
-	struct wide wide;
-};
-
-static const struct wide *clamp(const struct values_clamp *c, const struct wide *x)
-{
-	return wide_compare(x, c->low) < 0 ? c->low : wide_compare(x, c->high) > 0 ? c->high : x;
-}
-
-static void sum_block(void *context, const struct values_block *block)
-{
-	struct clamped *c = context;
-	struct values_cursor at = {.block = block};
-	const int64_t low = (int64_t)c->low, high = (int64_t)c->high;
-	struct wide wide[VALUES_BATCH];
-	int64_t x[VALUES_BATCH];
-	size_t n;
-
-	if (c->keys.kind == KEY_64)
-		while ((n = values_next64(&at, c->keys.scale, x)) > 0)
-			for (size_t i = 0; i < n; i++)
-				c->sum += x[i] < low ? low : x[i] > high ? high : x[i];
-	else
-		while ((n = values_next_wide(&at, wide)) > 0)
-			for (size_t i = 0; i < n; i++)
-				wide_add(&c->wide, clamp(&c->clamp, &wide[i]));
-}
-
-/* The number of the rank that is as far from the last of count as r's from the first; it is among those behind r. */
+/* The rank that is as far from the last one as r's from the first; it is among those behind r. */
 static const struct ranked *mirror_of(const struct ranked *r, uint64_t count)
 {
 	const struct ranked *other = r;
@@ -582,51 +506,6 @@ static const struct ranked *mirror_of(const struct ranked *r, uint64_t count)
 	while (other->rank != count - 1 - r->rank)
 		other++;
 	return other;
-}
-
-/* Sets r->trimmed. sum: of all numbers, kept within r's and the other's. */
-static void set_trimmed(struct ranked *r, const struct wide *other, const struct wide *sum, int scale)
-{
-	const int places = wide_places(scale);
-	struct integer ends, high;
-	struct wide beyond;
-
-	wide_to_integer(&r->value, places, &ends);
-	wide_to_integer(other, places, &high);
-	integer_add(&ends, &high, false);
-	integer_multiply_short(&ends, r->rank);
-	ends.negative = !ends.negative;
-	wide_set_integer(&beyond, &ends, places);
-	r->trimmed = *sum;
-	wide_add(&r->trimmed, &beyond);
-}
-
-/* Sets the sums that are asked for, once all values are known. */
-static enum status sum_wanted(const struct selection *s, uint64_t count, struct ranked *wanted, size_t nwanted)
-{
-	struct clamped *all = calloc((size_t)s->nthreads, sizeof *all);
-
-	NEED(all);
-	for (size_t i = 0; i < nwanted; i++) {
-		const struct ranked *other;
-		struct clamped one = {.keys = s->keys};
-		if (!wanted[i].trims)
-			continue;
-		other = mirror_of(&wanted[i], count);
-		one.clamp = (struct values_clamp){&wanted[i].value, &other->value};
-		wide_to_int128(&wanted[i].value, s->keys.scale, &one.low);
-		wide_to_int128(&other->value, s->keys.scale, &one.high);
-		for (int k = 0; k < s->nthreads; k++)
-			all[k] = one;
-		values_pass(&s->blocks, s->nthreads, sum_block, all, sizeof *all);
-		for (int k = 0; k < s->nthreads; k++) {
-			wide_add_decimal(&one.wide, all[k].sum, s->keys.scale);
-			wide_add(&one.wide, &all[k].wide);
-		}
-		set_trimmed(&wanted[i], &other->value, &one.wide, s->keys.scale);
-	}
-	free(all);
-	return STATUS_OK;
 }
 
 static bool has_sums(const struct ranked *wanted, size_t nwanted)
@@ -637,62 +516,202 @@ static bool has_sums(const struct ranked *wanted, size_t nwanted)
 	return false;
 }
 
+/* Has the next pass sum the numbers, each kept within those of two ranks, whose values are known; or not, if no sum is left. */
+static void prepare_sum(struct values_search *s)
+{
+	struct ranked *r = &s->wanted[s->nsummed];
+
+	s->low_end = NULL;
+	for (; s->nsummed < s->nwanted && !r->trims; r++)
+		s->nsummed++;
+	if (s->nsummed == s->nwanted)
+		return;
+	s->low_end = &r->value;
+	s->high_end = &mirror_of(r, s->extent.count)->value;
+	wide_to_int128(s->low_end, s->keys.scale, &s->low);
+	wide_to_int128(s->high_end, s->keys.scale, &s->high);
+}
+
+static void free_passes(struct values_search *s)
+{
+	for (struct values_pass *p = s->passes, *next; p; p = next) {
+		next = p->next;
+		free(p);
+	}
+	s->passes = NULL;
+}
+
+/* Prepares a pass. Returns STATUS_OK and sets *is_needed to whether one is needed. */
+static enum status begin_pass(struct values_search *s, bool *is_needed)
+{
+	s->ncounts = 0;
+	s->lacks_memory = false;
+	for (size_t i = 0; i < s->nintervals; i++)
+		TRY(prepare(s, &s->intervals[i]));
+	if (s->nintervals == 0)
+		prepare_sum(s);
+	*is_needed = s->nintervals > 0 || s->low_end;
+	return STATUS_OK;
+}
+
+/* Sets the sum that was asked for: what all threads have, less the ends for each number beyond. */
+static void end_sum(struct values_search *s)
+{
+	struct ranked *r = &s->wanted[s->nsummed++];
+	const int places = wide_places(s->keys.scale);
+	struct integer ends, high;
+	struct wide beyond;
+
+	wide_to_integer(s->low_end, places, &ends);
+	wide_to_integer(s->high_end, places, &high);
+	integer_add(&ends, &high, false);
+	integer_multiply_short(&ends, r->rank);
+	ends.negative = !ends.negative;
+	wide_set_integer(&r->trimmed, &ends, places);
+	for (const struct values_pass *p = s->passes; p; p = p->next) {
+		wide_set_decimal(&beyond, p->sum, s->keys.scale);
+		wide_add(&r->trimmed, &beyond);
+		wide_add(&r->trimmed, &p->wide_sum);
+	}
+}
+
+/* Narrows the search by what all threads have counted and gathered. Returns false if that is not what there must be. */
+static bool end_counts(struct values_search *s, struct values_pass *all)
+{
+	size_t nnext = 0;
+	bool fits = true;
+
+	for (const struct values_pass *p = all->next; p; p = p->next)
+		for (size_t i = 0; i < s->ncounts * NBINS; i++)
+			all->counts[i] += p->counts[i];
+	for (size_t i = 0; i < s->nintervals && fits; i++) {
+		struct interval *v = &s->intervals[i];
+		fits = v->gathers ? v->ngathered == v->count
+				  : interval_split(&s->keys, v, all->counts + v->slot * NBINS, s->next, &nnext);
+		if (fits && v->gathers)
+			finish_gathered(s, v);
+		interval_free(v);
+	}
+	if (!fits)
+		return false;
+	memcpy(s->intervals, s->next, nnext * sizeof *s->next);
+	s->nintervals = nnext;
+	return true;
+}
+
+/* Errors: STATUS_NO_MEMORY; `otherwise` where the numbers are not those that there must be. */
+static enum status end_pass(struct values_search *s, enum status otherwise)
+{
+	struct values_pass *all = pass_take(s); /* there is none if no number came */
+	bool fits = true;
+
+	if (!all || s->lacks_memory)
+		return STATUS_NO_MEMORY;
+	pass_give(s, all);
+	if (s->low_end)
+		end_sum(s);
+	else
+		fits = end_counts(s, all);
+	free_passes(s);
+	return fits ? STATUS_OK : otherwise;
+}
+
+static enum status search_begin(struct values_search *s, const struct values_extent *extent, struct ranked *wanted, size_t nwanted)
+{
+	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
+
+	*s = (struct values_search){.extent = *extent, .wanted = wanted, .nwanted = nwanted,
+				    .intervals = calloc(nwanted + 1, sizeof *s->intervals),
+				    .next = calloc(nwanted + 1, sizeof *s->next)};
+	NEED(s->intervals && s->next);
+	values_keys_choose(&s->keys, extent, &all.low, &all.high);
+	s->low = all.low;
+	s->high = all.high;
+	interval_add(&s->keys, s->intervals, &s->nintervals, &all);
+	return STATUS_OK;
+}
+
+static void search_free(struct values_search *s)
+{
+	for (size_t i = 0; i < s->nintervals; i++)
+		interval_free(&s->intervals[i]);
+	free_passes(s);
+	free(s->intervals);
+	free(s->next);
+}
+
+/* ---- ... of numbers in memory ---- */
+
 /* Whether there are as many numbers as the extent says, and its ends are in order. */
-static bool extent_fits(const struct selection *s, const struct interval *all)
+static bool extent_fits(const struct values_search *s, const struct values_blocks *blocks, const struct device_run *runs)
 {
 	uint64_t nvalues = 0;
 
-	for (size_t i = 0; i < s->blocks.n; i++)
-		nvalues += s->blocks.at[i]->nvalues;
-	for (const struct device_run *run = s->runs; run; run = run->next)
-		nvalues += run->nnumbers;
-	return nvalues == all->count && all->low <= all->high;
+	for (size_t i = 0; i < blocks->n; i++)
+		nvalues += blocks->at[i]->nvalues;
+	for (; runs; runs = runs->next)
+		nvalues += runs->nnumbers;
+	return nvalues == s->extent.count && s->low <= s->high;
+}
+
+static enum status select_in(struct values_search *s, struct values *v, int nthreads, struct values_blocks *blocks)
+{
+	const struct device_run *runs;
+	bool is_needed;
+
+	if (s->keys.kind != KEY_64 || has_sums(s->wanted, s->nwanted))
+		TRY(values_bring_down(v));
+	TRY(values_blocks_list(v, blocks));
+	runs = v ? v->runs : NULL;
+	if (!extent_fits(s, blocks, runs))
+		return STATUS_PART_DAMAGED;
+	nthreads = values_pass_nthreads(blocks, nthreads);
+	for (;;) {
+		s->nfew = (s->keys.kind == KEY_OF_WIDE ? FEW_WIDE : FEW) * s->nintervals;
+		TRY(begin_pass(s, &is_needed));
+		if (!is_needed)
+			return STATUS_OK;
+		values_pass(blocks, nthreads, pass_block, s, 0);
+		if (runs)
+			TRY(pass_devices(s, runs));
+		TRY(end_pass(s, STATUS_PART_DAMAGED));
+	}
 }
 
 enum status values_select(struct values *v, const struct values_extent *extent, int nthreads,
 			  struct ranked *wanted, size_t nwanted)
 {
-	struct selection s = {.intervals = calloc(nwanted + 1, sizeof *s.intervals)};
-	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
-	enum status status = s.intervals ? STATUS_OK : STATUS_NO_MEMORY;
+	struct values_search s;
+	struct values_blocks blocks = {.at = NULL};
+	enum status status = search_begin(&s, extent, wanted, nwanted);
 
-	values_keys_choose(&s.keys, extent, &all.low, &all.high);
-	if (status == STATUS_OK && (s.keys.kind != KEY_64 || has_sums(wanted, nwanted)))
-		status = values_bring_down(v);
 	if (status == STATUS_OK)
-		status = values_blocks_list(v, &s.blocks);
-	s.nthreads = values_pass_nthreads(&s.blocks, nthreads);
-	s.runs = v ? v->runs : NULL;
-	if (status == STATUS_OK)
-		status = extent_fits(&s, &all) ? STATUS_OK : STATUS_PART_DAMAGED;
-	if (status == STATUS_OK) {
-		interval_add(&s.keys, s.intervals, &s.nintervals, &all);
-		status = selection_run(&s, nwanted);
-	}
-	if (status == STATUS_OK && has_sums(wanted, nwanted))
-		status = sum_wanted(&s, extent->count, wanted, nwanted);
-	values_blocks_free(&s.blocks);
-	free(s.intervals);
-	free(s.counts);
+		status = select_in(&s, v, nthreads, &blocks);
+	values_blocks_free(&blocks);
+	search_free(&s);
 	return status;
 }
 
-/* ---- the focus of the process's cells ---- */
+/* ---- ... by passes over an input ---- */
 
-static const struct values_focus *current;
+static struct values_search *current;
 static bool dropping_allowed;
 static atomic_bool dropped;
 
-void values_focus_set(const struct values_focus *focus, bool may_drop)
+void values_may_drop(bool may)
 {
-	current = focus;
-	dropping_allowed = may_drop;
+	dropping_allowed = may;
 	dropped = false;
 }
 
-const struct values_focus *values_focus(void)
+bool values_are_searched(void)
 {
-	return current;
+	return current != NULL;
+}
+
+void values_search_block(const struct values_block *block)
+{
+	pass_block(current, block);
 }
 
 bool values_are_dropped(void)
@@ -706,215 +725,31 @@ void values_note_refusal(void)
 		dropped = true;
 }
 
-int128 values_focus_key_of_wide(const struct values_focus *f, const struct wide *x)
-{
-	int128 key = 0;
-
-	if (f->keys.kind == KEY_OF_WIDE)
-		return key_of_wide(x);
-	wide_to_int128(x, f->keys.scale, &key);
-	return key;
-}
-
-int128 values_focus_key(const struct values_focus *f, int64_t significand, int scale)
-{
-	struct wide x;
-
-	if (f->keys.kind != KEY_OF_WIDE)
-		return values_lift(significand, scale, f->keys.scale);
-	wide_set_decimal(&x, significand, scale);
-	return key_of_wide(&x);
-}
-
-static size_t ncounts(void)
-{
-	return current && current->counts ? current->nintervals * NBINS : 0;
-}
-
-/* Makes v's counts unless they are there. */
-static enum status need_counts(struct values *v)
-{
-	if (!v->counts)
-		v->counts = calloc(ncounts(), sizeof *v->counts);
-	return v->counts ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-bool values_focus_find(const struct values_focus *f, struct values *v, int128 key,
-		       enum status *status)
-{
-	size_t i = 0;
-
-	while (i < f->nintervals && (key < f->intervals[i].low || key > f->intervals[i].high))
-		i++;
-	if (i == f->nintervals || !f->counts)
-		return i < f->nintervals;
-	*status = need_counts(v);
-	if (*status == STATUS_OK) {
-		const struct interval *interval = &f->intervals[i];
-		uint128 distance = (uint128)key - (uint128)interval->low;
-		v->counts[i * NBINS + (size_t)(distance >> interval->shift)]++;
-	}
-	return false;
-}
-
-enum status values_focus_sum(const struct values_focus *f, struct values *v, const struct wide *x)
-{
-	if (!v->sum)
-		v->sum = calloc(1, sizeof *v->sum);
-	NEED(v->sum);
-	wide_add(v->sum, clamp(&f->clamp, x));
-	return STATUS_OK;
-}
-
-enum status values_focus_combine(struct values *v, const struct values *later)
-{
-	if (later->sum && !v->sum)
-		NEED(v->sum = calloc(1, sizeof *v->sum));
-	if (later->sum)
-		wide_add(v->sum, later->sum);
-	if (!later->counts)
-		return STATUS_OK;
-	TRY(need_counts(v));
-	for (size_t i = 0; i < ncounts(); i++)
-		v->counts[i] += later->counts[i];
-	return STATUS_OK;
-}
-
-void values_focus_clear(struct values *v)
-{
-	if (v->counts)
-		memset(v->counts, 0, ncounts() * sizeof *v->counts);
-	if (v->sum)
-		wide_clear(v->sum);
-}
-
-/* ---- a search ---- */
-
-/* Memory for a kept number, by enum key_kind, and twice as much for blocks that are not full. */
-static const uint64_t nbytes_each[] = {[KEY_64] = 18, [KEY_128] = 80, [KEY_OF_WIDE] = 100};
-
 enum status values_search_begin(struct values_search *s, const struct values_extent *extent,
 				struct ranked *wanted, size_t nwanted)
 {
-	struct interval all = {.count = extent->count, .wanted = wanted, .nwanted = nwanted};
-
-	*s = (struct values_search){.extent = *extent, .wanted = wanted, .nwanted = nwanted};
-	s->intervals = calloc(nwanted + 1, sizeof *s->intervals);
-	s->next = calloc(nwanted + 1, sizeof *s->next);
-	s->kept = calloc(nwanted + 1, sizeof *s->kept);
-	NEED(s->intervals && s->next && s->kept);
-	values_keys_choose(&s->focus.keys, extent, &all.low, &all.high);
-	s->nkept_most = memory_limit_nbytes() / nbytes_each[s->focus.keys.kind];
-	interval_add(&s->focus.keys, s->intervals, &s->nintervals, &all);
+	values_may_drop(false);
+	TRY(search_begin(s, extent, wanted, nwanted));
+	s->nfew = memory_limit_nbytes() / (s->keys.kind == KEY_OF_WIDE ? sizeof(struct wide) : sizeof(int128));
 	return STATUS_OK;
 }
 
-/* How many numbers the intervals hold. */
-static uint64_t count_left(const struct values_search *s)
+enum status values_search_begin_pass(struct values_search *s, bool *is_needed)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < s->nintervals; i++)
-		n += s->intervals[i].count;
-	return n;
-}
-
-/* Whether counting makes no interval narrower: all are keys that many numbers share. */
-static bool is_stuck(const struct values_search *s)
-{
-	for (size_t i = 0; i < s->nintervals; i++)
-		if (s->intervals[i].low < s->intervals[i].high)
-			return false;
-	return true;
-}
-
-bool values_search_focus(struct values_search *s)
-{
-	bool is_wanted;
-
-	for (size_t i = 0; i < s->nintervals; i++)
-		interval_set_shift(&s->intervals[i]);
-	s->focus.intervals = s->intervals;
-	s->focus.nintervals = s->nintervals;
-	s->focus.counts = count_left(s) > s->nkept_most && !is_stuck(s);
-	while (s->nsummed < s->nwanted && !s->wanted[s->nsummed].trims)
-		s->nsummed++;
-	if (s->nintervals == 0 && s->nsummed < s->nwanted) /* all values are known */
-		s->focus.clamp = (struct values_clamp){&s->wanted[s->nsummed].value,
-						       &mirror_of(&s->wanted[s->nsummed], s->extent.count)->value};
-	is_wanted = s->nintervals > 0 || s->nsummed < s->nwanted;
-	values_focus_set(is_wanted ? &s->focus : NULL, s->nintervals > 0);
-	return is_wanted;
-}
-
-static enum status end_counting(struct values_search *s, const struct values *cell)
-{
-	size_t nnext = 0;
-
-	for (size_t i = 0; i < s->nintervals; i++) {
-		const uint64_t *counts = cell && cell->counts ? cell->counts + i * NBINS : NULL;
-		uint64_t count = 0;
-		for (size_t bin = 0; counts && bin < NBINS; bin++)
-			count += counts[bin];
-		if (count != s->intervals[i].count)
-			return STATUS_CHANGED;
-		TRY(interval_split(&s->focus.keys, &s->intervals[i], counts, 1, 0, s->next, &nnext));
-	}
-	memcpy(s->intervals, s->next, nnext * sizeof *s->next);
-	s->nintervals = nnext;
+	TRY(begin_pass(s, is_needed));
+	current = *is_needed ? s : NULL;
 	return STATUS_OK;
 }
 
-static void count_numbers(void *context, const struct values_block *block)
+enum status values_search_end_pass(struct values_search *s, const struct values *cell)
 {
-	*(uint64_t *)context += block->nvalues;
-}
-
-/* Selects among the kept numbers: those of all intervals, one behind the other. */
-static enum status select_kept(struct values_search *s, struct values *cell, int nthreads)
-{
-	struct values_extent extent = s->extent;
-	uint64_t nbefore = 0, nkept = 0;
-	size_t n = 0;
-
-	extent.count = count_left(s);
 	if (cell)
-		values_each_block(cell, count_numbers, &nkept);
-	if (nkept != extent.count)
-		return STATUS_CHANGED;
-	for (size_t i = 0; i < s->nintervals; nbefore += s->intervals[i++].count)
-		for (size_t k = 0; k < s->intervals[i].nwanted; k++)
-			s->kept[n++].rank = s->intervals[i].wanted[k].rank -
-					    s->intervals[i].nbelow + nbefore;
-	TRY(values_select(cell, &extent, nthreads, s->kept, n));
-	n = 0;
-	for (size_t i = 0; i < s->nintervals; i++)
-		for (size_t k = 0; k < s->intervals[i].nwanted; k++)
-			s->intervals[i].wanted[k].value = s->kept[n++].value;
-	s->nintervals = 0;
-	return STATUS_OK;
-}
-
-enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads)
-{
-	if (s->focus.clamp.low) {
-		if (!cell || !cell->sum)
-			return STATUS_CHANGED;
-		set_trimmed(&s->wanted[s->nsummed++], s->focus.clamp.high, cell->sum, s->extent.scale);
-		return STATUS_OK;
-	}
-	if (s->focus.counts)
-		return end_counting(s, cell);
-	if (!values_are_dropped())
-		return select_kept(s, cell, nthreads);
-	s->nkept_most = count_left(s) / 8; /* blocks that are not full took too much */
-	return is_stuck(s) ? STATUS_NO_MEMORY : STATUS_OK;
+		values_each_block(cell, pass_block, s);
+	return end_pass(s, STATUS_CHANGED);
 }
 
 void values_search_end(struct values_search *s)
 {
-	free(s->intervals);
-	free(s->next);
-	free(s->kept);
-	values_focus_set(NULL, false);
+	search_free(s);
+	current = NULL;
 }

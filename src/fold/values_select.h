@@ -73,82 +73,59 @@ void values_pass(const struct values_blocks *blocks, int nthreads,
 
 /* ---- numbers that are not all kept ---- */
 
-/* What the cells of kept numbers do where not all numbers fit in memory. Where dropping is allowed, the first refusal of memory
- * has all cells drop their numbers: the pass over the input then still finds count and extremes. Later passes have a focus:
- * intervals in which ranks are looked for. Their numbers are counted in bins, or kept; the others are not. One focus holds
- * for all cells of the process, so one column at a time is looked at. */
-struct interval;
-struct values_clamp {
-	const struct wide *low, *high;
-};
-struct values_focus {
-	struct values_clamp clamp; /* if low: numbers are summed, each of them kept within these; and nothing else */
-	struct values_keys keys;
-	const struct interval *intervals; /* disjoint; their shifts are set */
-	size_t nintervals;
-	bool counts; /* numbers are counted; else kept */
-};
-
-/* Sets the focus, NULL: none, and whether numbers are dropped where memory is refused. Before any
- * thread starts. */
-void values_focus_set(const struct values_focus *focus, bool may_drop);
+/* Has cells drop their numbers, or not, where memory is refused to one: the pass over the input then still finds count and
+ * extremes. Before any thread starts. */
+void values_may_drop(bool may);
 
 /* Whether numbers have been dropped since then. */
 bool values_are_dropped(void);
 
-const struct values_focus *values_focus(void);
-
 /* Memory was refused. */
 void values_note_refusal(void);
 
-/* The key of a number. */
-int128 values_focus_key(const struct values_focus *f, int64_t significand, int scale);
-int128 values_focus_key_of_wide(const struct values_focus *f, const struct wide *x);
-
-/* Returns whether the number of that key is to be kept. Counts it in v, if it is to be counted.
- * *status: STATUS_NO_MEMORY where that fails. */
-bool values_focus_find(const struct values_focus *f, struct values *v, int128 key,
-		       enum status *status);
-
-/* Sums a number up, where the focus clamps. Errors: STATUS_NO_MEMORY. */
-enum status values_focus_sum(const struct values_focus *f, struct values *v, const struct wide *x);
-
-/* Adds later's counts and sum to v's; makes v's 0. Errors: STATUS_NO_MEMORY. */
-enum status values_focus_combine(struct values *v, const struct values *later);
-void values_focus_clear(struct values *v);
-
-/* The numbers of given ranks in a column that does not fit in memory: by several
- * passes over the input, each of which counts the numbers in bins of the intervals that are left, or
- * keeps the numbers of those. Like values_select, but the caller makes the passes:
+/* The numbers of given ranks in a column that does not fit in memory: by several passes over the input, each of which counts the
+ * numbers in bins of the intervals that are left, gathers the numbers of those, or sums. Like values_select, but the caller makes
+ * the passes:
  *
  *     status = values_search_begin(&s, &extent, wanted, nwanted);
- *     while (status == STATUS_OK && values_search_focus(&s)) {
+ *     while (status == STATUS_OK && (status = values_search_begin_pass(&s, &is_needed)) == STATUS_OK && is_needed) {
  *             ... fold the input; cell: the column's ...
- *             status = values_search_end_pass(&s, cell, nthreads);
+ *             status = values_search_end_pass(&s, cell);
  *     }
  *     values_search_end(&s);
- */
+ *
+ * A pass holds for all cells of the process, so one column at a time is looked at: what is combined goes through the pass, and
+ * is freed. */
+struct interval;
+struct values_pass;
 struct values_search {
 	struct values_extent extent;
-	struct values_focus focus;
+	struct values_keys keys;
 	struct ranked *wanted;
 	size_t nwanted, nsummed; /* of these, those whose sums are known, if they are asked */
 	struct interval *intervals, *next; /* room for as many as wanted numbers; owned */
-	struct ranked *kept;               /* the same; owned */
-	size_t nintervals;
-	uint64_t nkept_most; /* more numbers are not kept */
+	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
+	uint64_t nfew; /* so many numbers are gathered, in all intervals */
+	const struct wide *low_end, *high_end; /* if low_end: numbers are summed, each kept within these */
+	int128 low, high; /* the keys of these or, first, of the extent */
+	struct values_pass *passes; /* of threads that have visited a block; owned */
+	bool lacks_memory;
 };
 
 /* Arguments and errors: as of values_select. extent's numbers must stay. */
 enum status values_search_begin(struct values_search *s, const struct values_extent *extent,
 				struct ranked *wanted, size_t nwanted);
 
-/* Sets the focus of the next pass; returns false where none is needed, and there is no focus. */
-bool values_search_focus(struct values_search *s);
+/* Begins a pass, if one is needed. Errors: STATUS_NO_MEMORY. */
+enum status values_search_begin_pass(struct values_search *s, bool *is_needed);
+
+/* Whether a pass is on; and has a block go through it. Any thread may call that. */
+bool values_are_searched(void);
+void values_search_block(const struct values_block *block);
 
 /* Narrows the search. cell: of all numbers of the pass. Errors: STATUS_NO_MEMORY; STATUS_CHANGED: the
  * numbers are not those of the passes before. */
-enum status values_search_end_pass(struct values_search *s, struct values *cell, int nthreads);
+enum status values_search_end_pass(struct values_search *s, const struct values *cell);
 void values_search_end(struct values_search *s);
 
 #endif

@@ -19,7 +19,6 @@
 #include "fold/result.h"
 #include "io/output.h"
 #include "query/option_table.h"
-#include "run/left_out.h"
 
 #define NAME_NBYTES 4096
 

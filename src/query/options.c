@@ -22,6 +22,7 @@
 #define MAX_THREADS 1024
 #define MAX_DEVICE 1023
 #define PERCENT_NPLACES 9
+#define PERCENTILE_NPLACES 15 /* digits after the point, at most */
 #define MAX_PARTS 1000000000
 #define FILE_SHOWN_NBYTES 48
 #define NUMBER_MAX (UINT64_MAX / 10 - 1)
@@ -460,12 +461,29 @@ static enum status read_weight(struct operation_use *use, struct fault *fault)
 	return cut_suffix(use, suffix);
 }
 
+/* Reads DIGITS or DIGITS.DIGITS. Returns false where it is neither, or beyond 100 or PERCENTILE_NPLACES. */
+static bool parse_percentile(const char *text, size_t nbytes, struct percentile *out)
+{
+	struct decimal_syntax s;
+	struct decimal x;
+
+	for (size_t i = 0; i < nbytes; i++)
+		if (!decimal_is_digit(text[i]) && text[i] != '.')
+			return false;
+	if (nbytes == 0 || text[0] == '.' || text[nbytes - 1] == '.' ||
+	    !decimal_tokenize(text, nbytes, &s) || s.nfraction > PERCENTILE_NPLACES ||
+	    decimal_parse(text, nbytes, &x) != DECIMAL_NUMBER)
+		return false;
+	*out = (struct percentile){(uint64_t)x.significand, (int)s.nfraction};
+	return out->numerator <= 100 * (uint64_t)decimal_shift(1, s.nfraction);
+}
+
 /* Reads COLS:F, F as a percentile of the values. */
 static enum status read_fraction(struct operation_use *use, struct fault *fault)
 {
 	const char *suffix = find_suffix(use->argument);
 
-	if (!suffix || !percentile_parse(suffix + 1, strlen(suffix + 1), &use->percentile) ||
+	if (!suffix || !parse_percentile(suffix + 1, strlen(suffix + 1), &use->percentile) ||
 	    2 * use->percentile.numerator >= (uint64_t)decimal_shift(1, use->percentile.nplaces))
 		return option_fault(fault, "--%s: '%.64s' is not COLS:F, F the part of the values that is left out at each end: from 0 "
 				    "to below 0.5, such as %.*s:0.1", operation_name(use->operation), use->argument,
@@ -510,7 +528,7 @@ static enum status read_percentile(struct operation_use *use, const char *typed,
 {
 	use->name = use->typed = strndup(typed, strcspn(typed, "="));
 	NEED(use->typed);
-	if (percentile_parse(use->name + 1, strlen(use->name + 1), &use->percentile))
+	if (parse_percentile(use->name + 1, strlen(use->name + 1), &use->percentile))
 		return STATUS_OK;
 	return option_fault(fault, "--%.64s: percentiles are --p0 to --p100, such as --p99.9, with up to %d "
 			    "places", use->name, PERCENTILE_NPLACES);

@@ -13,7 +13,6 @@
 #include "number/decimal.h"
 #include "number/notation.h"
 #include "query/option_table.h"
-#include "query/percentile.h"
 #include "query/plan.h"
 #include "base/status.h"
 
@@ -37,6 +36,12 @@ struct invalid_limit {
 	const char *text; /* as it was given; NULL: it was not */
 	bool is_percentage;
 	uint64_t most;
+	int nplaces;
+};
+
+/* The number of --pNN: numerator / 10^nplaces percent, 0 to 100. */
+struct percentile {
+	uint64_t numerator;
 	int nplaces;
 };
 

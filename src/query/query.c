@@ -13,7 +13,6 @@
 #include "csv/word_layout.h"
 #include "query/option_table.h"
 #include "query/select.h"
-#include "query/summary.h"
 
 #define FEW_SELECTORS 16
 #define MATRIX_COLUMNS_MAX 1000 /* a thread takes up to 0.4 KiB a pair: 200 MB */

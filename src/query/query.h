@@ -105,4 +105,35 @@ void query_free(struct query *q);
  * a record is the header. is_part: see plan_as_part. query_make does it for what the options say. */
 void query_seek_header(struct query *q, bool is_part);
 
+/* ---- the columns of the summary: what is said of each column of the input ---- */
+
+enum summary_value {
+	SUMMARY_NAME,
+	SUMMARY_TYPE,
+	SUMMARY_MISSING,
+	SUMMARY_INVALID,
+	SUMMARY_SHORTEST,
+	SUMMARY_LONGEST,
+	SUMMARY_DISTINCT, /* the result of an operation, or more than SUMMARY_NKEYS_MOST */
+	SUMMARY_RESULT, /* of an operation */
+};
+
+#define SUMMARY_NKEYS_MOST 100000 /* different values of a column that are counted */
+
+struct summary_column {
+	const char *name;
+	enum summary_value value;
+	/* SUMMARY_RESULT: the operations on columns of numbers, and on those of texts and dates;
+	 * NOPERATIONS: the cell is empty. */
+	enum operation of_numbers, of_texts;
+	bool is_costly; /* for --all only */
+	struct percentile percentile; /* of OPERATION_PERCENTILE */
+};
+
+/* Ends with a column whose name is NULL. */
+extern const struct summary_column summary_columns[];
+
+/* The moments that the summary needs of each column: a set of enum moment. all: with --all. */
+unsigned summary_needs(bool all);
+
 #endif

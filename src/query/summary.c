@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * summary.c - see summary.h.
+ * summary.c - the columns of the summary: see query.h.
  */
-#include "query/summary.h"
+#include "query/query.h"
 
 #define RESULT(name, of_numbers, of_texts) {name, SUMMARY_RESULT, of_numbers, of_texts, false, {0, 0}}
 #define COSTLY(name, of_numbers, of_texts) {name, SUMMARY_RESULT, of_numbers, of_texts, true, {0, 0}}

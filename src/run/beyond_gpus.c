@@ -89,7 +89,7 @@ static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_colu
 /* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
 static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_column *column)
 {
-	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_saved || values_focus());
+	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_saved || values_are_searched());
 }
 
 static bool has_new_column(const struct plan *plan, enum new_column_kind kind)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain.c - see explain.h.
+ * explain.c - says what would be done instead of doing it: see run.h.
  */
-#include "run/explain.h"
+#include "run/run.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,7 +15,6 @@
 #include "csv/word_layout.h"
 #include "fold/result.h"
 #include "io/output.h"
-#include "query/query.h"
 
 #define NSHOWN 20 /* of files, columns and results */
 

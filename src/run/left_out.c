@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * left_out.c - see left_out.h.
+ * left_out.c - what a run has left out: the warnings, and when it is too much. See run.h.
  */
-#include "run/left_out.h"
+#include "run/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "io/output.h"
 #include "io/output_ahead.h"
 #include "io/picture.h"
-#include "run/progress.h"
 #include "run/run.h"
 
 /* Returns whether there is nothing to do: no operation, no file, and a terminal as input. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.c - see progress.h.
+ * progress.c - shows how far the run is: see run.h.
  */
-#include "run/progress.h"
+#include "run/run.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -29,9 +29,6 @@
 #include "io/table.h"
 #include "io/writer.h"
 #include "query/remedy.h"
-#include "run/explain.h"
-#include "run/left_out.h"
-#include "run/progress.h"
 
 #define PATIENCE_MS 1000 /* with standard input, before it is said that it is waited for */
 
@@ -304,7 +301,7 @@ static void prepare_values(struct run *r)
 {
 	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
-		values_focus_set(NULL, r->is_repeatable && !prints_table(&r->query) &&
+		values_may_drop(r->is_repeatable && !prints_table(&r->query) &&
 						       r->query.plan.nkeys == 0 && !r->query.plan.is_saved &&
 						       !r->options.from_state &&
 						       r->query.plan.nranks == 0);
@@ -621,6 +618,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 				 struct fault *fault)
 {
 	struct values_search search;
+	bool is_needed;
 	struct values_extent extent;
 	struct number_sums numbers;
 	enum status status;
@@ -628,13 +626,11 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	numbers_get(&first->total.partial.columns[c].numbers, &numbers);
 	ranks_extent(&numbers, &extent);
 	status = values_search_begin(&search, &extent, ranks->at, ranks->n);
-	while (status == STATUS_OK && values_search_focus(&search)) {
+	while (status == STATUS_OK && (status = values_search_begin_pass(&search, &is_needed)) == STATUS_OK && is_needed) {
 		struct run *r = calloc(1, sizeof *r);
 		NEED(r);
 		TRY(pass_again(r, first, c, fault)); /* else the process ends */
-		status = values_search_end_pass(
-			&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES),
-			ranks_nthreads(&r->query));
+		status = values_search_end_pass(&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES));
 		progress_pass_end();
 		total_free(&r->total);
 		query_free(&r->query);

@@ -72,6 +72,37 @@ enum status run_finish(struct run *r, struct fault *fault);
 /* Says what was guessed of the input, where a guess may be wrong: run_finish does. */
 void run_report_guesses(const struct run *r);
 
+/* ---- what it says beside the result ---- */
+
+/* Of a run whose input has been opened, and whose devices are chosen: prints to output_stream() what will be read and how, why the
+ * first record is a header or is not, which columns are looked at, what is printed, and which devices work, a line each. Bytes that
+ * could harm a terminal are escaped. Errors: STATUS_NO_MEMORY. */
+enum status explain_print(const struct run *r);
+
+/* Fails if --invalid skip has left out every value of a column, every record, or more of them than
+ * --max-invalid allows: fault is then the first value or record that was left out. */
+enum status left_out_check(const struct run *r, struct fault *fault);
+
+/* Warns of values and records that were left out, and of ragged records that the summary took. */
+void left_out_report(const struct run *r);
+
+/* Shows on standard error, from a second on, how far the run is. A thread of its own looks at
+ * counters that the run keeps anyway, so it costs the run nothing. */
+
+/* Begins, if options and what standard error is ask for it: --progress in the man page. Without a thread
+ * left in the system, nothing is shown. */
+void progress_begin(const struct options *options);
+
+/* A pass over the input begins: engine_nbytes_begun and fd_nbytes_read count it. all_nbytes: what
+ * fd_nbytes_read grows to; UINT64_MAX: not known. devices: whose pools work on it; not owned. */
+void progress_pass(uint64_t all_nbytes, const struct device_choice *devices);
+
+/* The pass has ended: its devices are not looked at any more. */
+void progress_pass_end(void);
+
+/* Ends it, and takes the line away. A message does so, too. */
+void progress_end(void);
+
 /* ---- its end ---- */
 
 /* Adds to a fault what the run knows of its cause. */

@@ -7,6 +7,7 @@ import random
 
 import harness
 import oracle_scan
+import part_cases
 from harness import answers, refuses
 from oracle_groups import Groups
 from oracle_request import WINDOWS
@@ -128,6 +129,16 @@ def check_fields():
               ways(seed, (1, 7, 64, 5000, None)))
 
 
+def check_damaged_fields():
+    """A state without a text where a window has fields, sealed anew: the sanitizers see whether it is read as one."""
+    state = os.path.join(harness.folder(), "fields.state")
+    harness.run(["--lag=v", "--save-state", state], b"v\n7\n")
+    with open(state, "rb") as f:
+        lines = [line.replace(b'["7"]', b"[null]") for line in f.read().split(b"\n")[:-2]]
+    harness.fixture("fields.state", part_cases.sealed(lines))
+    harness.is_(harness.run(["--lag=v", "--from-state", state], b"v\n1\n2\n").out, b"v,lag(v)\n1,\n2,1\n", "a field without a text")
+
+
 def check_numbers():
     """All windows of numbers over long columns: small ones, and those that leave the fast path now and then."""
     values = ([b"%d" % k for k in range(-9, 9)], [b"0.5", b"12.25", b"-3", b"", b"1000000"],
@@ -217,6 +228,7 @@ check_together()
 check_dialects()
 check_errors()
 check_fields()
+check_damaged_fields()
 check_numbers()
 check_groups()
 check_carried_digits()

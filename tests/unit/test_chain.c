@@ -21,9 +21,9 @@ struct run {
 	enum manner manner;
 	int nthreads;
 	_Atomic uint64_t taken;           /* the next chunk to hand out */
-	struct waiter *waiters[NSLOTS];   /* by slot: the thread that waits */
 	uint64_t left[NSLOTS];            /* by slot: the number of the posted chunk */
 	uint64_t next, nout_of_order;     /* next: the chunk whose turn comes next */
+	struct waiter waiter;             /* of test_stop */
 };
 
 static void take_turn(struct run *r, uint64_t k)
@@ -35,14 +35,10 @@ static void take_turn(struct run *r, uint64_t k)
 /* Ends the turn of chunk k, then takes the turns of the posted chunks that follow it. */
 static void pass(struct run *r, uint64_t k)
 {
-	enum chain_slot next;
-
-	while ((next = chain_pass(&r->chain, k)) == CHAIN_POSTED) {
+	while (chain_pass(&r->chain, k)) {
 		k++;
 		take_turn(r, r->left[chain_slot(&r->chain, k)]);
 	}
-	if (next == CHAIN_WAITING)
-		waiter_call(r->waiters[chain_slot(&r->chain, k + 1)]);
 }
 
 static bool leaves(const struct run *r, uint64_t k)
@@ -52,17 +48,13 @@ static bool leaves(const struct run *r, uint64_t k)
 
 static void join(struct run *r, uint64_t k, struct waiter *waiter)
 {
-	uint64_t slot = chain_slot(&r->chain, k);
-	bool has_left = leaves(r, k);
-
-	waiter_reset(waiter);
-	chain_enter(&r->chain, k);
-	r->left[slot] = k;
-	r->waiters[slot] = waiter;
-	if (!chain_join(&r->chain, k, has_left ? CHAIN_POSTED : CHAIN_WAITING)) {
-		if (has_left)
+	if (leaves(r, k)) {
+		chain_enter(&r->chain, k);
+		r->left[chain_slot(&r->chain, k)] = k;
+		if (!chain_post(&r->chain, k))
 			return;
-		waiter_wait(waiter);
+	} else {
+		chain_await(&r->chain, k, waiter);
 	}
 	take_turn(r, k);
 	pass(r, k);
@@ -109,32 +101,26 @@ static void test_order(enum manner manner, const char *words, int nthreads, uint
 static void *stranded(void *argument)
 {
 	struct run *r = argument;
-	struct waiter *waiter = r->waiters[1];
-
-	if (chain_enter(&r->chain, 1) && !chain_join(&r->chain, 1, CHAIN_WAITING))
-		waiter_wait(waiter);
-	r->nout_of_order = chain_enter(&r->chain, NSLOTS + 1);
+	r->nout_of_order = chain_await(&r->chain, 1, &r->waiter) || chain_enter(&r->chain, NSLOTS + 1);
 	return NULL;
 }
 
 static void test_stop(void)
 {
 	struct run r = {.nout_of_order = 99};
-	struct waiter waiter;
 	pthread_t thread;
 
-	waiter_init(&waiter);
-	r.waiters[1] = &waiter;
+	waiter_init(&r.waiter);
 	if (chain_init(&r.chain, NSLOTS) != STATUS_OK ||
 	    pthread_create(&thread, NULL, stranded, &r))
 		bail("no thread");
 	usleep(10000);
 	chain_stop(&r.chain);
-	waiter_call(&waiter);
+	waiter_call(&r.waiter);
 	pthread_join(thread, NULL);
-	is_int(0, (int)r.nout_of_order, "nobody enters a chain that was stopped");
+	is_int(0, (int)r.nout_of_order, "nobody waits in a chain that was stopped, or enters it");
 	chain_destroy(&r.chain);
-	waiter_destroy(&waiter);
+	waiter_destroy(&r.waiter);
 }
 
 int main(void)

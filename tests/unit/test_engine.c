@@ -429,11 +429,11 @@ static void test_gain(void)
 	const struct device_offer device = {9e9, 1, 0.5};
 	struct pace_meter meter = {0};
 
-	ok(gain_s(&(struct run_pace){1e9, 10e9, 1, 0}, &device) == 9 - 0.9 - 0.5, "gain: beside all others");
-	ok(gain_s(&(struct run_pace){1e9, 10e9, 0, 0}, &device) == 9 - 1 - 0.5, "gain: in place of them");
-	ok(gain_s(&(struct run_pace){1e9, 10e9, 1, 0.5}, &device) == 9 - 4.5 - 0.5,
+	ok(gain_s(&device, 1e9, 10e9, 1, 0) == 9 - 0.9 - 0.5, "gain: beside all others");
+	ok(gain_s(&device, 1e9, 10e9, 0, 0) == 9 - 1 - 0.5, "gain: in place of them");
+	ok(gain_s(&device, 1e9, 10e9, 1, 0.5) == 9 - 4.5 - 0.5,
 	   "gain: no faster than what is written");
-	ok(gain_s(&(struct run_pace){1e9, 0.9e9, 1, 0}, &device) == -0.5, "gain: it would wake too late");
+	ok(gain_s(&device, 1e9, 0.9e9, 1, 0) == -0.5, "gain: it would wake too late");
 	ok(!pace_look(&meter, 0.001, 1e6, 0), "pace: too early to tell");
 	ok(!pace_look(&meter, 0.5, 1e9, 0.25), "pace: the first look");
 	ok(!pace_look(&meter, 1, 1e9, 0.25), "pace: nothing has moved");
