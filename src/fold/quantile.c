@@ -103,13 +103,14 @@ static void sort_ranks(struct ranks *r)
 			r->at[n - 1].trims |= r->at[i].trims;
 		else
 			r->at[n++] = r->at[i];
-	r->n = n;
-	r->is_wanted = n > 0;
+	r->n = r->nwanted = n;
+	r->wanted = r->at;
 }
 
-void ranks_extent(const struct number_sums *numbers, struct values_extent *out)
+void ranks_extent(const struct ranks *r, const struct number_sums *numbers, struct values_extent *out)
 {
-	*out = (struct values_extent){numbers->count, numbers->scale, &numbers->min, &numbers->max};
+	*out = (struct values_extent){numbers->count, numbers->scale, &numbers->min, &numbers->max,
+				      r->wanted == r->distances ? &r->center : NULL};
 }
 
 int ranks_nthreads(const struct query *q)
@@ -124,12 +125,12 @@ static enum status ranks_select(const struct query *q, const struct partial *tot
 
 	for (size_t c = 0; ranks && c < q->plan.ncolumns; c++) {
 		const struct column_partial *column = &total->columns[c];
-		if (!ranks[c].is_wanted)
+		if (!ranks[c].nwanted)
 			continue;
 		numbers_get(&column->numbers, &numbers);
-		ranks_extent(&numbers, &extent);
+		ranks_extent(&ranks[c], &numbers, &extent);
 		TRY(values_select(moments_cell(&column->moments, CELL_VALUES), &extent, nthreads,
-				  ranks[c].at, ranks[c].n));
+				  ranks[c].wanted, ranks[c].nwanted));
 	}
 	return STATUS_OK;
 }
@@ -142,37 +143,6 @@ static bool grow(struct ranks *r, size_t nmore)
 	if (!grown)
 		return false;
 	r->at = grown;
-	return true;
-}
-
-/* ---- the deviation from the median ---- */
-
-/* Places of struct nearest that are tried at once. A pass over the numbers takes as long as there are ranks, so more would be
- * slower where the numbers are in memory. */
-#define NPROBES 3
-
-/* Adds the ranks of places between low and high, of all if they are few. */
-static void add_probes(struct ranks *r, const struct nearest *d)
-{
-	uint64_t width = d->high - d->low, step = width / (NPROBES + 1) + 1;
-
-	for (uint64_t a = d->low + (step > 1 ? step : 0); a < d->high; a += step) {
-		add_rank(r, a, false);
-		add_rank(r, a + d->nmore, false);
-	}
-}
-
-/* Begins with the distances from the median of n > 0 numbers, whose ranks are listed. */
-static bool begin_deviation(struct ranks *r, uint64_t n)
-{
-	if (r->has_deviation)
-		return true;
-	if (!grow(r, 2 * NPROBES))
-		return false;
-	r->has_deviation = true;
-	r->count = n;
-	r->nearest = (struct nearest){(n - 1) / 2, 0, n - (n - 1) / 2};
-	add_probes(r, &r->nearest);
 	return true;
 }
 
@@ -201,7 +171,8 @@ static enum status list_ranks(struct ranks *r, enum operation operation,
 	add_ranks(r, q.upper, n);
 	if (q.has_lower)
 		add_ranks(r, q.lower, n);
-	return operation != OPERATION_MAD || begin_deviation(r, n) ? STATUS_OK : STATUS_NO_MEMORY;
+	r->has_deviation |= operation == OPERATION_MAD;
+	return STATUS_OK;
 }
 
 /* Lists the ranks of a column of the summary. */
@@ -264,105 +235,39 @@ static const struct wide *value_at(const struct ranks *r, uint64_t rank)
 	return &find_rank(r, rank)->value;
 }
 
-/* Twice the median of r->count numbers is x[*low] + x[*high]. */
-static void middle_of(const struct ranks *r, uint64_t *low, uint64_t *high)
+/* Goes on from the median of n numbers, which is known, to the distances from it, of which the median is wanted. */
+static void want_distances(struct ranks *r, uint64_t n)
 {
-	*low = (r->count - 1) / 2;
-	*high = r->count / 2;
-}
+	const uint64_t middle[] = {(n - 1) / 2, n / 2};
 
-/* *out = x + y less twice the median; all are found. */
-static void set_balance(const struct ranks *r, const struct wide *x, const struct wide *y, struct wide *out)
-{
-	uint64_t middle[2];
-
-	middle_of(r, &middle[0], &middle[1]);
-	wide_clear(out);
+	r->center = *value_at(r, middle[0]);
+	wide_add(&r->center, value_at(r, middle[1]));
+	r->wanted = r->distances;
+	r->nwanted = middle[0] == middle[1] ? 1 : 2;
 	for (size_t i = 0; i < 2; i++)
-		for (int l = 0; l < WIDE_NLIMBS; l++)
-			out->limb[l] -= value_at(r, middle[i])->limb[l];
-	wide_add(out, x);
-	wide_add(out, y);
+		r->distances[i].rank = middle[i];
 }
 
-/* Narrows the places by what is known of all that are tried. */
-static void narrow(const struct ranks *r, struct nearest *d)
+bool ranks_advance(struct ranks *ranks, const struct partial *total)
 {
-	struct wide balance, zero;
+	bool more = false;
 
-	wide_clear(&zero);
-	for (size_t i = 0; i < r->n && r->at[i].rank < d->high; i++) {
-		uint64_t a = r->at[i].rank;
-		const struct ranked *other = a >= d->low ? find_rank(r, a + d->nmore) : NULL;
-		if (!other)
-			continue;
-		set_balance(r, &r->at[i].value, &other->value, &balance);
-		if (wide_compare(&balance, &zero) < 0)
-			d->low = a + 1;
+	for (size_t c = 0; ranks && c < total->ncolumns; c++) {
+		struct ranks *r = &ranks[c];
+		if (r->nwanted && r->has_deviation && r->wanted == r->at)
+			want_distances(r, result_nnumbers(&total->columns[c]));
 		else
-			d->high = a;
+			r->nwanted = 0;
+		more |= r->nwanted > 0;
 	}
-}
-
-/* The ranks of the numbers that may be next to the nearest ones, of which the middle distances are two: returns how many. */
-static size_t list_next(const struct ranks *r, uint64_t rank[4])
-{
-	const struct nearest *d = &r->nearest;
-	size_t n = 0;
-
-	for (uint64_t i = 1; i <= 2 && i <= d->low; i++)
-		rank[n++] = d->low - i;
-	for (uint64_t i = 0; i < 2 && i < r->count - d->low - d->nmore; i++)
-		rank[n++] = d->low + d->nmore + i;
-	return n;
-}
-
-/* Narrows the places of the distances, and lists the ranks that are needed next. What was found is found once more, which
- * costs less than to keep it apart. Sets r->is_wanted. */
-static enum status narrow_deviation(struct ranks *r)
-{
-	const size_t nfound = r->n;
-	bool is_missing = false;
-	uint64_t next[4];
-	size_t nnext;
-
-	narrow(r, &r->nearest);
-	if (!grow(r, 2 * NPROBES + 4))
-		return STATUS_NO_MEMORY;
-	add_probes(r, &r->nearest);
-	nnext = r->n == nfound ? list_next(r, next) : 0;
-	for (size_t i = 0; i < nnext; i++)
-		is_missing |= !find_rank(r, next[i]);
-	for (size_t i = 0; is_missing && i < nnext; i++)
-		add_rank(r, next[i], false);
-	r->is_wanted = r->n > nfound;
-	if (r->is_wanted)
-		sort_ranks(r);
-	return STATUS_OK;
-}
-
-enum status ranks_narrow(struct ranks *ranks, size_t ncolumns, bool *more)
-{
-	*more = false;
-	for (size_t c = 0; ranks && c < ncolumns; c++) {
-		if (!ranks[c].is_wanted)
-			continue;
-		ranks[c].is_wanted = false;
-		if (ranks[c].has_deviation)
-			TRY(narrow_deviation(&ranks[c]));
-		*more |= ranks[c].is_wanted;
-	}
-	return STATUS_OK;
+	return more;
 }
 
 enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
-	bool more = ranks != NULL;
-
-	while (more) {
+	do
 		TRY(ranks_select(q, total, nthreads, ranks));
-		TRY(ranks_narrow(ranks, q->plan.ncolumns, &more));
-	}
+	while (ranks_advance(ranks, total));
 	return STATUS_OK;
 }
 
@@ -427,50 +332,22 @@ void quantile_format(const struct column_moments *m, char *text)
 	format_value(m, &x, &size, wide_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
 }
 
-/* *out = 50 times the distance of the number of a rank from the median: 50 x - 25 (x[low] + x[high]), or that with another
- * sign. */
-static void set_distance(const struct column_moments *m, uint64_t rank, struct integer *out, struct integer *size)
-{
-	bool is_above = rank >= m->ranks->nearest.low;
-	uint64_t middle[2];
-
-	middle_of(m->ranks, &middle[0], &middle[1]);
-	integer_set(out, 0);
-	integer_set(size, 0);
-	add_number(m, out, value_at(m->ranks, rank), 50, !is_above, size);
-	for (size_t i = 0; i < 2; i++)
-		add_number(m, out, value_at(m->ranks, middle[i]), 25, is_above, size);
-}
-
 void quantile_mad(const struct column_moments *m, char *text)
 {
-	struct integer x[2], now, size[2], size_now;
-	uint64_t rank[4];
-	size_t nranks, n = 0;
+	const struct ranks *r = m->ranks;
+	const uint64_t n = m->numbers.count;
+	struct integer x, size, ignored;
 
-	if (m->numbers.count == 0)
+	if (n == 0)
 		return;
-	nranks = list_next(m->ranks, rank);
-	for (size_t i = 0; i < nranks; i++) {
-		set_distance(m, rank[i], &now, &size_now);
-		if (n == 0 || integer_compare(&now, &x[0]) < 0) {
-			x[1] = x[0];
-			size[1] = size[0];
-			x[0] = now;
-			size[0] = size_now;
-		} else if (n == 1 || integer_compare(&now, &x[1]) < 0) {
-			x[1] = now;
-			size[1] = size_now;
-		}
-		n++;
+	integer_set(&x, 0);
+	integer_set(&size, 0);
+	integer_set(&ignored, 0);
+	for (size_t i = 0; i < 2; i++) { /* a fourth of both, of which no number is larger than the median and the distance */
+		add_number(m, &x, &r->distances[i && n % 2 == 0].value, 25, false, &size);
+		add_number(m, &ignored, value_at(r, (n - 1 + i) / 2), 100, false, &size);
 	}
-	if (m->numbers.count % 2 == 1) { /* one is in the middle */
-		x[1] = x[0];
-		size[1] = size[0];
-	}
-	integer_add(&x[0], &x[1], false);
-	integer_add(&size[0], &size[1], false);
-	format_value(m, &x[0], &size[0], wide_places(m->numbers.scale) + 2, text);
+	format_value(m, &x, &size, wide_places(m->numbers.scale) + 2, text);
 }
 
 void quantile_trimmed_mean(const struct column_moments *m, char *text)

@@ -6,8 +6,7 @@
  * order; between two ranks it is interpolated linearly. This is definition 7 of Hyndman and Fan,
  * "Sample Quantiles in Statistical Packages", 1996. Nothing is rounded: the result is a decimal.
  *
- * The median of the distances from the median is found by ranks, too, and takes no more memory: of sorted numbers, the r + 1
- * nearest to it stand side by side, from x[a] to x[a + r], and a is found by quartering.
+ * The median of the distances from the median is found like a median, of other numbers.
  *
  * A trimmed mean is that of the numbers without as many at each end as the fraction has, rounded down: as R's mean(trim) and
  * SciPy's trim_mean.
@@ -23,21 +22,15 @@
 #include "fold/values_select.h"
 #include "query/query.h"
 
-/* The least place a in ascending order, low <= a <= high, where x[a] + x[a + nmore] is not below twice the median, or high
- * where it nowhere is. The nmore numbers from x[a] on are nearer to the median than all others, of which the next ones are
- * x[a - 1] or x[a + nmore]. */
-struct nearest {
-	uint64_t nmore, low, high;
-};
-
 /* Numbers of a column by their ranks, ascending. */
 struct ranks {
 	size_t n;
 	struct ranked *at; /* owned */
-	bool is_wanted;    /* the numbers are still to be found */
-	uint64_t count;    /* of the column's numbers, where it has a deviation */
-	bool has_deviation;
-	struct nearest nearest; /* of --mad: nmore is the rank of the lower middle distance */
+	struct ranked *wanted; /* nwanted that are still to be found: `at` or, later, the distances */
+	size_t nwanted;
+	bool has_deviation;         /* --mad is asked for */
+	struct wide center;         /* twice the median, */
+	struct ranked distances[2]; /* and of twice the distances from it those in the middle */
 };
 
 /* Lists, for each of the plan's columns, the ranks that the query's quantiles need; the numbers are
@@ -49,16 +42,15 @@ enum status ranks_list(const struct query *q, const struct partial *total, struc
  * be NULL. Errors: STATUS_NO_MEMORY, STATUS_GPU, with which the ranks are left that are still to be found. */
 enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks);
 
-/* For a caller that finds the numbers in another way: called when all wanted ones are found. That may show that --mad needs
- * those of more ranks, of which each call leaves a quarter to look in. Sets *more to whether there are any. Errors:
- * STATUS_NO_MEMORY. */
-enum status ranks_narrow(struct ranks *ranks, size_t ncolumns, bool *more);
+/* For a caller that finds the numbers in another way: called when all wanted ones are found. Returns whether they show that
+ * others are wanted, as --mad wants the distances from the median. */
+bool ranks_advance(struct ranks *ranks, const struct partial *total);
 
 /* The threads for all that is done with a run's total. Not for each group: the cores are counted. */
 int ranks_nthreads(const struct query *q);
 
-/* What a selection needs to know of a column's numbers, which must stay. */
-void ranks_extent(const struct number_sums *numbers, struct values_extent *out);
+/* What a selection of the wanted ranks needs to know of a column's numbers; both must stay. */
+void ranks_extent(const struct ranks *r, const struct number_sums *numbers, struct values_extent *out);
 void ranks_free(struct ranks *ranks, size_t ncolumns);
 
 /* Formulas (statistic.h). They write the exact value, with the column's scale or more digits, but a trimmed mean as a mean; nothing

@@ -304,7 +304,7 @@ enum status rank_table_make(struct rank_table *t, const struct column_partial *c
 	numbers_get(&column->numbers, &numbers);
 	if (numbers.count == 0)
 		return STATUS_OK;
-	extent = (struct values_extent){numbers.count, numbers.scale, &numbers.min, &numbers.max};
+	extent = (struct values_extent){numbers.count, numbers.scale, &numbers.min, &numbers.max, NULL};
 	values_keys_choose(&t->keys, &extent, &low, &high);
 	t->n = numbers.count;
 	status = values_blocks_list(moments_cell(&column->moments, CELL_VALUES), &blocks);

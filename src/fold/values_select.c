@@ -67,23 +67,57 @@ static int64_t key_of_wide(const struct wide *x)
 	return magnitude < 0 ? -key : magnitude > 0 ? key : 0;
 }
 
+/* *x = the size of its double less center. */
+static void wide_set_distance(struct wide *x, const struct wide *center)
+{
+	struct wide less = *center, zero;
+	const struct wide once = *x;
+
+	wide_clear(&zero);
+	wide_negate(&less);
+	wide_add(x, &once);
+	wide_add(x, &less);
+	if (wide_compare(x, &zero) < 0)
+		wide_negate(x);
+}
+
+/* Sets the keys of the least and the largest distance. */
+static void set_distances(const struct values_keys *keys, const struct values_extent *extent, int128 *low, int128 *high)
+{
+	struct wide a, b, *farthest;
+
+	exact_to_wide(extent->min, &a);
+	exact_to_wide(extent->max, &b);
+	wide_set_distance(&a, extent->center);
+	wide_set_distance(&b, extent->center);
+	farthest = wide_compare(&a, &b) > 0 ? &a : &b;
+	*low = 0;
+	if (keys->kind == KEY_OF_WIDE)
+		*high = key_of_wide(farthest);
+	else
+		wide_to_int128(farthest, keys->scale, high);
+}
+
 void values_keys_choose(struct values_keys *keys, const struct values_extent *extent, int128 *low,
 			int128 *high)
 {
+	const int nspare = extent->center ? 8 : 1; /* so many times a number, a distance fits */
 	struct wide x;
 
 	keys->scale = extent->scale;
 	if (!exact_to_int128(extent->min, keys->scale, low) ||
 	    !exact_to_int128(extent->max, keys->scale, high) ||
-	    *low < -(DECIMAL_INT128_MAX / 2) || *high > DECIMAL_INT128_MAX / 2) {
+	    *low < -(DECIMAL_INT128_MAX / 2 / nspare) || *high > DECIMAL_INT128_MAX / 2 / nspare) {
 		keys->kind = KEY_OF_WIDE;
 		exact_to_wide(extent->min, &x);
 		*low = key_of_wide(&x);
 		exact_to_wide(extent->max, &x);
 		*high = key_of_wide(&x);
 	} else {
-		keys->kind = *low < INT64_MIN || *high > INT64_MAX ? KEY_128 : KEY_64;
+		keys->kind = *low < INT64_MIN / nspare || *high > INT64_MAX / nspare ? KEY_128 : KEY_64;
 	}
+	if (extent->center)
+		set_distances(keys, extent, low, high);
 }
 
 /* Sets v->shift so that the interval has up to NBINS bins. */
@@ -360,6 +394,32 @@ static void sum_wide(const struct wide *x, size_t n, const struct values_search 
 								     : &x[i]);
 }
 
+/* Reads the next batch of what is ranked, in the form of the keys. Returns how many; 0: no more. */
+static size_t next_batch(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
+{
+	const struct wide *center = s->extent.center;
+	const int64_t center64 = (int64_t)s->center;
+	size_t n;
+
+	switch (s->keys.kind) {
+	case KEY_64:
+		n = values_next64(at, s->keys.scale, p->x64);
+		for (size_t i = 0; center && i < n; i++)
+			p->x64[i] = 2 * p->x64[i] < center64 ? center64 - 2 * p->x64[i] : 2 * p->x64[i] - center64;
+		return n;
+	case KEY_128:
+		n = values_next128(at, s->keys.scale, p->x128);
+		for (size_t i = 0; center && i < n; i++)
+			p->x128[i] = 2 * p->x128[i] < s->center ? s->center - 2 * p->x128[i] : 2 * p->x128[i] - s->center;
+		return n;
+	default:
+		n = values_next_wide(at, p->wide);
+		for (size_t i = 0; center && i < n; i++)
+			wide_set_distance(&p->wide[i], center);
+		return n;
+	}
+}
+
 static void pass_block(void *search, const struct values_block *block)
 {
 	struct values_search *s = search;
@@ -375,15 +435,14 @@ static void pass_block(void *search, const struct values_block *block)
 	else if (s->low_end)
 		while ((n = values_next_wide(&at, p->wide)) > 0)
 			sum_wide(p->wide, n, s, &p->wide_sum);
-	else if (s->keys.kind == KEY_64)
-		while ((n = values_next64(&at, s->keys.scale, p->x64)) > 0)
-			pass64(s, p->x64, n, p->counts);
-	else if (s->keys.kind == KEY_128)
-		while ((n = values_next128(&at, s->keys.scale, p->x128)) > 0)
-			pass128(s, p->x128, n, p->counts);
 	else
-		while ((n = values_next_wide(&at, p->wide)) > 0)
-			pass_wide(s, p->wide, n, p->counts);
+		while ((n = next_batch(s, &at, p)) > 0)
+			if (s->keys.kind == KEY_64)
+				pass64(s, p->x64, n, p->counts);
+			else if (s->keys.kind == KEY_128)
+				pass128(s, p->x128, n, p->counts);
+			else
+				pass_wide(s, p->wide, n, p->counts);
 	pass_give(s, p);
 }
 
@@ -627,6 +686,8 @@ static enum status search_begin(struct values_search *s, const struct values_ext
 	values_keys_choose(&s->keys, extent, &all.low, &all.high);
 	s->low = all.low;
 	s->high = all.high;
+	if (extent->center)
+		wide_to_int128(extent->center, s->keys.scale, &s->center);
 	interval_add(&s->keys, s->intervals, &s->nintervals, &all);
 	return STATUS_OK;
 }
@@ -659,7 +720,7 @@ static enum status select_in(struct values_search *s, struct values *v, int nthr
 	const struct device_run *runs;
 	bool is_needed;
 
-	if (s->keys.kind != KEY_64 || has_sums(s->wanted, s->nwanted))
+	if (s->keys.kind != KEY_64 || s->extent.center || has_sums(s->wanted, s->nwanted))
 		TRY(values_bring_down(v));
 	TRY(values_blocks_list(v, blocks));
 	runs = v ? v->runs : NULL;

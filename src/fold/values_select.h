@@ -27,6 +27,7 @@ struct values_extent {
 	uint64_t count;
 	int scale; /* the largest of all numbers */
 	const struct exact *min, *max;
+	const struct wide *center; /* if it is not NULL: what is ranked are the sizes of the numbers' doubles less that */
 };
 
 /* Sets the values and the sums of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below
@@ -45,7 +46,7 @@ struct values_keys {
 	int scale;
 };
 
-/* Chooses the keys of a column, and sets the keys of its least and its greatest number. */
+/* Chooses the keys of a column, and sets the keys of its least and its greatest number, of those that are ranked. */
 void values_keys_choose(struct values_keys *keys, const struct values_extent *extent, int128 *low,
 			int128 *high);
 
@@ -108,6 +109,7 @@ struct values_search {
 	uint64_t nfew; /* so many numbers are gathered, in all intervals */
 	const struct wide *low_end, *high_end; /* if low_end: numbers are summed, each kept within these */
 	int128 low, high; /* the keys of these or, first, of the extent */
+	int128 center;    /* the extent's, unless the keys are of wide numbers */
 	struct values_pass *passes; /* of threads that have visited a block; owned */
 	bool lacks_memory;
 };

@@ -624,8 +624,8 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	enum status status;
 
 	numbers_get(&first->total.partial.columns[c].numbers, &numbers);
-	ranks_extent(&numbers, &extent);
-	status = values_search_begin(&search, &extent, ranks->at, ranks->n);
+	ranks_extent(ranks, &numbers, &extent);
+	status = values_search_begin(&search, &extent, ranks->wanted, ranks->nwanted);
 	while (status == STATUS_OK && (status = values_search_begin_pass(&search, &is_needed)) == STATUS_OK && is_needed) {
 		struct run *r = calloc(1, sizeof *r);
 		NEED(r);
@@ -645,21 +645,21 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 static enum status find_ranks(struct run *r, struct fault *fault)
 {
 	enum status status = ranks_list(&r->query, &r->total.partial, &r->ranks);
-	bool dropped = values_are_dropped(), more;
+	bool dropped = values_are_dropped();
 
 	if (status == STATUS_OK && !dropped)
 		status = ranks_find(&r->query, &r->total.partial, ranks_nthreads(&r->query), r->ranks);
-	if (status == STATUS_GPU && r->is_repeatable) {
+	if ((status == STATUS_GPU || values_are_dropped()) && r->is_repeatable) {
 		dropped = true; /* with the GPU, on which they were */
 		status = STATUS_OK;
 	}
 	TRY(status);
-	for (more = dropped && r->ranks; more;) {
-		for (size_t c = 0; c < r->query.plan.ncolumns; c++)
-			if (r->ranks[c].is_wanted)
-				TRY(search_column(r, c, &r->ranks[c], fault));
-		TRY(ranks_narrow(r->ranks, r->query.plan.ncolumns, &more));
-	}
+	if (dropped && r->ranks)
+		do
+			for (size_t c = 0; c < r->query.plan.ncolumns; c++)
+				if (r->ranks[c].nwanted)
+					TRY(search_column(r, c, &r->ranks[c], fault));
+		while (ranks_advance(r->ranks, &r->total.partial));
 	return STATUS_OK;
 }
 

@@ -158,7 +158,7 @@ static void fill(struct column *c, int scale, int nbits)
 /* Selects some ranks. Returns the status; *right: all were. */
 static enum status select_some(struct column *c, const struct exact *min, const struct exact *max, bool *right)
 {
-	struct values_extent extent = {c->n, c->scale, min, max};
+	struct values_extent extent = {c->n, c->scale, min, max, NULL};
 	struct ranked wanted[NWANTED] = {{0}};
 	enum status status;
 
@@ -219,7 +219,7 @@ static void test_beyond(void)
 	bounds(&c, &min, &max);
 	max = (struct exact){.value = most, .scale = 3};
 	last.rank = c.n;
-	is_int(STATUS_OK, values_select(&c.cells[0], &(struct values_extent){c.n + 1, 3, &min, &max}, 2, &last, 1),
+	is_int(STATUS_OK, values_select(&c.cells[0], &(struct values_extent){c.n + 1, 3, &min, &max, NULL}, 2, &last, 1),
 	       "beyond 64 bits");
 	ok(wide_compare(&last.value, &x) == 0 && nruns == 0, "... is found on the host");
 	moment_table[CELL_VALUES]->free(&c.cells[0]);
