@@ -168,9 +168,8 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 	const struct printed_rows p = printed_rows(m);
 	const struct plan *plan = m->f->plan;
 	struct text_buffer *out = m->out;
-	enum status status = STATUS_OK;
 
-	for (unsigned k = 0; k < fields->nrows && status == STATUS_OK; k++) {
+	for (unsigned k = 0; k < fields->nrows; k++) {
 		uint64_t row = UINT64_C(1) << fields->rows[k];
 		uint64_t number = first + (uint64_t)__builtin_popcountll(kept & (row - 1));
 		size_t begin = out->nbytes;
@@ -178,9 +177,9 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 			continue;
 		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only,
 						  false) - out->data);
-		status = candidates_note(&m->f->candidates, number, begin, out->nbytes - begin);
+		TRY(candidates_note(&m->f->candidates, number, begin, out->nbytes - begin));
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Makes all computed fields that the block's new columns show: later none lacks room. */
@@ -205,6 +204,7 @@ static enum status print_block(struct printing *m)
 	struct row_block *b = &m->f->folder.block;
 	struct row_filter *filter = &m->f->folder.filter;
 	struct new_fields *fields = &m->f->fields;
+	struct group *const *groups = m->groups ? m->f->folder.groups.groups : NULL;
 	const struct plan *plan = m->f->plan;
 	struct text_buffer *out = m->out;
 	char *to;
@@ -231,15 +231,13 @@ static enum status print_block(struct printing *m)
 		return STATUS_OK;
 	}
 	m->ndone++;
-	if (status != STATUS_OK || filter->kept == 0)
-		return status;
-	status = new_fields_write(fields, b, filter, m->groups ? m->f->folder.groups.groups : NULL,
-				  m->offset_bytes);
-	if (status == STATUS_OK && plan->nleads > 0)
-		return lead_rows_add(&m->f->leads, b, fields, m->groups ? m->f->folder.groups.groups : NULL);
-	if (status != STATUS_OK ||
-	    text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(status);
+	if (filter->kept == 0)
+		return STATUS_OK;
+	TRY(new_fields_write(fields, b, filter, groups, m->offset_bytes));
+	if (plan->nleads > 0)
+		return lead_rows_add(&m->f->leads, b, fields, groups);
+	TRY(text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK));
 	if (plan->choice)
 		return print_chosen(m, kept, chosen, first);
 	to = out->data + out->nbytes;
@@ -253,31 +251,21 @@ static enum status print_block(struct printing *m)
 	return STATUS_OK;
 }
 
-static enum status print_taken(struct printing *m, const struct row_run *run)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
-		row += row_block_set(&m->f->folder.block, m->text, run, row);
-		status = print_block(m);
-	}
-	return status;
-}
-
 static enum status print_run(void *context, const struct row_run *run)
 {
 	struct printing *m = context;
 	const struct plan *plan = m->f->plan;
 	bool seeks_header = plan->bad_record != INVALID_ERROR; /* else nothing is printed if there is one */
-	enum status status = STATUS_OK;
 
-	for (size_t row = 0; status == STATUS_OK && row < run->nrows;) {
+	for (size_t row = 0; row < run->nrows;) {
 		struct row_part part = row_run_part(plan, m->text, run, row, seeks_header);
 		row += part.rows.nrows;
-		if (part.is_taken)
-			status = print_taken(m, &part.rows);
+		for (size_t taken = 0; part.is_taken && taken < part.rows.nrows;) {
+			taken += row_block_set(&m->f->folder.block, m->text, &part.rows, taken);
+			TRY(print_block(m));
+		}
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Copies the ranges that rows_fold noted. */
@@ -319,34 +307,20 @@ static enum status emit_rows(struct cpu_folder *f, const char *text, size_t nbyt
 	}
 }
 
-/* The same, for the choice. */
-static enum status emit_to_choice(struct cpu_folder *f, const char *text, size_t nbytes,
-				  struct chunk_entry entry, const struct partial *before,
-				  struct printing *m)
-{
-	size_t had = m->out->nbytes;
-	enum status status;
-
-	if (!candidates_begin(&f->candidates, before->nkept, f->nkept))
-		return STATUS_OK;
-	status = emit_rows(f, text, nbytes, entry, before, m);
-	if (status == STATUS_OK)
-		status = candidates_offer(&f->candidates, m->out->data);
-	m->out->nbytes = had;
-	return status;
-}
-
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
 	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out};
-	enum status status;
+	size_t had = out->nbytes;
 
-	if (f->plan->choice)
-		return emit_to_choice(f, text, nbytes, entry, before, &m);
-	if (f->plan->nnew_columns == 0)
+	if (f->plan->choice && !candidates_begin(&f->candidates, before->nkept, f->nkept))
+		return STATUS_OK;
+	if (!f->plan->choice && f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
-	status = emit_rows(f, text, nbytes, entry, before, &m);
-	return status == STATUS_OK && f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : status;
+	TRY(emit_rows(f, text, nbytes, entry, before, &m));
+	if (!f->plan->choice)
+		return f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : STATUS_OK;
+	out->nbytes = had; /* the choice has them */
+	return candidates_offer(&f->candidates, out->data);
 }

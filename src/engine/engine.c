@@ -278,25 +278,20 @@ static struct border *border_at(struct engine *e, uint64_t k)
 	return &e->borders[chain_slot(&e->totals, k)];
 }
 
-/* Whether the border's chunk was folded as if it were entered outside quotes, and is not. All
- * earlier chunks have posted their maps, so the wait is short. */
-static bool is_misguessed(struct worker_thread *t, const struct border *border)
-{
-	struct chunk_entry entry;
-
-	return border->guesses && await_entry(t, border->chunk.index, &entry) &&
-	       entry.state == CSV_QUOTED;
-}
-
 /* Adds to the total the border that was posted at chunk k, whose turn the thread has. */
 static bool add_border(struct worker_thread *t, uint64_t k)
 {
 	struct engine *e = t->engine;
 	const struct border *border = border_at(e, k);
 	struct fault fault = {.status = STATUS_OK};
-	enum status status = is_misguessed(t, border) ? STATUS_MISGUESSED
-						      : total_add_border(e->total, border, &t->folder, &t->deferred, &fault);
+	struct chunk_entry entry;
+	enum status status;
 
+	/* It may have been folded as if it were entered outside quotes. All earlier chunks have posted their maps, so the wait is short. */
+	if (border->guesses && await_entry(t, border->chunk.index, &entry) && entry.state == CSV_QUOTED)
+		status = STATUS_MISGUESSED;
+	else
+		status = total_add_border(e->total, border, &t->folder, &t->deferred, &fault);
 	fault_complete(&fault, status);
 	fault.file = input_name(e->input, border->chunk.file);
 	return engine_goes_on(e, status, &fault);
@@ -804,27 +799,20 @@ static void *thread_main(void *argument)
 
 /* ---- all threads ---- */
 
-static enum status chains_init(struct engine *e)
-{
-	const uint64_t nthreads = (uint64_t)e->nthreads;
-
-	TRY(chain_init(&e->entries, TOTAL_NSLOTS + nthreads));
-	TRY(chain_init(&e->writes, 2 * nthreads)); /* a thread may have two chunks */
-	TRY(chain_init(&e->totals, TOTAL_NSLOTS));
-	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
-	e->borders = calloc(e->totals.nslots, sizeof *e->borders);
-	return e->entry_slots && e->borders ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
+/* Makes the threads, and the chains for so many. */
 static enum status threads_init(struct engine *e, struct worker_pool *pools, size_t npools)
 {
 	struct worker_thread *t;
 
 	for (size_t i = 0; i < npools; i++)
 		e->nthreads += pools[i].nthreads;
+	TRY(chain_init(&e->entries, TOTAL_NSLOTS + (uint64_t)e->nthreads));
+	TRY(chain_init(&e->writes, 2 * (uint64_t)e->nthreads)); /* a thread may have two chunks */
+	TRY(chain_init(&e->totals, TOTAL_NSLOTS));
+	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
+	e->borders = calloc(e->totals.nslots, sizeof *e->borders);
 	t = e->threads = calloc((size_t)e->nthreads + 1, sizeof *t);
-	if (!t || e->nthreads == 0)
-		return STATUS_NO_MEMORY;
+	NEED(e->entry_slots && e->borders && t && e->nthreads);
 	for (size_t i = 0; i < npools; i++) {
 		e->nrunning += pools[i].optional ? 0 : pools[i].nthreads;
 		for (int j = 0; j < pools[i].nthreads; j++, t++) {
@@ -863,9 +851,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);
 	pthread_cond_init(&e->finished, NULL);
-	if (threads_init(e, pools, npools) != STATUS_OK || chains_init(e) != STATUS_OK)
-		return NULL; /* the process ends: see engine_run */
-	return e;
+	return threads_init(e, pools, npools) == STATUS_OK ? e : NULL; /* the process ends: see engine_run */
 }
 
 static void engine_free(struct engine *e)
@@ -950,18 +936,6 @@ static enum status finish_pools(struct engine *e, struct worker_pool *pools, siz
 	return status;
 }
 
-/* Adds the threads' own partials to the total. */
-static enum status add_deferred(struct engine *e)
-{
-	struct partial *deferred[e->nthreads];
-	size_t ndeferred = 0;
-
-	for (int i = 0; i < e->nthreads; i++)
-		if (e->threads[i].deferred.columns)
-			deferred[ndeferred++] = &e->threads[i].deferred;
-	return total_join(&e->total->partial, deferred, ndeferred, e->plan, e->nthreads, e->fault);
-}
-
 enum status engine_run(const struct plan *plan, struct input *input, struct worker_pool *pools,
 		       size_t npools, struct total *total, bool may_guess, bool *all_ended,
 		       struct fault *fault)
@@ -980,7 +954,16 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 		start_threads(e, started);
 		*all_ended = end_threads(e, started);
 	}
-	status = e->failed ? e->fault->status : add_deferred(e);
+	if (e->failed) {
+		status = e->fault->status;
+	} else { /* the threads' own partials join the total */
+		struct partial *deferred[e->nthreads];
+		size_t n = 0;
+		for (int i = 0; i < e->nthreads; i++)
+			if (e->threads[i].deferred.columns)
+				deferred[n++] = &e->threads[i].deferred;
+		status = total_join(&total->partial, deferred, n, plan, e->nthreads, fault);
+	}
 	status = finish_pools(e, pools, npools, status);
 	total->owes_newline = e->writer.owes_newline;
 	if (status == STATUS_ENOUGH) /* the first fault in the order of the input: all that was asked is done */

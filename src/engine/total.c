@@ -431,15 +431,6 @@ static enum status foreign_fault(const char *currency, struct fault *fault)
 	return STATUS_CURRENCY;
 }
 
-/* Sets fault to the value that is in another currency. */
-static enum status diagnose_foreign(const struct total *t, struct text *text, const struct partial *later,
-				    const struct complaint *of, struct fault *fault)
-{
-	const struct note *note = *currency_note_at(t, of->column);
-
-	return diagnose(t, text, of, fault) == STATUS_NO_MEMORY ? STATUS_NO_MEMORY : foreign_fault(note ? note->text : later->currencies[of->column].first, fault);
-}
-
 /* Notes the first currency of each column. In the summary, a column that has two is text. */
 static enum status note_currencies(struct total *t, struct text *text, const struct partial *later,
 				   struct fault *fault)
@@ -557,27 +548,15 @@ static struct complaint first_error(const struct total *t, const struct partial 
 	return foreign.offset < wrong.offset ? foreign : wrong;
 }
 
-/* The offset of the first ragged record that is an error. */
-static size_t first_ragged(const struct plan *plan, const struct partial *later)
-{
-	bool is_error = plan->ragged.policy != RAGGED_COUNT && plan->bad_record == INVALID_ERROR;
-
-	return is_error ? later->first_ragged_offset : OFFSET_NONE;
-}
-
-/* The offset of the first record that is the header again, if that is an error. */
-static size_t first_header(const struct plan *plan, const struct partial *later)
-{
-	return plan->bad_record == INVALID_ERROR ? later->first_header_offset : OFFSET_NONE;
-}
-
 /* Finds the first error in text, whose partial is `later`, and sets t->fault_offset. Without an error, notes
  * what is left out. In the chunk's turn. Errors: those of total_add that values have. */
 static enum status total_check(struct total *t, struct text *text, const struct partial *later,
 			 struct fault *fault)
 {
+	const bool is_strict = t->plan->bad_record == INVALID_ERROR;
+	size_t ragged = is_strict && t->plan->ragged.policy != RAGGED_COUNT ? later->first_ragged_offset : OFFSET_NONE, first;
+	size_t again = is_strict ? later->first_header_offset : OFFSET_NONE; /* a record that is the header again */
 	struct complaint of = no_complaint;
-	size_t ragged = first_ragged(t->plan, later), again = first_header(t->plan, later), first;
 	enum status status;
 
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
@@ -585,7 +564,7 @@ static enum status total_check(struct total *t, struct text *text, const struct 
 		if (error.offset < of.offset)
 			of = error;
 	}
-	if (later->first_undecided_offset < of.offset && t->plan->bad_record == INVALID_ERROR)
+	if (later->first_undecided_offset < of.offset && is_strict)
 		of = first_undecided(later);
 	first = ragged < of.offset ? ragged : of.offset;
 	if (again < first)
@@ -599,8 +578,12 @@ static enum status total_check(struct total *t, struct text *text, const struct 
 		return note_tolerated(t, text, later, fault);
 	if (first == ragged || first == again)
 		return diagnose_ragged(t->file_plan, text, first, fault);
-	if (of.why == STATUS_CURRENCY)
-		return diagnose_foreign(t, text, later, &of, fault);
+	if (of.why == STATUS_CURRENCY) {
+		const struct note *note = *currency_note_at(t, of.column);
+		if (diagnose(t, text, &of, fault) == STATUS_NO_MEMORY)
+			return STATUS_NO_MEMORY;
+		return foreign_fault(note ? note->text : later->currencies[of.column].first, fault);
+	}
 	again = remedy_repeated_header(t->file_plan, text->data, text->nbytes, first);
 	if (again != SIZE_MAX && t->file_plan->columns[of.column].let)
 		return diagnose_ragged(t->file_plan, text, again, fault); /* no field shows the value */
@@ -811,16 +794,6 @@ void chunk_output_free(struct chunk_output *e)
 	text_free(&e->tail);
 }
 
-/* Copies the total so far, for printing the chunk. */
-static enum status begin_output(const struct total *t, struct chunk_output *e)
-{
-	if (!t->plan->emits)
-		return STATUS_OK;
-	TRY(partial_need(&e->before, t->plan));
-	partial_clear(&e->before);
-	return partial_combine(&e->before, &t->partial) == STATUS_OK ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
 /* Moves the chunk's groups, as they were before, to what the chunk is printed with. */
 static enum status output_groups(const struct total *t, struct partial *later, struct chunk_output *e,
 				 struct fault *fault)
@@ -845,9 +818,11 @@ void total_begin_quoted(struct total *t)
 	t->line = 1;
 }
 
-/* Moves the seam, in which a record ends that began before all chunks. */
-static enum status keep_head(struct total *t)
+/* A record ends with the seam, which is folded, or moved to t->head if the record began before all chunks. */
+static enum status end_seam(struct total *t, const struct seam_use *use, struct fault *fault)
 {
+	if (!t->keeps_head)
+		return seam_fold(t, false, use, fault);
 	TRY(text_reserve(&t->head, t->seam.nbytes));
 	if (t->seam.nbytes)
 		memcpy(t->head.data, t->seam.data, t->seam.nbytes);
@@ -855,12 +830,6 @@ static enum status keep_head(struct total *t)
 	t->seam.nbytes = 0;
 	t->keeps_head = false;
 	return STATUS_OK;
-}
-
-/* A record ends with the seam, which is folded, unless the record began before all chunks. */
-static enum status end_seam(struct total *t, const struct seam_use *use, struct fault *fault)
-{
-	return t->keeps_head ? keep_head(t) : seam_fold(t, false, use, fault);
 }
 
 /* Where the seam begins, if it is empty. */
@@ -970,7 +939,11 @@ enum status total_add(struct total *t, const struct chunk *chunk, uint64_t nline
 	TRY(add_head(t, chunk, line, later, &head, fault));
 	if (total_is_enough(t, NULL))
 		return STATUS_ENOUGH;
-	TRY(begin_output(t, output));
+	if (t->plan->emits) { /* the chunk is printed with the total before it */
+		TRY(partial_need(&output->before, t->plan));
+		partial_clear(&output->before);
+		NEED(partial_combine(&output->before, &t->partial) == STATUS_OK);
+	}
 	if (total_is_enough(t, later))
 		return total_end_within(t, chunk, line, output, fault);
 	status = total_check(t, &text, later, fault);
@@ -1038,16 +1011,6 @@ void border_copy(struct border *b, const struct chunk *chunk, uint64_t nlines,
 	memcpy(b->text + later->head_nbytes, chunk->data + later->tail_offset, tail_nbytes);
 }
 
-/* A chunk that posts a border has had numbers in every column that parses; the kind of others is
- * not used. */
-static void settle(struct total *t)
-{
-	for (size_t c = 0; !t->settled && c < t->partial.ncolumns; c++)
-		if (column_kind(&t->partial.columns[c]) == COLUMN_UNKNOWN)
-			t->partial.columns[c].kind = COLUMN_NUMBER;
-	t->settled = true;
-}
-
 enum status total_add_border(struct total *t, const struct border *b, struct seam_folder *folder,
 			     struct partial *deferred, struct fault *fault)
 {
@@ -1058,7 +1021,11 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 
 	t->file_plan = chunk_plan(&b->chunk, t->plan);
 	TRY(add_head(t, &b->chunk, pass_lines(t, &b->chunk, b->nlines), &ends, &use, fault));
-	settle(t);
+	/* A chunk that posts a border has had numbers in every column that parses; the kind of others is not used. */
+	for (size_t c = 0; !t->settled && c < t->partial.ncolumns; c++)
+		if (column_kind(&t->partial.columns[c]) == COLUMN_UNKNOWN)
+			t->partial.columns[c].kind = COLUMN_NUMBER;
+	t->settled = true;
 	tail.offset_bytes = b->tail_offset_bytes - b->head_nbytes;
 	t->end_bytes = tail.offset_bytes + b->chunk.nbytes;
 	return add_tail(t, &tail, &ends, &use, fault);

@@ -110,17 +110,6 @@ static enum status fail_record(const struct input *input, const struct first_tex
 	return status;
 }
 
-/* Text behind a closing quote. */
-static enum status stray(const struct input *input, const struct first_text *t,
-			 const struct csv_dialect *dialect, struct fault *fault)
-{
-	size_t offset = t->record.stray_offset;
-
-	record_fault_stray(t->data + t->begin, t->nbytes - t->begin, offset, dialect, fault);
-	place_fault(input, t, t->begin + offset, fault);
-	return fault->status;
-}
-
 /* Reads file t->file on until its first record is whole, or it ends. A short text is cut anew with
  * every piece that comes, so that a slow pipe is not waited for needlessly; a long one only when it
  * has doubled, so that the work stays linear. */
@@ -143,9 +132,11 @@ static enum status read_file(struct first_text *t, struct input *input, const st
 		    (whole ? t->begin + t->record.nbytes : t->nbytes) > RECORD_MAX_NBYTES)
 			return fail_record(input, t, STATUS_LONG_RECORD, 0, fault);
 	}
-	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record.nbytes &&
-	    t->record.stray_offset != SIZE_MAX)
-		return stray(input, t, dialect, fault);
+	if ((status == STATUS_OK || status == STATUS_OPEN_QUOTE) && t->record.nbytes && t->record.stray_offset != SIZE_MAX) {
+		record_fault_stray(t->data + t->begin, t->nbytes - t->begin, t->record.stray_offset, dialect, fault);
+		place_fault(input, t, t->begin + t->record.stray_offset, fault);
+		return fault->status;
+	}
 	if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE)
 		return fail_record(input, t, status, t->record.fields[0].begin, fault);
 	return status;
@@ -190,6 +181,15 @@ static void free_values(struct first_record *r)
 		free(r->values[i].text);
 	free(r->values);
 	*r = (struct first_record){0, NULL};
+}
+
+enum status first_record_index(struct name_index *names, const struct first_record *r)
+{
+	TRY(name_index_init(names, r->nfields));
+	for (size_t i = 0; i < r->nfields; i++)
+		name_index_add(names, r->values[i].text, i);
+	name_index_sort(names);
+	return STATUS_OK;
 }
 
 static enum status copy_value(struct first_value *v, const char *field, size_t nbytes,
@@ -255,17 +255,6 @@ static void find_other_fields(struct header *h, const struct first_text *t, cons
 		h->other.delimiter = '\0';
 }
 
-/* Whether all values are numbers. A delimiter at the line's end makes no value. */
-static bool is_all_numbers(const struct header *h)
-{
-	size_t n = h->nfields - (h->ends_empty && h->nfields > 1);
-
-	for (size_t i = 0; i < n; i++)
-		if (!h->record[0].values[i].is_number)
-			return false;
-	return true;
-}
-
 /* Fills h, which is all 0, with what was cut. */
 static enum status fill_header(struct header *h, const struct input *input, const struct first_text *t, const struct plan *plan)
 {
@@ -284,7 +273,9 @@ static enum status fill_header(struct header *h, const struct input *input, cons
 	while (h->end < t->begin + first->nbytes && decimal_is_blank(t->data[h->end]))
 		h->end++;
 	h->ends_empty = last.begin == last.end;
-	h->is_numbers = is_all_numbers(h);
+	h->is_numbers = true;
+	for (size_t i = 0; i < h->nfields - (h->ends_empty && h->nfields > 1); i++) /* a delimiter at the line's end makes no value */
+		h->is_numbers &= h->record[0].values[i].is_number;
 	h->nbytes = t->begin + first->nbytes;
 	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin);
 	find_other_fields(h, t, &plan->dialect, false);
@@ -319,18 +310,6 @@ static enum status keep_line(struct header *h, const char *data)
 	NEED(h->line);
 	memcpy(h->line, data + h->begin, h->line_nbytes);
 	return STATUS_OK;
-}
-
-/* Like header_read, but reads the first record of one file; a file without records is one of no
- * fields. */
-static enum status read_later(struct header *h, struct input *input, int file,
-			     const struct plan *plan, struct fault *fault)
-{
-	struct first_text t = {.file = file};
-	enum status status = read_file(&t, input, &plan->dialect, fault);
-
-	status = make_header(h, input, &t, plan, status);
-	return status == STATUS_OK && h->nfields > 0 ? keep_line(h, t.data) : status;
 }
 
 /* Of the records below the header. */
@@ -435,52 +414,6 @@ static void look_end(struct look *l)
 	record_free(&l->t.record);
 }
 
-/* Which values of the first record are texts. */
-struct header_texts {
-	bool *is_text; /* of each field; not owned */
-	size_t n;
-};
-
-/* Whether the columns' values so far decide: a number below a text does, and so does a value below
- * each text. Drops the texts that have a value below. */
-static bool look_decides(struct header *h, struct header_texts *texts, const struct first_record *r)
-{
-	for (size_t i = 0; i < h->nfields && i < r->nfields; i++) {
-		const struct first_value *v = &r->values[i];
-		if (!texts->is_text[i] || v->is_missing)
-			continue;
-		if (v->is_number) {
-			h->above_number = &h->record[0].values[i];
-			return true;
-		}
-		texts->is_text[i] = false;
-		texts->n--;
-	}
-	return texts->n == 0;
-}
-
-/* Looks in the records below the first, one after the other, whether the first value that is not missing is a
- * number below any of the texts, and sets h->above_number. Ends as soon as that is known, after 100 records, and at
- * one that does not end within a mebibyte behind the first: no more is waited for. texts: changed. */
-static enum status find_number(struct header *h, struct input *input, const struct plan *plan,
-			       struct header_texts *texts, struct fault *fault)
-{
-	struct first_record below = {0, NULL};
-	struct look look;
-	bool found = texts->n > 0, decided = false;
-	enum status status = STATUS_OK;
-
-	look_begin(&look, h, input, plan);
-	while (status == STATUS_OK && found && !decided) {
-		status = look_next(&look, h, &below, &found, fault);
-		if (status == STATUS_OK && found)
-			decided = look_decides(h, texts, &below);
-	}
-	free_values(&below);
-	look_end(&look);
-	return status;
-}
-
 enum status header_read_below(struct header *h, struct input *input, const struct plan *plan,
 			      struct fault *fault)
 {
@@ -508,37 +441,27 @@ static bool note_units(const struct first_record *r, bool *is_unit)
 	return units_are(&units);
 }
 
-/* Looks at the record below, r, and the one after it. is_unit: of each of its values. */
-static enum status find_units(struct header *h, struct look *look, struct first_record *r, bool *is_unit, struct fault *fault)
-{
-	size_t n = r->nfields;
-	bool found;
-
-	if (!note_units(r, is_unit))
-		return STATUS_OK;
-	TRY(look_next(look, h, r, &found, fault));
-	for (size_t i = 0; found && i < n && i < r->nfields; i++)
-		h->is_above_units |= is_unit[i] && r->values[i].is_number;
-	return STATUS_OK;
-}
-
 enum status header_find_units(struct header *h, struct input *input, const struct plan *plan, struct fault *fault)
 {
 	struct first_record r = {0, NULL};
 	struct look look;
 	bool found = false, *is_unit = NULL;
 	enum status status;
+	size_t n;
 
 	if (h->nfields == 0)
 		return STATUS_OK;
 	look_begin(&look, h, input, plan);
 	status = look_cut(&look, &found, fault);
-	if (status == STATUS_OK && found && look.t.begin == h->nbytes) {
+	if (status == STATUS_OK && found && look.t.begin == h->nbytes)
 		status = copy_values(&r, &look.t, plan);
-		is_unit = calloc(r.nfields + 1, sizeof *is_unit);
-		if (status == STATUS_OK)
-			status = is_unit ? find_units(h, &look, &r, is_unit, fault)
-					 : STATUS_NO_MEMORY;
+	n = r.nfields;
+	if (status == STATUS_OK && n > 0)
+		status = (is_unit = calloc(n, sizeof *is_unit)) ? STATUS_OK : STATUS_NO_MEMORY;
+	if (status == STATUS_OK && n > 0 && note_units(&r, is_unit)) {
+		status = look_next(&look, h, &r, &found, fault);
+		for (size_t i = 0; status == STATUS_OK && found && i < n && i < r.nfields; i++)
+			h->is_above_units |= is_unit[i] && r.values[i].is_number;
 	}
 	free(is_unit);
 	free_values(&r);
@@ -555,15 +478,6 @@ struct word_table {
 	struct word_line lines[1 + LOOK_NRECORDS]; /* once all have been read */
 };
 
-/* Adds a line of the text, without its line end. */
-static void add_line(struct word_table *t, const char *data, size_t begin, size_t nbytes)
-{
-	nbytes -= nbytes > 0 && data[begin + nbytes - 1] == '\n';
-	nbytes -= nbytes > 0 && data[begin + nbytes - 1] == '\r';
-	t->begins[t->n] = begin;
-	t->nbytes[t->n++] = nbytes;
-}
-
 /* Looks at nrecords more records, but for what the file lacks. */
 static enum status look_at_lines(struct look *look, struct word_table *t, size_t nrecords, struct fault *fault)
 {
@@ -573,8 +487,14 @@ static enum status look_at_lines(struct look *look, struct word_table *t, size_t
 	for (size_t i = 0; i < nrecords && status == STATUS_OK && found; i++) {
 		status = look_cut(look, &found, fault);
 		found = found && look->t.record.nfields > 0;
-		if (status == STATUS_OK && found)
-			add_line(t, look->t.data, look->t.begin, look->t.record.nbytes);
+		if (status == STATUS_OK && found) {
+			const char *data = look->t.data + look->t.begin;
+			size_t nbytes = look->t.record.nbytes;
+			nbytes -= nbytes > 0 && data[nbytes - 1] == '\n';
+			nbytes -= nbytes > 0 && data[nbytes - 1] == '\r';
+			t->begins[t->n] = look->t.begin;
+			t->nbytes[t->n++] = nbytes;
+		}
 	}
 	for (size_t i = 0; i < t->n; i++)
 		t->lines[i] = (struct word_line){look->t.data + t->begins[i], t->nbytes[i]};
@@ -779,78 +699,41 @@ static bool begins_with_letter(const char *text, size_t nbytes)
 	return false;
 }
 
-/* Of what is written where there is no value, NaN and null may be names, but not N/A and \N. */
-enum no_value { A_VALUE, A_WORD, A_MARK };
-
-static enum no_value no_value(const char *text, size_t nbytes)
-{
-	size_t i = 0;
-
-	if (!remedy_is_no_value(text, nbytes))
-		return A_VALUE;
-	while (i < nbytes && (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z')
-		i++;
-	return i == nbytes ? A_WORD : A_MARK;
-}
-
-/* Whether a value is a text, and no number in any notation. NaN beside a number may be one, too. */
+/* Whether a value is a text, and no number in any notation. Of what is written where there is no value, NaN and null may be names,
+ * but not N/A and \N, nor any beside a number. */
 static bool is_text(const struct first_value *v, bool beside_number)
 {
-	size_t nbytes = strlen(v->text);
+	size_t nbytes = strlen(v->text), nletters = 0;
 	const char *text = decimal_trim(v->text, &nbytes);
 
+	while (nletters < nbytes && (text[nletters] | 0x20) >= 'a' && (text[nletters] | 0x20) <= 'z')
+		nletters++;
 	return !v->is_missing && !v->is_number && !v->has_nul && begins_with_letter(text, nbytes) &&
 	       !is_infinity(text, nbytes) && !notation_resembles_number(text, nbytes) &&
-	       no_value(text, nbytes) <= (beside_number ? A_VALUE : A_WORD);
+	       (!remedy_is_no_value(text, nbytes) || (nletters == nbytes && !beside_number));
 }
 
-/* What a selector says of the header. */
-enum selector_says { SAYS_NOTHING, SAYS_NAME, SAYS_NAME_IF_FOUND };
-
-static enum selector_says says(const struct selector *s)
-{
-	struct field_range range;
-
-	if (s->computed || selector_is_position(s))
-		return SAYS_NOTHING;
-	if (!selector_by_position(s, 0, &range))
-		return SAYS_NAME;
-	return range.star ? SAYS_NOTHING : SAYS_NAME_IF_FOUND;
-}
-
-/* Whether one of the texts is in the first record, and no number there. */
-static bool is_any_found(const struct header *h, const struct name_index *texts)
-{
-	size_t n;
-
-	for (size_t i = 0; texts->nentries > 0 && i < h->nfields; i++) {
-		const struct first_value *v = &h->record[0].values[i];
-		if (!v->is_number && name_index_find(texts, v->text, &n))
-			return true;
-	}
-	return false;
-}
-
-/* Sets *names to whether a selector names a column: one of the first record, or one that is nowhere. Errors:
- * STATUS_NO_MEMORY. */
+/* Sets *names to whether a selector names a column: one of the first record, or one that is nowhere. What could be a position as
+ * well, as col3 and 2-4, names one only if the first record has it, and not as a number. Errors: STATUS_NO_MEMORY. */
 static enum status names_column(const struct header *h, const struct header_request *request, bool *names)
 {
 	struct name_index unsure;
-	size_t n = 0;
+	struct field_range range;
+	size_t n;
 
-	for (size_t i = 0; i < request->nselections; i++)
-		n += request->selections[i]->nselectors;
-	TRY(name_index_init(&unsure, n));
+	TRY(name_index_init(&unsure, request->nselectors));
 	*names = false;
-	for (size_t i = 0; i < request->nselections && !*names; i++)
-		for (size_t j = 0; j < request->selections[i]->nselectors && !*names; j++) {
-			const struct selector *s = &request->selections[i]->selectors[j];
-			*names = says(s) == SAYS_NAME;
-			if (says(s) == SAYS_NAME_IF_FOUND)
-				name_index_add(&unsure, s->text, 0);
-		}
+	for (size_t i = 0; i < request->nselectors && !*names; i++) {
+		const struct selector *s = request->selectors[i];
+		if (s->computed || selector_is_position(s))
+			continue;
+		*names = !selector_by_position(s, 0, &range);
+		if (!*names && !range.star)
+			name_index_add(&unsure, s->text, 0);
+	}
 	name_index_sort(&unsure);
-	*names = *names || is_any_found(h, &unsure);
+	for (size_t i = 0; unsure.nentries > 0 && i < h->nfields && !*names; i++)
+		*names = !h->record[0].values[i].is_number && name_index_find(&unsure, h->record[0].values[i].text, &n);
 	name_index_free(&unsure);
 	return STATUS_OK;
 }
@@ -875,36 +758,40 @@ static enum status look_for_quotes(struct header *h, struct input *input, const 
 	return status;
 }
 
-/* Looks for a number below one of the texts. */
+/* Looks in the records below the first, one after the other, whether the first value that is not missing is a
+ * number below any of the first record's texts, and sets h->above_number. Ends as soon as that is known, after 100 records, and at
+ * one that does not end within a mebibyte behind the first: no more is waited for. */
 static enum status look_below(struct header *h, struct input *input, const struct plan *plan,
 			      struct fault *fault)
 {
 	const struct first_value *values = h->record[0].values;
-	struct header_texts texts = {calloc(h->nfields, sizeof *texts.is_text), 0};
-	bool has_number = false;
-	enum status status;
+	struct first_record below = {0, NULL};
+	bool *is_open = calloc(h->nfields, sizeof *is_open), has_number = false, found = true; /* a text without a value below so far */
+	size_t nopen = 0;
+	struct look look;
+	enum status status = STATUS_OK;
 
-	NEED(texts.is_text);
+	NEED(is_open);
 	for (size_t i = 0; i < h->nfields; i++)
 		has_number |= values[i].is_number;
-	for (size_t i = 0; i < h->nfields; i++) {
-		texts.is_text[i] = is_text(&values[i], has_number);
-		texts.n += texts.is_text[i];
+	for (size_t i = 0; i < h->nfields; i++)
+		nopen += is_open[i] = is_text(&values[i], has_number);
+	look_begin(&look, h, input, plan);
+	while (status == STATUS_OK && found && nopen > 0 && !h->above_number) {
+		status = look_next(&look, h, &below, &found, fault);
+		for (size_t i = 0; found && i < h->nfields && i < below.nfields && !h->above_number; i++) {
+			if (!is_open[i] || below.values[i].is_missing)
+				continue;
+			if (below.values[i].is_number)
+				h->above_number = &values[i];
+			is_open[i] = false;
+			nopen--;
+		}
 	}
-	status = find_number(h, input, plan, &texts, fault);
-	free(texts.is_text);
+	free_values(&below);
+	look_end(&look);
+	free(is_open);
 	return status;
-}
-
-static enum status doubt(struct header *h, struct input *input, struct fault *fault)
-{
-	size_t nbytes = 0;
-	const char *data;
-	bool at_end;
-
-	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
-	fault_set_value(fault, STATUS_DOUBTFUL_HEADER, data + h->begin, h->end - h->begin);
-	return at_header(h, input, fault);
 }
 
 /* Sets h->present, and h->reason. Arguments and errors: header_decide's. */
@@ -912,7 +799,9 @@ static enum status guess(struct header *h, struct input *input, const struct pla
 			 const struct header_request *request, struct fault *fault)
 {
 	enum status status = STATUS_OK;
-	bool names;
+	size_t nbytes = 0;
+	const char *data;
+	bool names, at_end;
 
 	h->present = false;
 	h->reason = HEADER_AS_SAID;
@@ -937,7 +826,9 @@ static enum status guess(struct header *h, struct input *input, const struct pla
 	if (status != STATUS_OK || h->above_number || request->summary)
 		return status;
 	h->present = false;
-	return doubt(h, input, fault);
+	TRY(input_peek(input, h->file, &data, &nbytes, &at_end, fault));
+	fault_set_value(fault, STATUS_DOUBTFUL_HEADER, data + h->begin, h->end - h->begin);
+	return at_header(h, input, fault);
 }
 
 /* Names the columns that the header has a name for. */
@@ -1031,15 +922,6 @@ char *header_column_name(const struct header *h, size_t field)
 
 /* ---- headers of later files ---- */
 
-static enum status index_names(struct name_index *names, const struct first_record *r)
-{
-	TRY(name_index_init(names, r->nfields));
-	for (size_t i = 0; i < r->nfields; i++)
-		name_index_add(names, r->values[i].text, i);
-	name_index_sort(names);
-	return STATUS_OK;
-}
-
 static bool is_same(const struct first_record *a, const struct first_record *b)
 {
 	bool same = a->nfields == b->nfields;
@@ -1058,37 +940,6 @@ static bool is_alike(const char *a, const char *b)
 	       strspn(b, "0123456789") == nbytes;
 }
 
-/* What the values of a first record are. */
-struct likeness {
-	size_t nknown;           /* names of the first header: texts and numbers, */
-	size_t nknown_texts;     /* ... texts, */
-	size_t nplaced_texts;    /* ... at the same place there, */
-	size_t nplaced_numbers;  /* ... numbers at the same place */
-	size_t ndata;            /* no names of it or like it, but numbers, or spellings of "missing" */
-};
-
-static struct likeness compare(const struct file_headers *f, const struct first_record *r)
-{
-	const struct first_record *first = &f->first->record[0];
-	struct likeness like = {0};
-	size_t n;
-
-	for (size_t i = 0; i < r->nfields; i++) {
-		const struct first_value *v = &r->values[i];
-		const char *name = i < first->nfields ? first->values[i].text : "";
-		bool is_placed = *name && !strcmp(name, v->text);
-		if (*v->text && name_index_find(&f->names, v->text, &n)) {
-			like.nknown++;
-			like.nknown_texts += !v->is_number;
-			like.nplaced_texts += is_placed && !v->is_number;
-			like.nplaced_numbers += is_placed && v->is_number;
-		} else {
-			like.ndata += v->is_number ? !is_alike(name, v->text) : v->is_missing && *v->text;
-		}
-	}
-	return like;
-}
-
 /* Sets fault to a status at the file's first record. */
 static enum status fail_later(const struct input *input, const struct file_header *file, enum status status, struct fault *fault)
 {
@@ -1100,12 +951,27 @@ static enum status fail_later(const struct input *input, const struct file_heade
 static enum status is_later_header(const struct file_headers *f, const struct file_header *file,
 			     const struct input *input, bool *is, struct fault *fault)
 {
-	const struct first_record *r = &file->header.record[0];
-	struct likeness like = compare(f, r);
+	const struct first_record *r = &file->header.record[0], *first = &f->first->record[0];
+	size_t nknown = 0, nknown_texts = 0;           /* names of the first header, and those that are texts */
+	size_t nplaced_texts = 0, nplaced_numbers = 0; /* ... at the same place there */
+	size_t ndata = 0, n; /* no names of it or like it, but numbers, or spellings of "missing" */
 
-	*is = f->always || like.nplaced_texts || (like.nplaced_numbers > 1 && !like.ndata) ||
-	      (like.nknown_texts && (2 * like.nknown > r->nfields || !like.ndata));
-	if (*is || (like.ndata && !like.nplaced_numbers) || r->nfields == 0)
+	for (size_t i = 0; i < r->nfields; i++) {
+		const struct first_value *v = &r->values[i];
+		const char *name = i < first->nfields ? first->values[i].text : "";
+		bool is_placed = *name && !strcmp(name, v->text);
+		if (*v->text && name_index_find(&f->names, v->text, &n)) {
+			nknown++;
+			nknown_texts += !v->is_number;
+			nplaced_texts += is_placed && !v->is_number;
+			nplaced_numbers += is_placed && v->is_number;
+		} else {
+			ndata += v->is_number ? !is_alike(name, v->text) : v->is_missing && *v->text;
+		}
+	}
+	*is = f->always || nplaced_texts || (nplaced_numbers > 1 && !ndata) ||
+	      (nknown_texts && (2 * nknown > r->nfields || !ndata));
+	if (*is || (ndata && !nplaced_numbers) || r->nfields == 0)
 		return STATUS_OK;
 	return fail_later(input, file, STATUS_HEADER_UNCLEAR, fault);
 }
@@ -1124,13 +990,6 @@ static enum status check_data(const struct file_header *file, const struct input
 	return has_text ? fail_later(input, file, STATUS_HEADER_LATER, fault) : STATUS_OK;
 }
 
-/* Whether that is wrong with a record's text. */
-static bool is_no_csv(enum status status)
-{
-	return status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE || status == STATUS_STRAY_QUOTE ||
-	       status == STATUS_BLANK_QUOTE;
-}
-
 /* The input's find: see struct input_headers. */
 static enum status find_later(void *context, struct input *input, int index, size_t *nbytes,
 			struct fault *fault)
@@ -1138,6 +997,7 @@ static enum status find_later(void *context, struct input *input, int index, siz
 	struct file_headers *f = context;
 	struct file_header *file = &f->files[index];
 	struct header *h = &file->header;
+	struct first_text t = {.file = index};
 	struct plan plan = *f->plan;
 	enum status status;
 	bool is = true;
@@ -1145,11 +1005,14 @@ static enum status find_later(void *context, struct input *input, int index, siz
 	plan.dialect.layout = NULL;
 	if (plan.dialect.whitespace)
 		plan.dialect.nfields = 0;
-	status = read_later(h, input, index, &plan, fault);
+	status = make_header(h, input, &t, &plan, read_file(&t, input, &plan.dialect, fault));
+	if (status == STATUS_OK && h->nfields > 0) /* else the file has no records */
+		status = keep_line(h, t.data);
 	if (!f->first->present) {
 		if (status == STATUS_OK)
 			status = check_data(file, input, fault);
-		else if (is_no_csv(status))
+		else if (status == STATUS_OPEN_QUOTE || status == STATUS_OPEN_ESCAPE || status == STATUS_STRAY_QUOTE ||
+			 status == STATUS_BLANK_QUOTE)
 			status = STATUS_OK; /* found again when records are read: blank lines before it may be some */
 		header_free(h);
 		return status;
@@ -1200,7 +1063,7 @@ static enum status place_columns(const struct file_headers *f, const struct inpu
 				 struct file_header *file, struct fault *fault)
 {
 	struct name_index names = {0};
-	enum status status = index_names(&names, &file->header.record[0]);
+	enum status status = first_record_index(&names, &file->header.record[0]);
 
 	for (size_t c = 0; status == STATUS_OK && c < f->plan->ncolumns; c++) {
 		if (!f->plan->columns[c].let)
@@ -1270,7 +1133,7 @@ enum status file_headers_init(struct file_headers *f, const struct header *first
 	*f = (struct file_headers){.first = first, .plan = plan, .always = always};
 	f->files = calloc((size_t)input_nfiles(input), sizeof *f->files);
 	NEED(f->files);
-	TRY(index_names(&f->names, &first->record[0]));
+	TRY(first_record_index(&f->names, &first->record[0]));
 	f->nfiles = input_nfiles(input);
 	input_expect_headers(input, &headers);
 	return STATUS_OK;

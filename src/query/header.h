@@ -30,6 +30,9 @@ struct first_record {
 	struct first_value *values;
 };
 
+/* Makes an index of the record's values. Errors: STATUS_NO_MEMORY. */
+enum status first_record_index(struct name_index *names, const struct first_record *r);
+
 /* How it is known whether the first record is a header. */
 enum header_reason {
 	HEADER_AS_SAID,      /* by --header */
@@ -92,8 +95,8 @@ char header_comment_sign(const struct header *h, const struct csv_dialect *diale
 /* What a query knows of the header before the input is read. */
 struct header_request {
 	enum header_mode mode;
-	const struct selection *const *selections; /* all that name columns */
-	size_t nselections;
+	const struct selector *const *selectors; /* all that name columns */
+	size_t nselectors;
 	bool summary;
 	bool prints; /* records: the header, too, which waits for no record */
 };

@@ -246,57 +246,42 @@ enum status option_number(const struct option_row *row, const char *text, int mo
 	return STATUS_OK;
 }
 
-/* The length of an item's text, up to the comma behind it; 0, its quote is not closed, or more than blanks follow it. */
-static size_t quoted_nbytes(const char *item)
+const char *option_unquote(const char *text, char *to)
 {
-	const char *at = item + 1;
-
-	for (; *at && (*at != '"' || at[1] == '"'); at++)
-		at += *at == '"';
-	if (!*at)
-		return 0;
-	for (at++; decimal_is_blank(*at);)
-		at++;
-	return *at && *at != ',' ? 0 : (size_t)(at - item);
-}
-
-/* Takes the quotes off item[0 .. nbytes), and one of each two inside. */
-static void unquote(char *item, size_t nbytes)
-{
-	char *to = item;
-
-	for (size_t i = 1; i + 1 < nbytes; i++) {
-		i += item[i] == '"';
-		*to++ = item[i];
+	for (text++; *text; text++) {
+		if (*text == '"' && *++text != '"') {
+			*to = '\0';
+			return text;
+		}
+		*to++ = *text;
 	}
-	*to = '\0';
+	return NULL;
 }
 
 enum status option_add_items(const struct option_row *row, const char *list, const char ***items, size_t *nitems,
 			     struct fault *fault)
 {
 	for (;; list++) {
-		size_t nbytes, trimmed;
-		bool is_quoted;
-		const char **added;
+		const char **added = ARRAY_ADD(*items, *nitems), *end;
+		size_t trimmed;
 		char *item;
 
 		while (decimal_is_blank(*list))
 			list++;
-		is_quoted = *list == '"';
-		nbytes = trimmed = is_quoted ? quoted_nbytes(list) : strcspn(list, ",");
-		if (is_quoted && nbytes == 0)
-			return option_fault(fault, "--%s: after '%.64s' a quote is missing, or a comma; a quote in quotes is doubled",
-					    row->name, list);
+		end = list + strcspn(list, ",");
+		trimmed = (size_t)(end - list);
 		decimal_trim(list, &trimmed);
-		added = ARRAY_ADD(*items, *nitems);
-		item = added ? strndup(list, trimmed) : NULL;
+		item = !added ? NULL : *list == '"' ? strdup(list) : strndup(list, trimmed);
 		NEED(item);
-		if (is_quoted)
-			unquote(item, trimmed);
 		*added = item;
 		(*nitems)++;
-		list += nbytes;
+		if (*list == '"')
+			for (end = option_unquote(list, item); end && decimal_is_blank(*end);)
+				end++;
+		if (!end || (*end && *end != ','))
+			return option_fault(fault, "--%s: after '%.64s' a quote is missing, or a comma; a quote in quotes is doubled",
+					    row->name, list);
+		list = end;
 		if (!*list)
 			return STATUS_OK;
 	}

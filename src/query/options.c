@@ -189,56 +189,42 @@ static enum status set_seed(const struct setting *s)
 	return STATUS_OK;
 }
 
-/* A digit of base 8 or 16, or -1. */
-static int digit_of(char c, int base)
-{
-	int value = decimal_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-
-	return value < base ? value : -1;
-}
-
 /* One byte, as it is or as \t, \x1f, \037, \\ or tab. Returns 0 where it is none of these. */
 static char byte_of(const char *argument)
 {
 	bool is_hex = argument[0] == '\\' && argument[1] == 'x';
 	const char *digits = argument + 1 + is_hex;
-	int value = 0;
+	unsigned long value;
 
-	if (argument[0] && !argument[1])
+	if (!argument[0] || !argument[1])
 		return argument[0];
 	if (!strcmp(argument, "\\t") || !strcmp(argument, "tab"))
 		return '\t';
 	if (!strcmp(argument, "\\\\"))
 		return '\\';
-	if (argument[0] != '\\' || !*digits || strlen(digits) > (is_hex ? 2 : 3))
+	if (argument[0] != '\\' || !*digits || strlen(digits) > (is_hex ? 2 : 3) ||
+	    digits[strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "01234567")])
 		return '\0';
-	for (; *digits; digits++) {
-		int digit = digit_of(*digits, is_hex ? 16 : 8);
-		if (digit < 0)
-			return '\0';
-		value = value * (is_hex ? 16 : 8) + digit;
-	}
+	value = strtoul(digits, NULL, is_hex ? 16 : 8);
 	return value < 256 ? (char)value : '\0';
-}
-
-static enum status read_byte(const struct setting *s, char *byte)
-{
-	*byte = byte_of(s->argument);
-	if (!*byte)
-		return option_fault(s->fault, "--%s: '%.64s' is not one byte", s->row->name, s->argument);
-	return STATUS_OK;
 }
 
 static enum status set_byte(const struct setting *s)
 {
-	return read_byte(s, s->member);
+	char *byte = s->member;
+
+	*byte = byte_of(s->argument);
+	return *byte ? STATUS_OK : option_fault(s->fault, "--%s: '%.64s' is not one byte", s->row->name, s->argument);
 }
 
 static enum status set_quote(const struct setting *s)
 {
+	struct setting byte = *s;
+
 	s->o->has_quote = true;
 	s->o->dialect.quote = '\0';
-	return strcmp(s->argument, "none") ? read_byte(s, &s->o->dialect.quote) : STATUS_OK;
+	byte.member = &s->o->dialect.quote;
+	return strcmp(s->argument, "none") ? set_byte(&byte) : STATUS_OK;
 }
 
 /* Whether the argument is what other programs take for runs of blanks. */
@@ -706,13 +692,6 @@ static bool is_line_end(char byte)
 	return byte == '\r' || byte == '\n';
 }
 
-static enum status check_delimiter(struct options *o, struct fault *fault)
-{
-	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
-		return option_fault(fault, "--delimiter: a quote or a line end cannot separate fields");
-	return STATUS_OK;
-}
-
 /* Checks that the bytes of the dialect can be told apart. */
 static enum status check_dialect(struct options *o, struct fault *fault)
 {
@@ -789,9 +768,7 @@ static enum status check_unquoted(struct options *o, struct fault *fault)
 
 static enum status check_one_path(struct options *o, struct fault *fault)
 {
-	if (o->part.of && o->npaths != 1)
-		return option_fault(fault, "--part is of one file, and here are %d", o->npaths);
-	return STATUS_OK;
+	return o->part.of && o->npaths != 1 ? option_fault(fault, "--part is of one file, and here are %d", o->npaths) : STATUS_OK;
 }
 
 /* What a command line says. Each has a name, which is that of an option. */
@@ -810,7 +787,7 @@ enum fact {
 	/* the others */
 	EMITS,       /* records are printed */
 	PRINTED_NEW, /* they have new columns, or those of --let */
-	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, /* arguments of --ragged, --save-state and --svg */
+	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, BAD_DELIMITER, /* arguments of --ragged, --save-state ... */
 	DRAWN, NOT_DRAWN, COPIED, /* a picture shows: something; what it cannot, records and copies of fields */
 	NFACTS
 };
@@ -829,7 +806,7 @@ struct rule {
 
 static const struct rule rules_of_reading[] = {
 	{.check = check_notation},
-	{.check = check_delimiter},
+	RULE({BAD_DELIMITER}, {NOTHING}, "--delimiter: a quote or a line end cannot separate fields"),
 	RULE({WHITESPACE}, {DELIMITER, QUOTE, ESCAPE, TRIM}, "--whitespace: fields end at blanks and nothing quotes them: --& has no "
 	 "meaning then"),
 	{.check = check_dialect},
@@ -969,6 +946,8 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
+	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
+		is[BAD_DELIMITER] = "delimiter";
 	is[ALLOW] = o->ragged == RAGGED_ALLOW ? "ragged" : NULL;
 	is[EMPTY_STATE] = *state ? NULL : "save-state";
 	is[STDOUT_STATE] = strcmp(state, "-") ? NULL : "save-state";
@@ -1149,14 +1128,6 @@ static void print_row(size_t row)
 	putchar('\n');
 }
 
-static void print_line(const struct help_line *line)
-{
-	if (line->title)
-		printf("\n%s\n  $ %s\n", line->title, line->example);
-	else
-		print_row(line->row);
-}
-
 static void print_help(void)
 {
 	printf("Usage: gpustat [OPTION]... [FILE]...\n"
@@ -1164,7 +1135,10 @@ static void print_help(void)
 	       "when FILE is -, read standard input; compressed files are recognised. With no\n"
 	       "operation, summarise every column.\n");
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		print_line(&lines[i]);
+		if (lines[i].title)
+			printf("\n%s\n  $ %s\n", lines[i].title, lines[i].example);
+		else
+			print_row(lines[i].row);
 	printf("\nAbout the program\n");
 	for (size_t row = NIDS; row < NROWS; row++)
 		print_row(row);

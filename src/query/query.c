@@ -36,7 +36,7 @@ struct making {
 	struct input *input;          /* NULL: the query has its header */
 	struct selection *selections; /* one an operation, --by's, and one for each --rename */
 	size_t nselections, keys_selection; /* keys_selection: --by's */
-	const struct selection **all; /* nall: these, then those of conditions and of computed columns; owned */
+	const struct selector **all; /* nall: those of these, then of conditions and of computed columns; owned */
 	size_t nall;
 	struct demand *demands;       /* by field */
 	size_t ndemands;
@@ -48,6 +48,7 @@ struct making {
 	struct expr_names names; /* the input's, of those with signs; its array owned */
 	bool waits_for_names;    /* the first record has not been read: an expression may mean its names */
 	bool needs_names;        /* and one does, or it is an error */
+	bool found_star;         /* '*' has found a column */
 	struct fault *fault;
 };
 
@@ -120,33 +121,33 @@ static enum status parse_rename(struct making *m, const char *argument, struct r
 }
 
 /* Adds a list of columns to all that is selected, and marks its selectors that are names of the first nlets computed columns. */
-static void add_selection(struct making *m, struct selection *s, size_t nlets)
+static enum status add_selection(struct making *m, struct selection *list, size_t nlets)
 {
-	m->all[m->nall++] = s;
-	for (size_t i = 0; i < s->nselectors; i++)
+	for (struct selector *s = list->selectors; s < list->selectors + list->nselectors; s++) {
+		const struct selector **added = ARRAY_ADD(m->all, m->nall);
+		NEED(added);
+		*added = s;
+		m->nall++;
 		for (size_t k = 0; k < nlets; k++)
-			if (!strcmp(s->selectors[i].text, m->q->lets[k].name))
-				s->selectors[i].computed = (uint32_t)k + 1;
+			if (!strcmp(s->text, m->q->lets[k].name))
+				s->computed = (uint32_t)k + 1;
+	}
+	return STATUS_OK;
 }
 
 /* Lists all that is selected. A computed column takes earlier ones only. */
 static enum status list_selections(struct making *m)
 {
 	struct query *q = m->q;
-	size_t n = m->nselections + q->nconditions + q->nlets + 1;
 
-	for (size_t k = 0; k < q->nlets; k++)
-		n += q->lets[k].nconditions;
-	m->all = malloc(n * sizeof *m->all);
-	NEED(m->all);
 	for (size_t i = 0; i < m->nselections; i++)
-		add_selection(m, &m->selections[i], q->nlets);
+		TRY(add_selection(m, &m->selections[i], q->nlets));
 	for (size_t i = 0; i < q->nconditions; i++)
-		add_selection(m, &q->conditions[i].columns, q->nlets);
+		TRY(add_selection(m, &q->conditions[i].columns, q->nlets));
 	for (size_t k = 0; k < q->nlets; k++) {
-		add_selection(m, &q->lets[k].request.columns, k);
+		TRY(add_selection(m, &q->lets[k].request.columns, k));
 		for (size_t i = 0; i < q->lets[k].nconditions; i++)
-			add_selection(m, &q->lets[k].conditions[i].columns, k);
+			TRY(add_selection(m, &q->lets[k].conditions[i].columns, k));
 	}
 	return STATUS_OK;
 }
@@ -226,9 +227,8 @@ static bool needs_second(const struct making *m)
 	if (m->options->header == HEADER_NO)
 		return false;
 	for (size_t i = 0; i < m->nall; i++)
-		for (size_t j = 0; j < m->all[i]->nselectors; j++)
-			if (selector_by_position(&m->all[i]->selectors[j], 0, &range) && range.star)
-				return true;
+		if (selector_by_position(m->all[i], 0, &range) && range.star)
+			return true;
 	return m->q->summary || query_has_order_as_text(m->q);
 }
 
@@ -289,31 +289,21 @@ static enum status parse(struct making *m)
 	return parse_selections(m);
 }
 
-static bool has_joined(const struct selection *s)
-{
-	for (size_t i = 0; i < s->nselectors; i++)
-		if (s->selectors[i].joined)
-			return true;
-	return false;
-}
-
 /* Cuts the pairs of columns that have several colons, now that the first record is known. */
 static enum status cut_pairs(struct making *m)
 {
 	const struct first_record *first = &m->q->header.record[0];
+	struct name_index names = {0};
 	enum status status = STATUS_OK;
+	bool has_joined = false;
 
-	for (size_t i = 0; status == STATUS_OK && i < m->nselections; i++) {
-		struct name_index names;
-		if (!has_joined(&m->selections[i]))
-			continue;
-		TRY(name_index_init(&names, first->nfields));
-		for (size_t j = 0; j < first->nfields; j++)
-			name_index_add(&names, first->values[j].text, j);
-		name_index_sort(&names);
+	for (size_t i = 0; i < m->nall; i++)
+		has_joined |= m->all[i]->joined;
+	if (has_joined)
+		status = first_record_index(&names, first);
+	for (size_t i = 0; status == STATUS_OK && has_joined && i < m->nselections; i++)
 		status = selection_cut_pairs(&m->selections[i], &names, first->nfields, m->fault);
-		name_index_free(&names);
-	}
+	name_index_free(&names);
 	return status;
 }
 
@@ -322,25 +312,19 @@ static enum status cut_pairs(struct making *m)
 static enum status name_blindly(struct making *m)
 {
 	struct header *h = &m->q->header;
-	size_t nselectors = 0, nfields = 0;
+	size_t nfields = 0;
 	struct field_range range;
 
-	for (size_t i = 0; i < m->nall; i++) {
-		const struct selection *s = m->all[i];
-		nselectors += s->nselectors;
-		for (size_t j = 0; j < s->nselectors; j++)
-			if (!s->selectors[j].computed && selector_by_position(&s->selectors[j], 0, &range) &&
-			    range.last >= nfields)
-				nfields = (size_t)range.last + 1;
-	}
+	for (size_t i = 0; i < m->nall; i++)
+		if (!m->all[i]->computed && selector_by_position(m->all[i], 0, &range) && range.last >= nfields)
+			nfields = (size_t)range.last + 1;
 	free(h->names);
 	h->nnames = nfields;
-	h->names = calloc(nfields + nselectors + 1, sizeof *h->names);
+	h->names = calloc(nfields + m->nall + 1, sizeof *h->names);
 	NEED(h->names);
 	for (size_t i = 0; i < m->nall; i++)
-		for (size_t j = 0; j < m->all[i]->nselectors; j++)
-			if (!m->all[i]->selectors[j].computed)
-				TRY(header_add_name(h, &m->all[i]->selectors[j]));
+		if (!m->all[i]->computed)
+			TRY(header_add_name(h, m->all[i]));
 	return STATUS_OK;
 }
 
@@ -349,15 +333,14 @@ static enum status check_empty(const struct making *m)
 {
 	struct field_range range;
 
-	for (size_t i = 0; !m->q->header.has_byte && i < m->nall; i++)
-		for (size_t j = 0; j < m->all[i]->nselectors; j++) {
-			const struct selector *s = &m->all[i]->selectors[j];
-			if (s->computed || selector_is_position(s) || selector_by_position(s, 0, &range))
-				continue;
-			fault_set_value(m->fault, STATUS_EMPTY, s->text, strlen(s->text));
-			m->fault->file = input_name(m->input, 0);
-			return STATUS_EMPTY;
-		}
+	for (size_t i = 0; !m->q->header.has_byte && i < m->nall; i++) {
+		const struct selector *s = m->all[i];
+		if (s->computed || selector_is_position(s) || selector_by_position(s, 0, &range))
+			continue;
+		fault_set_value(m->fault, STATUS_EMPTY, s->text, strlen(s->text));
+		m->fault->file = input_name(m->input, 0);
+		return STATUS_EMPTY;
+	}
 	return STATUS_OK;
 }
 
@@ -490,6 +473,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	TRY(demand_values(m, operation, field, star));
 	if (unfit && !o->partial)
 		return STATUS_OK;
+	m->found_star |= star;
 	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
@@ -585,14 +569,6 @@ static enum status demand_left(struct making *m)
 	return STATUS_OK;
 }
 
-/* A computed column is printed where records are. */
-static enum status demand_let(struct making *m, uint32_t field)
-{
-	if (!m->options->emits || m->options->selects || picture_is_asked(&m->options->picture))
-		return STATUS_OK;
-	return demand_print(m, field);
-}
-
 static enum status demand_use(struct making *m, const struct operation_use *use, size_t *nlets)
 {
 	const struct selection *s = &m->selections[m->use];
@@ -611,9 +587,11 @@ static enum status demand_use(struct making *m, const struct operation_use *use,
 	}
 	if (operation == OPERATION_DROP)
 		TRY(demand_left(m));
-	if (kind == OPERATION_LET)
-		TRY(demand_let(m, FIELD_COMPUTED + (uint32_t)(*nlets)++));
-	else if (!operation_has_columns(operation))
+	if (kind == OPERATION_LET) {
+		uint32_t field = FIELD_COMPUTED + (uint32_t)(*nlets)++;
+		if (m->options->emits && !m->options->selects && !picture_is_asked(&m->options->picture))
+			TRY(demand_print(m, field)); /* a computed column is printed where records are */
+	} else if (!operation_has_columns(operation))
 		TRY(add_result(m, (struct result){.operation = operation}));
 	if (kind == OPERATION_TABLE && (m->q->star || m->q->nresults != 1))
 		return option_fault(m->fault, "--%s: '%.64s' is not one column", operation_name(operation), use->argument);
@@ -1059,15 +1037,6 @@ static void begin(struct query *q, const struct options *options)
 	}
 }
 
-/* Whether '*' has found any column. */
-static bool found_star(const struct query *q)
-{
-	for (size_t i = 0; i < q->nresults; i++)
-		if (q->results[i].if_numeric)
-			return true;
-	return false;
-}
-
 /* Sets what the plan says of the shape of records. */
 static enum status plan_records(struct making *m)
 {
@@ -1097,7 +1066,7 @@ static enum status make(struct making *m)
 	if (status != STATUS_OK)
 		return prefer_unknown(m, status);
 	TRY(demand(m));
-	if (m->options->emits && m->q->star && !found_star(m->q))
+	if (m->options->emits && m->q->star && !m->found_star)
 		return fault_set(m->fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
 	TRY(make_plan(m));
 	return plan_records(m);

@@ -16,20 +16,6 @@
 
 /* ---- the list ---- */
 
-/* Copies the quoted item at p, its "" as ", to `to`. Returns what follows the closing quote, or
- * NULL if nothing matches. */
-static const char *unquote_item(const char *p, char *to)
-{
-	for (p++; *p; p++) {
-		if (*p == '"' && *++p != '"') {
-			*to = '\0';
-			return p;
-		}
-		*to++ = *p;
-	}
-	return NULL;
-}
-
 /* Reads the item at p into s. Returns its end, or NULL if it is malformed. */
 static const char *parse_item(const char *p, struct selector *s)
 {
@@ -37,47 +23,12 @@ static const char *parse_item(const char *p, struct selector *s)
 
 	s->quoted = *p == '"';
 	if (s->quoted) {
-		p = unquote_item(p, s->text);
+		p = option_unquote(p, s->text);
 		return p && (*p == ',' || !*p) ? p : NULL;
 	}
 	memcpy(s->text, p, nbytes);
 	s->text[nbytes] = '\0';
 	return nbytes ? p + nbytes : NULL;
-}
-
-static struct selector *append(struct selection *out, size_t text_nbytes)
-{
-	struct selector *s = ARRAY_ADD(out->selectors, out->nselectors);
-
-	if (s)
-		s->text = malloc(text_nbytes);
-	if (!s || !s->text)
-		return NULL;
-	out->nselectors++;
-	return s;
-}
-
-enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)
-{
-	const char *p = cols;
-
-	memset(out, 0, sizeof *out);
-	for (;; p++) {
-		struct selector *s = append(out, (*p == '"' ? strlen(p) : strcspn(p, ",")) + 1);
-		NEED(s);
-		p = parse_item(p, s);
-		if (!p)
-			return option_fault(fault, "'%.128s' is not a list of columns: %s", cols,
-					    s->quoted ? "a quote does not close its item"
-						      : "an item is empty");
-		if (!*p)
-			return STATUS_OK;
-	}
-}
-
-static enum status not_pairs(const char *pairs, struct fault *fault)
-{
-	return option_fault(fault, "'%.128s' is not a list of pairs of columns: x:y", pairs);
 }
 
 /* Where the first side of the pair at p ends, at a colon; NULL: it is no pair. *joined: it may be a
@@ -96,7 +47,7 @@ static const char *first_side_end(const char *p, bool *joined)
 	return colon;
 }
 
-/* Reads the first side of the pair at p into s. Returns where the second begins, or NULL if the item
+/* Reads the first side of the pair at p into s. Returns where the colon behind it is, or NULL if the item
  * is malformed. */
 static const char *parse_first_side(const char *p, struct selector *s)
 {
@@ -105,34 +56,45 @@ static const char *parse_first_side(const char *p, struct selector *s)
 
 	s->quoted = *p == '"';
 	if (s->quoted) {
-		end = unquote_item(p, s->text);
+		end = option_unquote(p, s->text);
 	} else if ((end = first_side_end(p, &s->joined))) {
 		memcpy(s->text, p, nbytes);
 		s->text[nbytes] = s->text[end - p] = '\0';
 	}
-	return end && *end == ':' ? end + 1 : NULL;
+	return end && *end == ':' ? end : NULL;
+}
+
+/* Splits a list of columns, or of pairs. */
+static enum status parse_list(const char *list, bool in_pairs, struct selection *out, struct fault *fault)
+{
+	const char *p = list;
+
+	memset(out, 0, sizeof *out);
+	for (bool is_first = in_pairs;; p++, is_first = in_pairs && !is_first) {
+		size_t plain = strcspn(p, ",\"");
+		struct selector *s = ARRAY_ADD(out->selectors, out->nselectors);
+		NEED(s);
+		NEED(s->text = malloc((p[plain] == '"' ? strlen(p) : plain) + 1));
+		out->nselectors++;
+		p = is_first ? parse_first_side(p, s) : parse_item(p, s);
+		if (!p && in_pairs)
+			return option_fault(fault, "'%.128s' is not a list of pairs of columns: x:y", list);
+		if (!p)
+			return option_fault(fault, "'%.128s' is not a list of columns: %s", list,
+					    s->quoted ? "a quote does not close its item" : "an item is empty");
+		if (!*p)
+			return STATUS_OK;
+	}
+}
+
+enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)
+{
+	return parse_list(cols, false, out, fault);
 }
 
 enum status selection_parse_pairs(const char *pairs, struct selection *out, struct fault *fault)
 {
-	const char *p = pairs;
-
-	memset(out, 0, sizeof *out);
-	for (;; p++) {
-		size_t plain = strcspn(p, ",\""), text_nbytes = (p[plain] == '"' ? strlen(p) : plain) + 1;
-		struct selector *s = append(out, text_nbytes);
-		NEED(s);
-		p = parse_first_side(p, s);
-		if (!p)
-			return not_pairs(pairs, fault);
-		s = append(out, text_nbytes);
-		NEED(s);
-		p = parse_item(p, s);
-		if (!p)
-			return not_pairs(pairs, fault);
-		if (!*p)
-			return STATUS_OK;
-	}
+	return parse_list(pairs, true, out, fault);
 }
 
 void selection_free(struct selection *s)

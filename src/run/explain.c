@@ -173,25 +173,6 @@ static void say_star(const struct run *e)
 	end_list(n);
 }
 
-/* Whether a condition of the plan looks at column c. */
-static bool is_tested(const struct plan *plan, size_t c)
-{
-	for (size_t p = 0; p < plan->npredicates; p++)
-		for (uint32_t i = 0; i < plan->predicates[p]->ncolumns; i++)
-			if (plan->predicates[p]->columns[i] == c)
-				return true;
-	return false;
-}
-
-/* Whether fields of column c are printed as they are. */
-static bool is_shown(const struct plan *plan, size_t c)
-{
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == NEW_FIELD && plan->new_columns[i].column == c)
-			return true;
-	return false;
-}
-
 /* What a column's values are taken for, if not for numbers. */
 static const char *use_of(const struct plan *plan, size_t at)
 {
@@ -199,13 +180,18 @@ static const char *use_of(const struct plan *plan, size_t at)
 
 	if (c->let)
 		return " (computed)";
-	if (c->needs == 0 && is_shown(plan, at))
-		return " (to print)";
-	if (c->needs == 0 && !c->is_key && !is_tested(plan, at))
-		return " (for a computed column)";
-	if (c->needs == 0)
-		return c->is_key ? " (for the groups)" : " (for a condition)";
-	return c->parses && !c->takes_text ? "" : " (as text)";
+	if (c->needs)
+		return c->parses && !c->takes_text ? "" : " (as text)";
+	for (size_t i = 0; i < plan->nnew_columns; i++)
+		if (plan->new_columns[i].kind == NEW_FIELD && plan->new_columns[i].column == at)
+			return " (to print)";
+	if (c->is_key)
+		return " (for the groups)";
+	for (size_t p = 0; p < plan->npredicates; p++)
+		for (uint32_t i = 0; i < plan->predicates[p]->ncolumns; i++)
+			if (plan->predicates[p]->columns[i] == at)
+				return " (for a condition)";
+	return " (for a computed column)";
 }
 
 static void say_read(const struct run *e)
@@ -229,18 +215,14 @@ static void say_read(const struct run *e)
 
 /* ---- what is printed ---- */
 
-static void say_records(const struct run *e)
+/* Says what was given as an option's argument, if it was. */
+static void say_given(const char *before, const char *argument)
 {
-	if (e->options.where) {
-		say("records: those where ");
-		say_text(e->options.where);
-		say("\n");
-	}
-	if (e->options.by) {
-		say("groups:  of equal ");
-		say_text(e->options.by);
-		say("\n");
-	}
+	if (!argument)
+		return;
+	say("%s", before);
+	say_text(argument);
+	say("\n");
 }
 
 static enum status say_results(const struct run *e)
@@ -288,7 +270,8 @@ enum status explain_print(const struct run *e)
 	say_columns(e);
 	say_star(e);
 	say_read(e);
-	say_records(e);
+	say_given("records: those where ", e->options.where);
+	say_given("groups:  of equal ", e->options.by);
 	TRY(say_results(e));
 	say_devices(&e->devices);
 	return STATUS_OK;

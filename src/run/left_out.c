@@ -31,9 +31,7 @@ static void read_note(const struct run *l, const struct note *note, struct fault
 /* The number of values of column c that were left out. */
 static uint64_t count_values(const struct run *l, size_t c)
 {
-	const struct column_partial *column = &l->total.partial.columns[c];
-
-	return result_nleft_out(&l->query.plan.columns[c], column);
+	return result_nleft_out(&l->query.plan.columns[c], &l->total.partial.columns[c]);
 }
 
 /* The number of ragged records that were left out. */

@@ -167,17 +167,6 @@ static enum status begin_with_state(struct run *r, const struct part_source *sta
 	return STATUS_OK;
 }
 
-/* Has only the range of the file that --part says be read. */
-static enum status cut_part(struct run *r, struct fault *fault)
-{
-	const struct file_part *part = &r->options.part;
-
-	TRY(input_cut_range(r->input, part->number, part->of, r->query.plan.dialect.escape, &r->range, fault));
-	if (part->is_quoted)
-		input_begin_quoted(r->input);
-	return STATUS_OK;
-}
-
 /* Of a fault in such a range, counts the lines before the range, and says what else may be wrong. */
 static void explain_part(struct run *r, struct fault *fault)
 {
@@ -212,24 +201,24 @@ static enum status print_table(struct run *r, struct fault *fault)
 	return status;
 }
 
-static enum status draw_curve(struct run *r, struct fault *fault)
-{
-	char *name = result_name(&r->query, &r->query.results[0]);
-	enum status status = name ? picture_print_curve(&r->options.picture, &r->curve, name, fault) : STATUS_NO_MEMORY;
-
-	free(name);
-	return status;
-}
-
-/* Prints the records that have been chosen, or has them drawn. */
-static enum status print_chosen(struct run *r, struct fault *fault)
+/* Prints what is left of the records: those that have been chosen, or a picture. The engine has printed others. */
+static enum status print_records(struct run *r, struct fault *fault)
 {
 	const struct plan *plan = &r->query.plan;
 	struct writer writer = {.owes_newline = plan->inside_line, .curve = plan->curve};
+	enum status status;
+	char *name;
 
-	if (!plan->curve)
+	if (plan->choice && !plan->curve)
 		TRY(result_heading(&r->query, fault));
-	return choice_write(r->choice, &writer, fault);
+	if (plan->choice)
+		TRY(choice_write(r->choice, &writer, fault));
+	if (!plan->curve)
+		return STATUS_OK;
+	NEED(name = result_name(&r->query, &r->query.results[0]));
+	status = picture_print_curve(&r->options.picture, &r->curve, name, fault);
+	free(name);
+	return status;
 }
 
 static enum status print_result(struct run *r, struct fault *fault)
@@ -239,10 +228,8 @@ static enum status print_result(struct run *r, struct fault *fault)
 
 	progress_end();
 	TRY(status);
-	if (r->query.plan.choice)
-		TRY(print_chosen(r, fault));
-	if (emits) /* the engine has printed the records, unless they are drawn or chosen */
-		return r->query.plan.curve ? draw_curve(r, fault) : STATUS_OK;
+	if (emits)
+		return print_records(r, fault);
 	if (r->query.plan.nkeys == 0)
 		return print_table(r, fault);
 	status = group_result_print(&r->query, &r->total.partial, &r->groups, fault);
@@ -289,25 +276,20 @@ static void report_sections(const struct run *r)
 			     s[SECTION_REDO], s[SECTION_RESOLVE]);
 }
 
-/* Whether the query prints a table, for which values are not searched in several passes. */
-static bool prints_table(const struct query *q)
-{
-	return q->nresults > 0 && operation_kind(q->results[0].operation) == OPERATION_TABLE;
-}
-
-/* Sets what is done with values that do not fit in memory. In a later pass, only one column's are
- * looked at. */
+/* Sets what is done with values that do not fit in memory: for a table, they are not searched in several passes. In a later pass,
+ * only one column's are looked at. */
 static void prepare_values(struct run *r)
 {
+	const struct query *q = &r->query;
+	bool prints_table = q->nresults > 0 && operation_kind(q->results[0].operation) == OPERATION_TABLE;
+
 	r->is_repeatable = input_is_repeatable(r->input);
 	if (!r->searches)
-		values_may_drop(r->is_repeatable && !prints_table(&r->query) &&
-						       r->query.plan.nkeys == 0 && !r->query.plan.is_saved &&
-						       !r->options.from_state &&
-						       r->query.plan.nranks == 0);
-	for (size_t c = 0; r->searches && c < r->query.plan.ncolumns; c++)
+		values_may_drop(r->is_repeatable && !prints_table && q->plan.nkeys == 0 && !q->plan.is_saved &&
+				!r->options.from_state && q->plan.nranks == 0);
+	for (size_t c = 0; r->searches && c < q->plan.ncolumns; c++)
 		if (c != r->searched)
-			r->query.plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
+			q->plan.columns[c].needs &= ~(unsigned)MOMENT_VALUES;
 }
 
 /* Has records drawn instead of printed, if a picture is asked for. */
@@ -331,18 +313,6 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 	r->groups.format = r->options.format;
 	r->groups.picture = r->options.picture;
 	return group_sort_find(&r->query, r->options.sort, r->options.top, &r->groups.sort, fault);
-}
-
-/* Has a choice take the records, if not all of them are printed. */
-static enum status prepare_choice(struct run *r)
-{
-	const struct record_choice *choice = &r->options.choice;
-
-	if (choice->tail == 0 && choice->sample == 0)
-		return STATUS_OK;
-	r->query.plan.choice = r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
-						      choice->tail ? choice->tail : choice->sample, choice->seed);
-	return r->choice ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* Where an option took a file's name, standard input is what is left to read. Says so if it has to be waited for. */
@@ -388,6 +358,7 @@ static void explain_taken(const struct options *o, struct fault *fault)
 enum status run_open_input(struct run *r, struct fault *fault)
 {
 	const struct options *o = &r->options;
+	const struct record_choice *choice = &o->choice;
 
 	wait_taken(o);
 	TRY(input_open(&r->input, o->paths, o->npaths, o->nthreads, fault));
@@ -395,10 +366,14 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if ((o->nthreads ? o->nthreads : cores_count()) > 1)
 		TRY(input_share_decoding(r->input, fault));
 	TRY(query_make(&r->query, o, r->input, fault));
-	if (o->part.of)
-		TRY(cut_part(r, fault));
+	if (o->part.of) /* only a range of the file is read */
+		TRY(input_cut_range(r->input, o->part.number, o->part.of, r->query.plan.dialect.escape, &r->range, fault));
+	if (o->part.is_quoted)
+		input_begin_quoted(r->input);
 	TRY(prepare_printing(r, fault));
-	TRY(prepare_choice(r));
+	if (choice->tail || choice->sample) /* not all records are printed: a choice takes them */
+		NEED(r->query.plan.choice = r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
+								    choice->tail ? choice->tail : choice->sample, choice->seed));
 	return prepare_curve(r, fault);
 }
 
@@ -524,14 +499,6 @@ static enum status print_pass(struct run *r, const struct run *first, const stru
 	return run_finish(r, fault);
 }
 
-/* Frees what the second pass owns: its options are the first's. */
-static void free_pass(struct run *r)
-{
-	r->options = (struct options){.npaths = 0};
-	run_free(r);
-	free(r);
-}
-
 /* Prints records with their ranks (--rank): keeps the numbers of the ranked columns in a first pass, which is that of a result,
  * sorts them, and prints the records in a second. r has opened the input. Errors: of both; STATUS_USAGE: the input cannot be
  * read twice; STATUS_CHANGED: it had other records the second time. */
@@ -555,18 +522,13 @@ static enum status run_ranked(struct run *r, struct fault *fault)
 	if (status != STATUS_OK || !r->all_ended)
 		return status; /* the process ends */
 	rank_tables_free(&tables);
-	free_pass(second);
+	second->options = (struct options){.npaths = 0}; /* they are the first's */
+	run_free(second);
+	free(second);
 	return STATUS_OK;
 }
 
 /* ---- all of it ---- */
-
-/* Whether groups are read once, to be printed, and nothing else is done with them. */
-static bool reads_groups_once(const struct run *r)
-{
-	return !r->options.partial && !r->options.from_state && !r->options.save_state &&
-	       group_printing_reads_once(&r->groups);
-}
 
 enum status run_process(struct run *r, struct fault *fault)
 {
@@ -589,7 +551,9 @@ enum status run_process(struct run *r, struct fault *fault)
 	if (r->query.plan.nranks > 0) {
 		TRY(run_ranked(r, fault));
 	} else {
-		r->query.plan.reads_groups_once = reads_groups_once(r);
+		/* Groups are printed, and nothing else is done with them. */
+		r->query.plan.reads_groups_once = !r->options.partial && !r->options.from_state && !r->options.save_state &&
+						  group_printing_reads_once(&r->groups);
 		TRY(run_fold_input(r, fault));
 		TRY(run_finish(r, fault));
 	}
@@ -602,18 +566,8 @@ enum status run_process(struct run *r, struct fault *fault)
 
 /* ---- values that do not fit in memory ---- */
 
-/* Folds the input again, for the ranks of a column. No chunk is folded on a guess: the threads of a pass
+/* Finds the numbers of a column's ranks by passes over the input. No chunk is folded on a guess: the threads of a pass
  * that fails would go on for a while, with the focus of the next. */
-static enum status pass_again(struct run *r, const struct run *first, size_t column, struct fault *fault)
-{
-	begin_pass(r, first);
-	r->searches = r->careful = true;
-	r->searched = column;
-	TRY(run_open_input(r, fault));
-	return run_fold_input(r, fault);
-}
-
-/* Finds the numbers of a column's ranks by passes over the input. */
 static enum status search_column(const struct run *first, size_t c, struct ranks *ranks,
 				 struct fault *fault)
 {
@@ -629,7 +583,11 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	while (status == STATUS_OK && (status = values_search_begin_pass(&search, &is_needed)) == STATUS_OK && is_needed) {
 		struct run *r = calloc(1, sizeof *r);
 		NEED(r);
-		TRY(pass_again(r, first, c, fault)); /* else the process ends */
+		begin_pass(r, first);
+		r->searches = r->careful = true;
+		r->searched = c;
+		TRY(run_open_input(r, fault)); /* where that fails, the process ends */
+		TRY(run_fold_input(r, fault));
 		status = values_search_end_pass(&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES));
 		progress_pass_end();
 		total_free(&r->total);
