@@ -7,12 +7,214 @@
  */
 #include "fold/rows_fold.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "fold/keys.h"
 #include "fold/let_fold.h"
 #include "fold/row_currencies.h"
-#include "fold/row_keys.h"
 #include "fold/window.h"
+
+/* ---- what a thread folds with ---- */
+
+enum status row_folder_init(struct row_folder *f, const struct plan *plan)
+{
+	memset(f, 0, sizeof *f);
+	f->plan = plan;
+	if (row_block_init(&f->block, plan) != STATUS_OK ||
+	    text_folder_init(&f->texts, plan) != STATUS_OK ||
+	    pair_block_init(&f->pairs, plan) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (plan->nlets > 0) {
+		TRY(let_block_init(&f->lets, plan));
+		f->block.lets = &f->lets;
+	}
+	f->keeps_keys = plan->nkeys > 0;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		f->keeps_keys |= (plan->columns[c].needs & MOMENT_KEYS) || !plan->columns[c].parses;
+	memcpy(f->may_not_be_key, f->block.may_be_missing, sizeof f->may_not_be_key);
+	f->may_not_be_key[(unsigned char)plan->dialect.quote] = true;
+	return row_filter_init(&f->filter, plan);
+}
+
+void row_folder_free(struct row_folder *f)
+{
+	row_block_free(&f->block);
+	if (f->plan && f->plan->nlets > 0)
+		let_block_free(&f->lets);
+	row_filter_free(&f->filter);
+	text_folder_free(&f->texts);
+	pair_block_free(&f->pairs);
+	row_groups_free(&f->groups);
+	free(f->scratch.data);
+	free(f->kept);
+	memset(f, 0, sizeof *f);
+}
+
+/* ---- which rows are folded ---- */
+
+/* Whether the last field of a row of `stride` fields has no byte. */
+static bool ends_empty(const struct csv_dialect *dialect, const char *text, const uint32_t *ends,
+		       size_t stride)
+{
+	struct field_span last = row_field(text, ends + stride - 1, true);
+	size_t nbytes = last.end - last.begin;
+
+	if (nbytes > 0 && csv_dialect_trims(dialect))
+		field_trim(dialect, text + last.begin, &nbytes);
+	return nbytes == 0;
+}
+
+/* The row's first byte. */
+static inline unsigned char first_byte(const char *text, const uint32_t *ends)
+{
+	return (unsigned char)text[(uint32_t)(ends[-1] + 1)];
+}
+
+/* Whether a row is the header again. */
+static bool is_header(const struct plan *plan, const char *text, const uint32_t *ends, size_t stride)
+{
+	uint32_t begin = ends[-1] + 1, end = ends[stride - 1];
+
+	end -= (uint32_t)field_cr_nbytes(text, begin, end, plan->dialect.escape);
+	return header_is_repeated(&plan->sought, &plan->dialect, text + begin, end - begin);
+}
+
+/* Returns the first byte of a header by which spellings of it do not differ, or 0. */
+static char first_sought_byte(const struct sought_header *h)
+{
+	for (uint32_t i = 0; i < h->nbytes; i++)
+		if (!sought_header_ignores(h, h->text[i]))
+			return h->text[i];
+	return '\0';
+}
+
+/* Returns how many rows come before the first that is the header again. Every record passes here: four at a time
+ * are looked at by their first bytes. */
+static size_t nrows_before_header(const struct plan *plan, const char *text, const struct row_run *rows)
+{
+	const struct sought_header *h = &plan->sought;
+	const char sought = first_sought_byte(h);
+	bool begins[256] = {0}; /* a header may begin with the byte, and so may what follows one that is not sought */
+	const size_t stride = rows->stride;
+	const uint32_t *ends = rows->ends;
+	size_t row = 0;
+
+	for (const char *c = " \t\r" BYTE_ORDER_MARK; *c; c++)
+		begins[(unsigned char)*c] = true;
+	begins[(unsigned char)h->quote] = begins[(unsigned char)h->escape] = true;
+	begins[(unsigned char)sought] = true;
+	while (row < rows->nrows) {
+		size_t n = rows->nrows - row < 4 ? 1 : 4;
+		if (n == 4 && !(begins[first_byte(text, ends)] | begins[first_byte(text, ends + stride)] |
+				begins[first_byte(text, ends + 2 * stride)] | begins[first_byte(text, ends + 3 * stride)])) {
+			row += n;
+			ends += n * stride;
+			continue;
+		}
+		for (; n > 0; n--, row++, ends += stride) {
+			const char *record = text + (uint32_t)(ends[-1] + 1);
+			if (begins[(unsigned char)record[0]] &&
+			    (record[0] == sought || begins[(unsigned char)record[1]]) &&
+			    is_header(plan, text, ends, stride))
+				return row;
+		}
+	}
+	return row;
+}
+
+/* Cuts a part of rows that are not ragged before one that is the header again, or leaves that row alone in it. */
+static void part_seek_header(struct row_part *part, const struct plan *plan, const char *text)
+{
+	size_t n = nrows_before_header(plan, text, &part->rows);
+
+	part->is_header = n == 0;
+	part->is_taken = n > 0;
+	part->rows.nrows = n ? n : 1;
+}
+
+struct row_part row_run_part(const struct plan *plan, const char *text, const struct row_run *run, size_t first,
+			     bool seeks_header)
+{
+	const struct ragged_rule *rule = &plan->ragged;
+	uint32_t n = (uint32_t)run->stride;
+	const uint32_t *ends = run->ends + first * run->stride;
+	struct row_part part = {.rows = {ends, run->stride, run->nrows - first}};
+	bool looks = n == rule->nfields + 1; /* at each row's last field: it decides */
+	size_t nrows = 1;
+
+	part.is_ragged = n != rule->nfields &&
+			 ragged_is(rule, n, looks && ends_empty(&plan->dialect, text, ends, n));
+	part.is_taken = !part.is_ragged || ragged_is_taken(rule, n);
+	if (looks) {
+		while (nrows < part.rows.nrows &&
+		       ends_empty(&plan->dialect, text, ends + nrows * n, n) == !part.is_ragged)
+			nrows++;
+		part.rows.nrows = nrows;
+	}
+	if (seeks_header && plan->sought.nbytes && !part.is_ragged && n + 1 >= rule->nfields)
+		part_seek_header(&part, plan, text);
+	return part;
+}
+
+/* ---- which rows are printed ---- */
+
+/* Appends a range to the kept ones, or lengthens the last. */
+static enum status keep_range(struct row_folder *f, struct row_range range)
+{
+	struct row_range *last = f->nkept > 0 ? &f->kept[f->nkept - 1] : NULL;
+
+	if (last && last->end == range.begin && last->ndelimiters == 0) {
+		last->end = range.end;
+		last->ndelimiters = range.ndelimiters;
+		return STATUS_OK;
+	}
+	TRY(ARRAY_GROW(f->kept, f->kept_capacity, f->nkept + 1));
+	f->kept[f->nkept++] = range;
+	return STATUS_OK;
+}
+
+/* Keeps a row of another number of fields than the first record's. */
+static enum status keep_uneven(struct row_folder *f, unsigned row)
+{
+	const struct row_block *b = &f->block;
+	struct row_record r = row_record_at(b->text, row_block_ends(b, row), b->stride, row_block_nfields(b),
+					    f->plan->dialect.escape);
+
+	TRY(keep_range(f, (struct row_range){r.begin, r.end, r.nlacking}));
+	return keep_range(f, (struct row_range){r.line_end, r.next, 0});
+}
+
+enum status row_folder_keep(struct row_folder *f)
+{
+	const struct row_block *b = &f->block;
+	bool is_even = b->stride == f->plan->ragged.nfields;
+	enum status status = STATUS_OK;
+
+	for (uint64_t rows = f->filter.kept; rows && status == STATUS_OK;) {
+		unsigned first = (unsigned)__builtin_ctzll(rows);
+		uint64_t behind = rows + (rows & -rows); /* without the first row's neighbours */
+		unsigned last = behind ? (unsigned)__builtin_ctzll(behind) - 1
+				       : ROW_BLOCK_NROWS - 1;
+		if (is_even)
+			status = keep_range(f, (struct row_range){row_block_ends(b, first)[-1] + 1,
+								  row_block_ends(b, last)[b->stride - 1] + 1, 0});
+		for (unsigned row = first; !is_even && row <= last && status == STATUS_OK; row++)
+			status = keep_uneven(f, row);
+		rows &= behind;
+	}
+	return status;
+}
+
+/* ---- fields ---- */
+
+/* One field of each of nrows rows: row r's is ended by ends[r x stride]. */
+struct row_fields {
+	const uint32_t *ends;
+	size_t stride, nrows;
+	bool drops_cr;
+};
 
 /* One call of rows_fold. */
 struct fold {
@@ -20,6 +222,89 @@ struct fold {
 	const char *text;
 	struct partial *out;
 };
+
+/* ---- keys ---- */
+
+/* Makes room in the cell of column c for n texts. NULL: no memory. */
+static struct keys *need_room(const struct fold *m, size_t c, size_t n, struct key_span **room)
+{
+	struct keys *keys = moments_need(&m->out->columns[c].moments, CELL_KEYS);
+
+	if (keys)
+		*room = keys_note(keys, keys_wanted_of(&m->f->plan->columns[c]), m->text, m->out->offset_bytes, n);
+	return keys && *room ? keys : NULL;
+}
+
+/* What a field is whose first byte says that it may be no key. */
+enum doubt { IS_MISSING, IS_KEY, NOT_IN_PLACE };
+
+static enum doubt settle(const struct plan *plan, const char *text, struct field_span *span)
+{
+	size_t nbytes = span->end - span->begin;
+	const char *value = field_in_place(&plan->dialect, text + span->begin, &nbytes);
+
+	if (!value)
+		return NOT_IN_PLACE;
+	if (value_is_missing(plan, 0, value, nbytes))
+		return IS_MISSING;
+	span->begin = (size_t)(value - text);
+	span->end = span->begin + nbytes;
+	return IS_KEY;
+}
+
+/* Folds fields of column c, which does not parse: counts them and, if it needs MOMENT_KEYS, notes their
+ * texts, up to the first whose text is not part of the field. *ndone: their number. Errors:
+ * STATUS_NO_MEMORY. */
+static enum status note_keys(const struct fold *m, size_t c, const struct row_fields *fields, size_t *ndone)
+{
+	struct column_partial *column = &m->out->columns[c];
+	bool counts_only = !(m->f->plan->columns[c].needs & MOMENT_KEYS);
+	struct key_span *room = NULL;
+	struct keys *keys = counts_only ? NULL : need_room(m, c, fields->nrows, &room);
+	size_t row, n = 0;
+
+	*ndone = 0;
+	if (!keys && !counts_only)
+		return STATUS_NO_MEMORY;
+	for (row = 0; m->f->has_plain_texts && row < fields->nrows; row++) {
+		struct field_span span = row_field(m->text, fields->ends + row * fields->stride, fields->drops_cr);
+		enum doubt doubt = span.begin == span.end ? IS_MISSING : IS_KEY;
+		if (doubt == IS_KEY && m->f->may_not_be_key[(unsigned char)m->text[span.begin]])
+			doubt = settle(m->f->plan, m->text, &span);
+		if (doubt == NOT_IN_PLACE && counts_only && m->f->plan->nmissing == 0)
+			doubt = IS_KEY; /* there is a quote in it, so it is not blank */
+		if (doubt == NOT_IN_PLACE)
+			break;
+		if (keys)
+			room[n] = (struct key_span){(uint32_t)span.begin, (uint32_t)span.end};
+		n += doubt == IS_KEY;
+	}
+	if (keys)
+		keys->log.nspans += n;
+	column->numbers.count += n;
+	column->nmissing += row - n;
+	*ndone = row;
+	return STATUS_OK;
+}
+
+/* Notes the texts of the fields of some of up to 64 rows, which are numbers. Errors:
+ * STATUS_NO_MEMORY. */
+static enum status note_keys_of_numbers(const struct fold *m, size_t c, const struct row_fields *fields, uint64_t rows)
+{
+	struct key_span *room;
+	struct keys *keys = need_room(m, c, (size_t)__builtin_popcountll(rows), &room);
+
+	NEED(keys);
+	for (; rows; rows &= rows - 1) {
+		const uint32_t *ends = fields->ends + (size_t)__builtin_ctzll(rows) * fields->stride;
+		struct field_span span = row_field(m->text, ends, fields->drops_cr);
+		settle(m->f->plan, m->text, &span);
+		room[0] = (struct key_span){(uint32_t)span.begin, (uint32_t)span.end};
+		room++;
+		keys->log.nspans++;
+	}
+	return STATUS_OK;
+}
 
 /* ---- a column ---- */
 
@@ -118,7 +403,7 @@ static enum status fold_converted(const struct fold *m, size_t c, const struct r
 		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
 				     numbers);
 	if (numbers && (plan->needs & MOMENT_KEYS) && status == STATUS_OK)
-		status = row_keys_note_numbers(m->f, m->text, c, fields, numbers, m->out);
+		status = note_keys_of_numbers(m, c, fields, numbers);
 	column->nmissing += (uint64_t)__builtin_popcountll(empty);
 	if (numbers)
 		note_first_number(column, field_at(m, fields, lowest(numbers)).begin);
@@ -263,7 +548,7 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 	while (status == STATUS_OK && fields.nrows > 0) {
 		size_t n = fold_numbers(m, c, &fields);
 		if (!column->parses)
-			status = row_keys_note(m->f, m->text, c, &fields, m->out, &n);
+			status = note_keys(m, c, &fields, &n);
 		fields.ends += n * fields.stride;
 		fields.nrows -= n;
 		if (n >= RUN_NROWS)
@@ -574,7 +859,7 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 
 	f->nkept = 0;
 	f->out = out;
-	row_keys_begin(f, text, nbytes);
+	f->has_plain_texts = f->keeps_keys && !f->plan->dialect.escape && !memchr(text, '\0', nbytes);
 	decimal_fold_clear(&f->fold);
 	text_folder_begin(&f->texts, text, nbytes);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "fold/key_memory.h"
 
 #define ROOM_MIN 16
@@ -131,8 +132,9 @@ static void settle_by_table(struct word_set *s, uint32_t *slots, int nbits)
 	s->n = s->nsettled = n;
 }
 
-static void swap(struct word_set *s, uint32_t i, uint32_t j)
+static void swap(void *set, size_t i, size_t j)
 {
+	struct word_set *s = set;
 	uint64_t word = s->words[i];
 
 	s->words[i] = s->words[j];
@@ -144,25 +146,18 @@ static void swap(struct word_set *s, uint32_t i, uint32_t j)
 	}
 }
 
-/* Moves the word at i, in a heap of n, down to where it belongs: the greatest is on top. */
-static void sift(struct word_set *s, uint32_t i, uint32_t n)
+static bool is_greater(const void *set, size_t i, size_t j)
 {
-	for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-		child += child + 1 < n && s->words[child + 1] > s->words[child];
-		if (s->words[child] <= s->words[i])
-			return;
-		swap(s, i, child);
-	}
+	const struct word_set *s = set;
+
+	return s->words[i] > s->words[j];
 }
 
 void word_set_settle_in_place(struct word_set *s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = s->n / 2; i-- > 0;)
-		sift(s, i, s->n);
-	for (uint32_t left = s->n; left > 1; sift(s, 0, left))
-		swap(s, 0, --left);
+	heap_sort(s, s->n, is_greater, swap);
 	for (uint32_t i = 0; i < s->n; i++)
 		keep(s, i, n > 0 && s->words[n - 1] == s->words[i] ? n - 1 : n, &n);
 	s->n = s->nsettled = n;
