@@ -48,10 +48,9 @@ struct input {
 	uint64_t device_nbytes; /* of text, which it has decoded */
 	int device_gave_up;   /* the file that it left to the CPUs; -1: none */
 
-	bool has_range; /* only this of the first file is read: */
-	struct input_range range;
 	bool has_slice; /* only this of all files is read */
 	struct input_slice slice;
+	bool begins_quoted; /* the slice begins inside quotes */
 	int nread;      /* files up to the slice's last */
 
 	struct preamble preamble; /* to skip in each file, once it has a dialect */
@@ -368,140 +367,79 @@ bool input_has_thread(const struct input *in)
 
 /* ---- a range of a plain or a BGZF file ---- */
 
-#define BLOCK_NBYTES 65536
-
-/* Reads up to a block from an offset on. start: of the text in the file. */
-static enum status read_block(int fd, off_t start, uint64_t offset, uint64_t end, char *block, size_t *nbytes,
-			      struct fault *fault)
-{
-	*nbytes = end - offset < BLOCK_NBYTES ? (size_t)(end - offset) : BLOCK_NBYTES;
-	return file_read_range(fd, start + (off_t)offset, block, *nbytes, fault);
-}
-
-enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size, char escape, uint64_t *border,
-			     struct fault *fault)
-{
-	char block[BLOCK_NBYTES], before = '\0';
-	enum status status = STATUS_OK;
-	size_t nbytes;
-
-	for (*border = size; offset < size; offset += nbytes) {
-		status = read_block(fd, start, offset, size, block, &nbytes, fault);
-		if (status != STATUS_OK)
-			return status;
-		for (const char *at = block; (at = memchr(at, '\n', nbytes - (size_t)(at - block))); at++)
-			if (!escape || (at > block ? at[-1] : before) != escape) {
-				*border = offset + (uint64_t)(at - block) + 1;
-				return status;
-			}
-		before = block[nbytes - 1];
-	}
-	return status;
-}
-
-/* The k-th of n borders in the records, which begin at first; 0 and n are their ends. */
-static enum status cut_border(const struct source *s, uint64_t first, uint64_t size, uint64_t k, uint64_t n, char escape,
-		       uint64_t *border, struct fault *fault)
-{
-	*border = k == 0 ? first : size;
-	if (k == 0 || k == n)
-		return STATUS_OK;
-	first += (uint64_t)((uint128)(size - first) * k / n);
-	if (file_find_border(s->fd, s->start, first, size, escape, border, fault) == STATUS_OK)
-		return STATUS_OK;
-	fault->file = source_name(s);
-	return fault->status;
-}
-
-/* The size as a place, if the file's blocks follow each other up to its end; 0: not. */
-static uint64_t find_end(const struct source *s)
+/* Where the text of the first file ends, as a place; 0: the file is no plain one, and its blocks do not lead to its end. */
+static uint64_t find_end(const struct source *s, bool has_blocks)
 {
 	uint64_t last;
 
+	if (!has_blocks)
+		return s->size - s->start > (off_t)s->nskipped ? (uint64_t)(s->size - s->start) : s->nskipped;
 	if (!s->packed || !s->is_plain || s->fd == STDIN_FILENO || s->state != SOURCE_OPEN || s->codec != &codec_gzip)
 		return 0;
 	return bgzf_walk_blocks(s->fd, 0, (uint64_t)s->size, &last) && last == (uint64_t)s->size ? BGZF_PLACE(last, 0) : 0;
 }
 
-/* The k-th of n borders in the records, which begin at the place first: in a block that begins at about k/n. */
-static uint64_t cut_border_of_blocks(const struct source *s, uint64_t first, uint64_t size, uint64_t k, uint64_t n, char escape)
+/* The k-th of n borders in the records, which begin at first; 0 and n are their ends. */
+static enum status cut_border(const struct source *s, const struct input_range *of, uint64_t first, uint64_t k, uint64_t n,
+			      const struct csv_dialect *dialect, uint64_t *border, struct fault *fault)
 {
-	uint64_t block = (uint64_t)BGZF_PLACE_BLOCK(first), place;
-	struct file_text text;
-	bool is_found;
+	uint64_t begin = of->has_blocks ? (uint64_t)BGZF_PLACE_BLOCK(first) : first;
+	struct text_cut cut = {.fd = s->fd, .has_blocks = of->has_blocks, .walks = true, .least = first,
+			       .start = of->has_blocks ? 0 : (uint64_t)s->start,
+			       .size = of->has_blocks ? (uint64_t)s->size : of->size};
 
+	*border = k == 0 ? first : of->size;
 	if (k == 0 || k == n)
-		return k == 0 ? first : size;
-	block += (uint64_t)((uint128)((uint64_t)s->size - block) * k / n);
-	if (!bgzf_walk_blocks(s->fd, 0, block, &block))
-		return size;
-	place = BGZF_PLACE(block, 0) > first ? BGZF_PLACE(block, 0) : first;
-	is_found = file_text_open(&text, s->path, true, place, UINT64_MAX) == STATUS_OK &&
-		   file_text_find_line(&text, escape, &place);
-	file_text_close(&text);
-	return is_found ? place : size;
+		return STATUS_OK;
+	cut.offset = begin + (uint64_t)((uint128)(cut.size - begin) * k / n);
+	fault->status = STATUS_OK;
+	if (!file_text_cut(&cut, dialect, border, fault))
+		*border = of->size;
+	if (fault->status != STATUS_OK)
+		fault->file = source_name(s);
+	return fault->status;
 }
 
-static enum status cut_range_of_blocks(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
-				       struct fault *fault)
-{
-	struct source *s = &in->sources[0];
-	uint64_t size = find_end(s), first;
-
-	if (size == 0)
-		return source_fail(s, fault, STATUS_NOT_PLAIN, 0);
-	if (!bgzf_find_text(s->fd, s->nskipped, &first))
-		return source_fail(s, fault, STATUS_READ, errno);
-	*out = (struct input_range){.has_blocks = true, .size = size};
-	out->begin = cut_border_of_blocks(s, first, size, k - 1, n, escape);
-	out->end = cut_border_of_blocks(s, first, size, k, n, escape);
-	in->range = *out;
-	in->has_range = true;
-	return STATUS_OK;
-}
-
-enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
+enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, const struct csv_dialect *dialect, struct input_range *out,
 			    struct fault *fault)
 {
 	struct source *s = &in->sources[0];
-	off_t now = s->packed || !s->is_plain || s->state != SOURCE_OPEN ? -1 : lseek(s->fd, 0, SEEK_CUR);
-	uint64_t first;
-	enum status status;
+	uint64_t first = s->nskipped;
 
 	if (!s->packed && s->at_end && s->begin == s->end) { /* it has no records */
-		*out = (struct input_range){.begin = s->nskipped, .end = s->nskipped, .size = s->nskipped};
+		*out = (struct input_range){.begin = first, .end = first, .size = first};
 		return STATUS_OK;
 	}
-	if (now < 0)
-		return cut_range_of_blocks(in, k, n, escape, out, fault);
-	first = (uint64_t)(now - s->start) - (s->end - s->begin);
-	*out = (struct input_range){.size = (uint64_t)(s->size - s->start)};
-	out->size = out->size > first ? out->size : first;
-	status = cut_border(s, first, out->size, k - 1, n, escape, &out->begin, fault);
-	if (status == STATUS_OK)
-		status = cut_border(s, first, out->size, k, n, escape, &out->end, fault);
-	in->range = *out;
-	in->has_range = status == STATUS_OK;
-	return status;
+	*out = (struct input_range){.has_blocks = s->packed || !s->is_plain || s->state != SOURCE_OPEN};
+	out->size = find_end(s, out->has_blocks);
+	if (out->size == 0)
+		return source_fail(s, fault, STATUS_NOT_PLAIN, 0);
+	if (out->has_blocks && !bgzf_find_text(s->fd, s->nskipped, &first))
+		return source_fail(s, fault, STATUS_READ, errno);
+	TRY(cut_border(s, out, first, k - 1, n, dialect, &out->begin, fault));
+	TRY(cut_border(s, out, first, k, n, dialect, &out->end, fault));
+	in->has_slice = true;
+	in->slice = (struct input_slice){.begin = k == 1 ? 0 : out->begin, .end = out->end == out->size ? UINT64_MAX : out->end};
+	return STATUS_OK;
 }
 
 void input_begin_quoted(struct input *in)
 {
-	in->range.is_quoted = true;
+	in->begins_quoted = true;
 }
 
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault)
 {
-	const struct source *s = &in->sources[range->file];
+	const struct source *s = &in->sources[0];
 	uint64_t start = range->has_blocks ? 0 : (uint64_t)s->start;
 	struct file_text text; /* the file may be closed already */
-	enum status status = file_text_open(&text, s->path, range->has_blocks, start, start + range->begin);
 
 	range->nlines_before = 0;
-	while (status == STATUS_OK && file_text_next(&text, &status))
-		range->nlines_before += count_lines(text.data, text.nbytes);
+	if (file_text_open(&text, s->path, range->has_blocks, start, start + range->begin) == STATUS_OK)
+		while (file_text_next(&text))
+			range->nlines_before += count_lines(text.data, text.nbytes);
 	file_text_close(&text);
-	return status == STATUS_OK ? status : source_fail(s, fault, status, 0);
+	return text.fault.status == STATUS_OK ? STATUS_OK : source_fail(s, fault, text.fault.status, 0);
 }
 
 /* A chunk read from a pipe, or a quarter of what the worker has room for if that is more: as much
@@ -673,27 +611,6 @@ static enum status finish_reading(struct input *in, const struct deferred *defer
 	return status;
 }
 
-/* Narrows the file to the input's range. Behind the first record of a file of blocks, offsets are counted from the place where
- * it begins, and lines from 1 on. */
-static enum status use_range(struct input *in, struct source *s, struct fault *fault)
-{
-	const struct input_range *range = &in->range;
-
-	if (range->has_blocks) {
-		TRY(source_cut_text(s, range->begin, range->end, fault));
-		if (s->cut.begin > s->cut.first) {
-			in->offset_bytes += s->cut.begin - s->nskipped;
-			s->line = 1;
-		}
-		return STATUS_OK;
-	}
-	in->offset_bytes += range->begin - (uint64_t)(s->position - s->start);
-	s->position = s->start + (off_t)range->begin;
-	s->size = s->start + (off_t)range->end;
-	s->line = range->begin > s->nskipped ? 1 : s->line; /* lines before it are not counted */
-	return STATUS_OK;
-}
-
 /* Narrows a file to what the input's slice has of it. Offsets of a file of blocks then are counted from the place where the
  * slice begins. */
 static enum status use_slice(struct input *in, struct source *s, struct fault *fault)
@@ -731,8 +648,6 @@ static enum status begin_file(struct input *in, struct source *s, struct fault *
 	if (in->headers.place)
 		TRY(in->headers.place(in->headers.context, in, in->file, &in->plan, fault));
 	source_make_ranged(s);
-	if (in->has_range)
-		TRY(use_range(in, s, fault));
 	return in->has_slice ? use_slice(in, s, fault) : STATUS_OK;
 }
 
@@ -748,7 +663,7 @@ static enum status begin_chunk(struct input *in, char *buffer, struct chunk *chu
 	in->begun = true;
 	*chunk = (struct chunk){.data = buffer, .index = in->index++, .file = in->file,
 				.offset_bytes = in->offset_bytes,
-				.first_of_file = first && !in->range.is_quoted,
+				.first_of_file = first && !in->begins_quoted,
 				.first_line = s->line, .plan = in->plan};
 	return status;
 }
@@ -929,9 +844,8 @@ static void read_chunk(struct input *in, const struct reader *reader, struct chu
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
-	if ((in->has_range && in->range.end < in->range.size) ||
-	    (in->has_slice && chunk->file == in->slice.last && in->slice.end < UINT64_MAX))
-		chunk->last_of_file = false; /* a record may go on in the next range */
+	if (in->has_slice && chunk->file == in->slice.last && in->slice.end < UINT64_MAX)
+		chunk->last_of_file = false; /* a record may go on in the next slice */
 	pthread_mutex_unlock(&in->lock);
 	if (*status == STATUS_OK)
 		*status = finish_reading(in, &deferred, chunk, reader, fault);

@@ -150,27 +150,19 @@ bool input_has_thread(const struct input *in);
 
 /* A range of a file that consists of whole lines. */
 struct input_range {
-	int file;
 	uint64_t begin, end, size; /* offsets in the file, and its size: has_blocks: places (codec/bgzf.h) */
 	bool has_blocks;           /* it is of a BGZF file */
-	bool is_quoted;            /* it begins inside a quoted field */
 	uint64_t nlines_before;    /* once input_count_before has been called */
 };
 
 /* Has only the k-th of n ranges of the first file's records be read, 1 <= k <= n; all have about the same
  * length. A border lies behind the first LF from a place on that n and the file's size give, so each run finds
- * the same, but not behind one that follows the byte escape, 0: none. A BGZF file is cut by its blocks, whose headers are all
+ * the same, but not behind one that follows the dialect's escape byte. A BGZF file is cut by its blocks, whose headers are all
  * read. After the header has been skipped.
  * Errors: STATUS_NOT_PLAIN, STATUS_READ. input_begin_quoted: the range begins inside quotes. */
-enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, char escape, struct input_range *out,
+enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, const struct csv_dialect *dialect, struct input_range *out,
 			    struct fault *fault);
 void input_begin_quoted(struct input *in);
-
-/* *border = the end of the first line that ends behind an offset, `size` if none does: behind an LF that does not
- * follow the byte escape, 0: none. Offsets begin at start in the file. Errors: STATUS_READ, STATUS_SHRANK, without
- * the file's name. */
-enum status file_find_border(int fd, off_t start, uint64_t offset, uint64_t size, char escape, uint64_t *border,
-			     struct fault *fault);
 
 /* A slice of the input: from an offset of one file up to one of the same file or a later one. 0: the whole beginning
  * of the file, UINT64_MAX: up to its end. Other offsets stand behind an LF: in a plain file, in bytes from the beginning; in

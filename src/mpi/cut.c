@@ -113,36 +113,23 @@ static struct cut_place find_place(const struct cut *c)
 	return (struct cut_place){all - before > weight(&c->files[i]) / 2 ? i + 1 : i, 0};
 }
 
-/* Moves a place within a file to the end of its line. A file that cannot be read is not cut: the rank that gets it
- * finds out why. */
-static struct cut_place to_line_end(const struct cut *c, struct cut_place b, char escape)
+/* Moves an offset within a file to the end of a line. careful: in a BGZF file, of one in blocks that all lead from the file's
+ * beginning to its end. A file that cannot be read is not cut: the rank that gets it finds out why. */
+static struct cut_place to_line_end(const struct cut *c, struct cut_place b, const struct csv_dialect *dialect, bool careful)
 {
 	const struct file_size *f = &c->files[b.file];
-	bool has_blocks = f->kind == FILE_BLOCKS;
-	struct file_text text;
-	uint64_t place;
-	bool is_found = file_text_open(&text, c->paths[b.file], has_blocks, b.offset, has_blocks ? UINT64_MAX : f->nbytes) == STATUS_OK &&
-			file_text_find_line(&text, escape, &place);
+	struct text_cut cut = {.has_blocks = f->kind == FILE_BLOCKS, .walks = careful, .offset = b.offset, .size = f->nbytes};
+	uint64_t place, last;
+	struct fault ignored;
+	bool is_found;
 
-	file_text_close(&text);
+	cut.fd = open(c->paths[b.file], O_RDONLY | O_CLOEXEC);
+	is_found = cut.fd >= 0 &&
+		   (!cut.has_blocks || !careful || (bgzf_walk_blocks(cut.fd, 0, cut.size, &last) && last == cut.size)) &&
+		   file_text_cut(&cut, dialect, &place, &ignored);
+	if (cut.fd >= 0)
+		close(cut.fd);
 	return is_found ? (struct cut_place){b.file, place} : (struct cut_place){b.file + 1, 0};
-}
-
-/* Moves an offset in a BGZF file to a block. careful: to one that follows from the file's beginning, if all do up to the
- * file's end. */
-static struct cut_place to_block(const struct cut *c, struct cut_place b, bool careful)
-{
-	uint64_t size = c->files[b.file].nbytes, block, last;
-	int fd = open(c->paths[b.file], O_RDONLY | O_CLOEXEC);
-	bool is_found = fd >= 0;
-
-	if (is_found && careful)
-		is_found = bgzf_walk_blocks(fd, 0, b.offset, &block) && bgzf_walk_blocks(fd, block, size, &last) && last == size;
-	else if (is_found)
-		is_found = bgzf_seek(fd, b.offset, size, &block);
-	if (fd >= 0)
-		close(fd);
-	return is_found ? (struct cut_place){b.file, BGZF_PLACE(block, 0)} : (struct cut_place){b.file + 1, 0};
 }
 
 /* Exchanges the ranks' borders: mine is where this rank's slice begins. */
@@ -156,20 +143,18 @@ static void gather(struct cut *c, const struct cut_place *mine)
 }
 
 /* All ranks' borders. */
-static void cut_all(struct cut *c, char escape, bool careful)
+static void cut_all(struct cut *c, const struct csv_dialect *dialect, bool careful)
 {
 	struct cut_place mine = find_place(c);
 
-	if (mine.offset > 0 && c->files[mine.file].kind == FILE_BLOCKS)
-		mine = to_block(c, mine, careful);
 	if (mine.offset > 0)
-		mine = to_line_end(c, mine, escape);
+		mine = to_line_end(c, mine, dialect, careful);
 	gather(c, &mine);
 	c->at[c->world->nranks] = (struct cut_place){c->nfiles, 0};
 }
 
-enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
-		     struct fault *fault)
+enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths,
+		     const struct csv_dialect *dialect, struct fault *fault)
 {
 	*c = (struct cut){.world = w, .paths = paths, .nfiles = npaths};
 	c->files = calloc((size_t)npaths + 1, sizeof *c->files);
@@ -177,13 +162,13 @@ enum status cut_make(struct cut *c, const struct world *w, const char *const *pa
 	if (world_any(!c->files || !c->at))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	look_at_files(c);
-	cut_all(c, escape, false);
+	cut_all(c, dialect, false);
 	return STATUS_OK;
 }
 
-void cut_again(struct cut *c, char escape)
+void cut_again(struct cut *c, const struct csv_dialect *dialect)
 {
-	cut_all(c, escape, true);
+	cut_all(c, dialect, true);
 }
 
 bool cut_is_torn(const struct cut *c)
@@ -293,14 +278,14 @@ static enum status map_text(struct worker *worker, struct file_text *text, csv_f
 	struct fault ignored;
 
 	*map = csv_full_map_identity();
-	while (status == STATUS_OK && file_text_next(text, &status)) {
+	while (status == STATUS_OK && file_text_next(text)) {
 		memcpy(chunk.data, text->data, text->nbytes);
 		chunk.nbytes = text->nbytes;
 		status = worker_cpu.map(worker, &chunk, &of_chunk, &ignored);
 		if (status == STATUS_OK)
 			*map = compose(*map, of_chunk.map);
 	}
-	return status;
+	return text->fault.status == STATUS_OK ? status : text->fault.status;
 }
 
 /* Maps a range of a file, with a worker of its own. Where that fails, the map is the identity. */
@@ -359,28 +344,6 @@ static csv_full_map map_slice(const struct cut *c, const struct query *q, const 
 
 /* ---- borders ---- */
 
-/* Finds the first record that ends in the text, which is entered in `state`, and *place of the byte behind. Returns false
- * if no record ends there. */
-static bool find_record_end(struct file_text *t, const struct csv_dialect *dialect, enum csv_state state, uint64_t *place,
-			    enum status *status)
-{
-	bool has_ended = false;
-
-	while (file_text_next(t, status)) {
-		*place = t->place;
-		if (has_ended)
-			return true;
-		for (size_t i = 0; i < t->nbytes && !has_ended; i++) {
-			state = csv_full_step(state, csv_dialect_classify(dialect, t->data[i]));
-			has_ended = t->data[i] == '\n' && state == CSV_RECORD_START;
-			*place = t->place + i + 1;
-		}
-		if (has_ended && *place < t->place + t->nbytes)
-			return true;
-	}
-	return false;
-}
-
 /* Moves a border that is in `state` to the end of its record. */
 static struct cut_place to_record_end(const struct cut *c, struct cut_place b, const char *path, enum csv_state state,
 				   const struct csv_dialect *dialect)
@@ -388,13 +351,13 @@ static struct cut_place to_record_end(const struct cut *c, struct cut_place b, c
 	bool has_blocks = c->files[b.file].kind == FILE_BLOCKS;
 	struct file_text text;
 	uint64_t place;
-	enum status status =
-		file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : c->files[b.file].nbytes);
 
-	if (status == STATUS_OK && find_record_end(&text, dialect, state, &place, &status))
-		b = (struct cut_place){b.file, place};
-	else if (status == STATUS_OK)
-		b = (struct cut_place){b.file + 1, 0};
+	if (file_text_open(&text, path, has_blocks, b.offset, has_blocks ? UINT64_MAX : c->files[b.file].nbytes) == STATUS_OK) {
+		if (file_text_find_end(&text, dialect, &state, &place))
+			b = (struct cut_place){b.file, place};
+		else if (text.fault.status == STATUS_OK)
+			b = (struct cut_place){b.file + 1, 0};
+	}
 	file_text_close(&text);
 	return b;
 }

@@ -53,16 +53,16 @@ struct cut {
 enum status cut_check_paths(const char *const *paths, int npaths, struct fault *fault);
 
 /* Cuts the files; all ranks get the same. A border is a guess: whether its LF is data in a quoted field is not known
- * yet. escape: as for input_cut_range. What c owns stays until the process ends. Errors, the same in all
+ * yet. dialect: as for input_cut_range. What c owns stays until the process ends. Errors, the same in all
  * ranks: STATUS_NO_MEMORY. */
-enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths, char escape,
-		     struct fault *fault);
+enum status cut_make(struct cut *c, const struct world *w, const char *const *paths, int npaths,
+		     const struct csv_dialect *dialect, struct fault *fault);
 
 /* Whether this rank's slice ends within a BGZF file where no block ends. Not collective. Cost: a short read for each block. */
 bool cut_is_torn(const struct cut *c);
 
 /* Cuts the files again, BGZF files only where all of their blocks from the first on lead to. Collective. */
-void cut_again(struct cut *c, char escape);
+void cut_again(struct cut *c, const struct csv_dialect *dialect);
 
 /* Whether a rank's slice has nothing; else *slice is it. */
 bool cut_slice(const struct cut *c, int rank, struct input_slice *slice);

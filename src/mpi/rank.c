@@ -46,7 +46,7 @@ bool rank_open(struct rank *r)
 	if (r->world->rank == 0 && status == STATUS_OK)
 		status = rank_open_pass(r, PASS_PART);
 	return rank_agree(r, status) && rank_agree(r, r->world->rank > 0 ? rank_open_pass(r, PASS_PART) : STATUS_OK) &&
-	       rank_agree(r, cut_make(&r->cut, r->world, o->paths, o->npaths, r->run->query.plan.dialect.escape, &r->fault));
+	       rank_agree(r, cut_make(&r->cut, r->world, o->paths, o->npaths, &r->run->query.plan.dialect, &r->fault));
 }
 
 /* ---- folding ---- */
@@ -105,7 +105,7 @@ bool rank_fold(struct rank *r)
 
 	if (world_any(is_doubtful(r, status))) {
 		if (world_any(cut_is_torn(&r->cut))) {
-			cut_again(&r->cut, r->run->query.plan.dialect.escape);
+			cut_again(&r->cut, &r->run->query.plan.dialect);
 			status = fold_again(r);
 		}
 		cut_settle(&r->cut, &r->run->query, r->run->input, &moved);

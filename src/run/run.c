@@ -367,7 +367,7 @@ enum status run_open_input(struct run *r, struct fault *fault)
 		TRY(input_share_decoding(r->input, fault));
 	TRY(query_make(&r->query, o, r->input, fault));
 	if (o->part.of) /* only a range of the file is read */
-		TRY(input_cut_range(r->input, o->part.number, o->part.of, r->query.plan.dialect.escape, &r->range, fault));
+		TRY(input_cut_range(r->input, o->part.number, o->part.of, &r->query.plan.dialect, &r->range, fault));
 	if (o->part.is_quoted)
 		input_begin_quoted(r->input);
 	TRY(prepare_printing(r, fault));
