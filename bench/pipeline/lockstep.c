@@ -14,7 +14,7 @@
 
 #include "bench/pipeline/traced_worker.h"
 #include "fold/groups.h"
-#include "io/writer.h"
+#include "io/output.h"
 
 #define NSPINS 10000 /* before a waiting thread yields: a wake-up takes as long as a step */
 

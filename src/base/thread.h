@@ -29,7 +29,7 @@ void team_join(struct team *team);
 
 /* Calls work(context) in up to nthreads threads at once, of which the caller is one, and waits for all. Where
  * the system refuses threads there are fewer: the function takes its work from a queue in the context. Signals are not
- * blocked: the threads may write to standard output (io/output_ahead.h). */
+ * blocked: the threads may write to standard output (io/output.h). */
 void team_run(size_t nthreads, void *(*work)(void *context), void *context);
 
 #endif

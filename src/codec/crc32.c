@@ -25,7 +25,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#define REDUCED UINT32_C(0xedb88320) /* P without x^32; bit 31 is x^0 */
 #define NOTHING_YET UINT32_C(0xffffffff) /* the CRC whose remainder is 0 */
 
 /* ---- any machine: zlib ---- */
@@ -207,35 +206,7 @@ uint32_t crc32_continue(uint32_t crc, const unsigned char *data, size_t nbytes)
 	return ops->run(crc, data, nbytes);
 }
 
-/* ---- two texts ---- */
-
-/* Of two polynomials modulo P; bit 31 is x^0. */
-static uint32_t product(uint32_t a, uint32_t b)
-{
-	uint32_t sum = 0;
-
-	for (unsigned k = 0; k < 32; k++) {
-		sum ^= b & (0 - (a >> 31));
-		a <<= 1;
-		b = b >> 1 ^ (REDUCED & (0 - (b & 1)));
-	}
-	return sum;
-}
-
-/* x^(8 * 2^k) modulo P for k = 0 ... 31; from 32 on they come again. */
-static const uint32_t powers_by_8[32] = {
-	0x00800000, 0x00008000, 0xedb88320, 0xb1e6b092, 0xa06a2517, 0xed627dae, 0x88d14467, 0xd7bbfe6a,
-	0xec447f11, 0x8e7ea170, 0x6427800e, 0x4d47bae0, 0x09fe548f, 0x83852d0f, 0x30362f1a, 0x7b5a9cc3,
-	0x31fec169, 0x9fec022a, 0x6c8dedc4, 0x15d6874d, 0x5fde7a4e, 0xbad90e37, 0x2e4e5eef, 0x4eaba214,
-	0xa8a472c0, 0x429a969e, 0x148d302a, 0xc40ba6d0, 0xc4e22c3c, 0x40000000, 0x20000000, 0x08000000,
-};
-
-/* The earlier text stands 8 * later_nbytes bits higher. What a CRC inverts before and behind
- * cancels out. */
 uint32_t crc32_join(uint32_t earlier, uint32_t later, uint64_t later_nbytes)
 {
-	for (unsigned k = 0; later_nbytes != 0; k++, later_nbytes >>= 1)
-		if (later_nbytes & 1)
-			earlier = product(powers_by_8[k % 32], earlier);
-	return earlier ^ later;
+	return (uint32_t)crc32_combine(earlier, later, (z_off_t)later_nbytes);
 }

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/memory_limit.h"
 #include "base/text_buffer.h"
-#include "io/writer.h"
+#include "io/output.h"
 
 #define PLACED uint64_t
 #define PLACED_NAME(name) name##_key

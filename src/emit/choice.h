@@ -23,7 +23,7 @@
 
 #include "base/status.h"
 
-struct writer; /* io/writer.h */
+struct writer; /* io/output.h */
 struct choice;
 
 /* A record that may be printed. */

@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/memory_limit.h"
-#include "io/writer.h"
+#include "io/output.h"
 
 #define IS_OPEN UINT32_MAX /* the length of a field that is not there yet */
 

@@ -20,7 +20,7 @@
 #include "fold/row_block.h"
 #include "query/plan.h"
 
-struct writer; /* io/writer.h */
+struct writer; /* io/output.h */
 
 struct lead_row {
 	size_t begin;   /* in the gathered bytes, of its parts */

@@ -36,7 +36,7 @@
 #include "emit/lead.h"
 #include "engine/chain.h"
 #include "fold/groups.h"
-#include "io/writer.h"
+#include "io/output.h"
 
 /* Chunks that may be folded while the total waits for one. The entry chain has more slots, one for
  * each thread: its threads may be a chunk ahead, and an entry must still be there when it is asked

@@ -30,20 +30,18 @@ struct input {
 	struct source *sources; /* one for each path */
 	int nsources;
 
+	struct input_setup setup;
+
 	pthread_mutex_t lock;  /* guards all below */
 	int file;              /* the current one; nsources: all were read */
 	bool begun;            /* a chunk of it was handed out */
 	uint64_t offset_bytes; /* of the next byte in the whole input, decompressed */
 	uint64_t index;        /* of the next chunk */
-	bool prompt;
-	bool in_order; /* a section's text is to fit into one chunk */
 	atomic_bool stopped;    /* set without the lock: its holder may wait for a pipe */
 
 	struct sections *sections; /* of the current file; NULL: threads do not share the decoding */
 
-	const struct device_inflate_ops *device_ops; /* NULL: no device decodes members */
 	struct device_inflate *device; /* NULL: not opened yet */
-	int device_number;
 	bool on_device;       /* it decodes a member of the current file */
 	uint64_t device_nbytes; /* of text, which it has decoded */
 	int device_gave_up;   /* the file that it left to the CPUs; -1: none */
@@ -133,7 +131,7 @@ void input_close(struct input *in)
 	pthread_mutex_destroy(&in->lock);
 	sections_close(in->sections);
 	if (in->device)
-		in->device_ops->close(in->device);
+		in->setup.device_ops->close(in->device);
 	free(in->sources);
 	free(in);
 }
@@ -211,10 +209,14 @@ enum status input_share_decoding(struct input *in, struct fault *fault)
 	return STATUS_OK;
 }
 
-void input_decode_alone(struct input *in)
+void input_set_up(struct input *in, const struct input_setup *setup)
 {
-	for (int i = 0; i < in->nsources; i++)
-		in->sources[i].shared = false;
+	in->setup = *setup;
+	in->device_gave_up = -1;
+	for (int i = 0; i < in->nsources; i++) {
+		in->sources[i].shared &= !setup->decodes_alone;
+		in->sources[i].prompt = setup->is_prompt;
+	}
 }
 
 bool input_has_long_member(const struct input *in)
@@ -227,18 +229,6 @@ uint64_t input_device_nbytes(const struct input *in)
 	return in->device_nbytes;
 }
 
-void input_use_device(struct input *in, const struct device_inflate_ops *ops, int number)
-{
-	in->device_ops = ops;
-	in->device_number = number;
-	in->device_gave_up = -1;
-}
-
-void input_keep_order(struct input *in)
-{
-	in->in_order = true;
-}
-
 bool input_has_sections(const struct input *in)
 {
 	return source_has_sections(&in->sources[in->file]);
@@ -247,13 +237,6 @@ bool input_has_sections(const struct input *in)
 bool input_leaves_blocks(const struct input *in)
 {
 	return in->file < in->nsources && source_leaves_blocks(&in->sources[in->file]);
-}
-
-void input_set_prompt(struct input *in)
-{
-	in->prompt = true;
-	for (int i = 0; i < in->nsources; i++)
-		in->sources[i].prompt = true;
 }
 
 void input_count_slice_from(struct input *in, uint64_t nlines_before)
@@ -497,7 +480,7 @@ static enum status cut_blocks(struct input *in, struct chunk *chunk, size_t capa
 
 	if (!d)
 		return source_fail(s, fault, STATUS_NO_MEMORY, 0);
-	status = source_cut(s, &d->batch, in->prompt, fault);
+	status = source_cut(s, &d->batch, in->setup.is_prompt, fault);
 	chunk->nbytes = d->batch.text_nbytes;
 	chunk->last_of_file = s->at_end;
 	if (d->batch.nbytes)
@@ -512,12 +495,12 @@ static void begin_on_device(struct input *in, size_t chunk_nbytes)
 {
 	struct source *s = &in->sources[in->file];
 
-	if (!in->device_ops || in->on_device || !in->begun || in->device_gave_up == in->file || !s->is_plain ||
+	if (!in->setup.device_ops || in->on_device || !in->begun || in->device_gave_up == in->file || !s->is_plain ||
 	    !source_splits(s))
 		return;
 	if (!in->device)
-		in->device = in->device_ops->open(in->device_number, chunk_nbytes, s->size);
-	in->on_device = in->device && source_begin_on_device(s, in->device_ops, in->device);
+		in->device = in->setup.device_ops->open(in->setup.device, chunk_nbytes, s->size);
+	in->on_device = in->device && source_begin_on_device(s, in->setup.device_ops, in->device);
 	if (!in->on_device)
 		in->device_gave_up = in->file;
 }
@@ -525,14 +508,14 @@ static void begin_on_device(struct input *in, size_t chunk_nbytes)
 /* Cuts a chunk of the text on the device. Returns false if there is no more: CPUs go on. */
 static bool cut_on_device(struct input *in, struct chunk *chunk, size_t capacity, struct device_text *text)
 {
-	if (source_cut_on_device(&in->sources[in->file], in->device_ops, in->device, capacity, text)) {
+	if (source_cut_on_device(&in->sources[in->file], in->setup.device_ops, in->device, capacity, text)) {
 		chunk->nbytes = text->nbytes;
 		in->device_nbytes += text->nbytes;
 		return true;
 	}
 	*text = (struct device_text){0};
 	in->on_device = false;
-	if (!source_end_on_device(&in->sources[in->file], in->device_ops, in->device))
+	if (!source_end_on_device(&in->sources[in->file], in->setup.device_ops, in->device))
 		in->device_gave_up = in->file;
 	return false;
 }
@@ -544,8 +527,8 @@ static enum status read_device_text(struct input *in, const struct device_text *
 	enum status status = STATUS_OK;
 
 	if (!reader->read_text || !reader->read_text(reader->worker, text, chunk))
-		status = in->device_ops->copy(text, chunk->data, fault);
-	in->device_ops->give_back(text);
+		status = in->setup.device_ops->copy(text, chunk->data, fault);
+	in->setup.device_ops->give_back(text);
 	return status;
 }
 
@@ -568,7 +551,7 @@ static enum status begin_reading(struct input *in, struct chunk *chunk, size_t c
 		status = cut_blocks(in, chunk, capacity, &deferred->blocks, fault);
 	if (status != STATUS_OK || deferred->blocks || chunk->last_of_file)
 		return status;
-	return fill_streamed(s, chunk, streamed_capacity(s, capacity), in->prompt, fault);
+	return fill_streamed(s, chunk, streamed_capacity(s, capacity), in->setup.is_prompt, fault);
 }
 
 /* Reads blocks that were left in a file, and decodes them. */
@@ -706,7 +689,7 @@ void input_stop(struct input *in)
 /* Text is usually two to eight times as long as its gzip data. */
 static size_t section_nbytes(const struct input *in, const struct reader *reader)
 {
-	size_t nbytes = in->in_order ? reader->nbytes / 4 : 2 * reader->nbytes;
+	size_t nbytes = in->setup.is_ordered ? reader->nbytes / 4 : 2 * reader->nbytes;
 
 	nbytes = nbytes > SECTION_NBYTES_MIN ? nbytes : SECTION_NBYTES_MIN;
 	return nbytes < SECTION_NBYTES ? nbytes : SECTION_NBYTES;

@@ -90,9 +90,21 @@ struct input_headers {
 };
 void input_expect_headers(struct input *in, const struct input_headers *headers);
 
-/* Has a device decode the members of plain files, as far as it can. After input_share_decoding; the CPUs decode the rest.
- * ops: not owned; number: the device's. */
-void input_use_device(struct input *in, const struct device_inflate_ops *ops, int number);
+/* How the input is read. Before the first chunk is read. All 0: as it is without. */
+struct input_setup {
+	/* Undoes input_share_decoding: for threads that read a chunk before the last one is finished. Such a thread would wait
+	 * for the turn of its section while others, which have the turns before, wait for its chunk. */
+	bool decodes_alone;
+	/* A chunk ends early where the next byte of a pipe would have to be waited for: records are printed as they come.
+	 * Otherwise chunks are filled. */
+	bool is_prompt;
+	/* Chunks are worked on in their order: each one waits for the one before. A section's text then is to fit into one. */
+	bool is_ordered;
+	/* A device decodes the members of plain files, as far as it can, and the CPUs the rest. NULL: none does. Not owned. */
+	const struct device_inflate_ops *device_ops;
+	int device; /* its number */
+};
+void input_set_up(struct input *in, const struct input_setup *setup);
 
 /* The text that it has decoded, of all files. */
 uint64_t input_device_nbytes(const struct input *in);
@@ -105,24 +117,11 @@ bool input_has_long_member(const struct input *in);
  * STATUS_NO_MEMORY. */
 enum status input_share_decoding(struct input *in, struct fault *fault);
 
-/* Undoes input_share_decoding: for threads that read a chunk before the last one is finished. Such a
- * thread would wait for the turn of its section while others, which have the turns before, wait for
- * its chunk. */
-void input_decode_alone(struct input *in);
-
-/* Says that chunks are worked on in their order: each one waits for the one before. A section's text
- * then is to fit into one chunk. */
-void input_keep_order(struct input *in);
-
 /* Whether the first file that will be read is decoded in sections. */
 bool input_has_sections(const struct input *in);
 
 /* Whether the first file that will be read has blocks that are left to the reader: see reader.h. */
 bool input_leaves_blocks(const struct input *in);
-
-/* Ends a chunk early where the next byte of a pipe would have to be waited for: records are
- * printed as they come. Otherwise chunks are filled. */
-void input_set_prompt(struct input *in);
 
 /* The length of all files that will be read if they are plain, else UINT64_MAX. */
 uint64_t input_nbytes_left(const struct input *in);

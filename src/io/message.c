@@ -98,7 +98,7 @@ static void line_catch(int number, void (*handler)(int))
 }
 
 /* A signal handler: takes the line away, and has the signal do what it did before. Only one that stops
- * the process comes back, or one that a thread is left to end (output_ahead.c). */
+ * the process comes back, or one that a thread is left to end (output.c). */
 static void line_end_and_pass_on(int number)
 {
 	int error = errno;

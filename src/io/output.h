@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.h - standard output as a stream. Records go past it, through writer.h.
+ * output.h - standard output: a stream for results, and a writer for records, which go past the stream.
  */
 #ifndef GPUSTAT_OUTPUT_H
 #define GPUSTAT_OUTPUT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/status.h"
+#include "base/text_buffer.h"
 #include "csv/dialect.h"
+#include "io/curve.h"
 
 /* Standard output, also where it is set to O_NONBLOCK, with which stdout would lose what it cannot
  * write at once. What is printed to stdout before comes before. */
@@ -25,6 +29,20 @@ bool output_field_fits(const char *text, const struct csv_dialect *dialect, bool
 /* Has what was written so far written again, by a run that writes the same bytes, and leaves those out that standard
  * output has taken. */
 void output_repeat(void);
+
+/* Records to standard output, as they are. */
+struct writer {
+	bool owes_newline;   /* what is written ends inside a line */
+	_Atomic uint64_t busy_ns; /* in which output was written; read by any thread */
+	struct curve *curve; /* takes the records in place of standard output; not owned; NULL: none */
+};
+
+/* Writes text. A file's last record may lack its LF; it gets one if anything follows.
+ * Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
+enum status writer_write(struct writer *w, struct text_buffer *text, struct fault *fault);
+
+/* Gives back disk blocks that are reserved, if any. Threads that still write wait meanwhile, and then reserve nothing. */
+void output_trim(void);
 
 /* Flushes standard output. Errors: STATUS_WRITE for this or an earlier write. */
 enum status output_flush(struct fault *fault);

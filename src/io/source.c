@@ -22,6 +22,7 @@
 #include "codec/bgzf.h"
 #include "codec/codec.h"
 #include "codec/foreign.h"
+#include "csv/quotes.h"
 #include "csv/repeated_header.h"
 
 #define PEEK_NBYTES (64 * 1024)
@@ -673,37 +674,27 @@ static enum status skip_lines(struct source *s, uint64_t nlines, struct fault *f
 
 /* ---- line ends ---- */
 
-/* The state of looking for the first LF outside of quotes. */
+/* Looks for the first LF outside of quotes. */
 struct line_search {
-	size_t at;       /* bytes looked at */
-	bool quoted;     /* at `at` */
-	bool may_quote;  /* a quote there opens a field, or goes on with one that it closed */
-	bool after_cr;   /* outside of quotes */
-	bool is_comment;
-	bool cr_ends;    /* a CR outside of quotes had another byte than LF behind it */
+	size_t at; /* bytes looked at */
+	enum csv_state state;
+	bool after_cr; /* outside of quotes; for quotes and comments it ends a line */
+	bool cr_ends;  /* a CR outside of quotes had another byte than LF behind it */
 };
 
 /* Looks on in data[0 .. nbytes). Returns whether an LF ends the first line. */
-static bool finds_lf(struct line_search *l, const char *data, size_t nbytes,
-		     const struct csv_dialect *d)
+static bool finds_lf(struct line_search *l, const char *data, size_t nbytes, const struct csv_dialect *d)
 {
 	for (; l->at < nbytes; l->at++) {
 		char c = data[l->at];
-		if (c == '\n' && !l->quoted)
+		bool is_data = csv_in_quotes(l->state) || l->state == CSV_ESCAPED;
+		if (l->after_cr)
+			l->state = CSV_RECORD_START;
+		l->state = csv_full_step(l->state, csv_dialect_classify(d, c));
+		if (c == '\n' && l->state == CSV_RECORD_START)
 			return true;
 		l->cr_ends |= l->after_cr;
-		if (l->at == 0 || l->after_cr)
-			l->is_comment = d->comment && c == d->comment;
-		l->after_cr = c == '\r' && !l->quoted;
-		if (d->escape && c == d->escape && !l->is_comment) {
-			l->at++;
-			l->may_quote = l->quoted;
-		} else if (d->quote && c == d->quote && l->may_quote && !l->is_comment) {
-			l->quoted = !l->quoted;
-		} else {
-			l->may_quote = l->quoted || l->after_cr || c == d->delimiter ||
-				       (l->may_quote && csv_dialect_classify(d, c) == CSV_BLANK);
-		}
+		l->after_cr = c == '\r' && !is_data;
 	}
 	return false;
 }
@@ -713,7 +704,7 @@ static enum status check_line_ends(struct source *s, const struct csv_dialect *d
 				   struct fault *fault)
 {
 	struct csv_dialect d = *dialect;
-	struct line_search search = {.may_quote = true};
+	struct line_search search = {.state = CSV_RECORD_START};
 	size_t nbytes = 0;
 
 	if (d.whitespace)

@@ -415,16 +415,16 @@ static bool any_reads_ahead(const struct device_choice *devices)
 void devices_set_up_input(const struct device_choice *devices, const struct plan *plan,
 			  struct input *input)
 {
-	if (any_reads_ahead(devices))
-		input_decode_alone(input);
+	struct input_setup setup = {.decodes_alone = any_reads_ahead(devices), .is_prompt = plan->emits && !plan->choice,
+				    .is_ordered = plan->emits || !input_is_repeatable(input)};
+
 #ifdef HAVE_CUDA
-	if (devices->npools && devices->pools[0].ops == &worker_gpu && input_has_long_member(input))
-		input_use_device(input, &device_inflate_gpu, devices->pools[0].setup.device);
+	if (devices->npools && devices->pools[0].ops == &worker_gpu && !setup.decodes_alone && input_has_long_member(input)) {
+		setup.device_ops = &device_inflate_gpu;
+		setup.device = devices->pools[0].setup.device;
+	}
 #endif
-	if (plan->emits && !plan->choice)
-		input_set_prompt(input);
-	if (plan->emits || !input_is_repeatable(input))
-		input_keep_order(input);
+	input_set_up(input, &setup);
 }
 
 static const char *device_name(const struct worker_pool *p, char *text, size_t nbytes)

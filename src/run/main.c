@@ -12,7 +12,6 @@
 #include "io/message.h"
 #include "io/out_file.h"
 #include "io/output.h"
-#include "io/output_ahead.h"
 #include "io/picture.h"
 #include "run/run.h"
 
@@ -86,7 +85,7 @@ int main(int argc, char **argv)
 		status = fault_complete(&fault, run_again(r, r - 1, &fault));
 	}
 	if (status != STATUS_OK) {
-		output_ahead_trim();
+		output_trim();
 		run_explain_fault(r, &fault);
 		_exit(run_message_fault(r, &fault)); /* other threads may still be inside a library */
 	}

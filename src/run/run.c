@@ -27,7 +27,6 @@
 #include "io/output.h"
 #include "io/picture.h"
 #include "io/table.h"
-#include "io/writer.h"
 #include "query/remedy.h"
 
 #define PATIENCE_MS 1000 /* with standard input, before it is said that it is waited for */
