@@ -50,6 +50,11 @@ void feed_use(struct feed *f, size_t nbytes)
 	f->begin += nbytes;
 }
 
+void feed_unuse(struct feed *f, size_t nbytes)
+{
+	f->begin -= nbytes;
+}
+
 bool feed_is_full(const struct feed *f)
 {
 	return f->end - f->begin == FEED_NBYTES;

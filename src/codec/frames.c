@@ -44,14 +44,6 @@ struct part {
 	bool good;               /* text is complete */
 };
 
-/* Where the search for the end of a part is. All 0: at the part's beginning. */
-struct walk {
-	size_t at_bytes;   /* where the next header begins: a frame's, or a block's */
-	bool inside_frame; /* the latter */
-	bool has_checksum; /* the frame */
-	bool has_nbytes;   /* ... its text's length in its header */
-};
-
 enum gathering {
 	GATHER_WHOLE, /* the part has frames enough and ends where one ends */
 	GATHER_STARVES,
@@ -80,9 +72,9 @@ struct frame_library {
 	 * STATUS_OPEN; STATUS_TRAILING if this is no frame's beginning. */
 	enum status (*run)(void *state, struct frame_span *span, bool *ended, struct fault *fault);
 
-	/* Of parts; NULL: all is decoded in order. gather moves bytes from the feed to the part, and adds to text_most_nbytes.
-	 * decode makes text, which has room for that; false: data is damaged or longer, or memory is short. */
-	enum gathering (*gather)(struct walk *walk, struct part *part, struct feed *feed);
+	/* Of parts; NULL: all is decoded in order. gather moves bytes from the feed to the part, and adds to text_most_nbytes;
+	 * *at_bytes: where the next frame begins, 0 to begin with. decode makes text, which has room for that; false: data is damaged or longer, or memory is short. */
+	enum gathering (*gather)(size_t *at_bytes, struct part *part, struct feed *feed);
 	bool (*decode)(void *state, struct part *part);
 	int nthreads_most; /* more would wait for memory */
 };
@@ -131,7 +123,7 @@ struct frames {
 	bool refused;      /* no thread could be started, or only one is wanted */
 	size_t text_nbytes; /* that was decoded in order */
 	struct part_threads *threads; /* NULL: not begun */
-	struct walk walk;    /* of the part that is gathered */
+	size_t at_bytes;     /* where the next frame begins in the part that is gathered */
 	struct part *held;   /* decoded in order: a part that was gathered, or handed in */
 	size_t offset_bytes; /* what was used of it; or of the first part's text */
 };
@@ -239,12 +231,12 @@ static enum gathering gather(struct frames *f, struct feed *feed)
 	struct part *part;
 
 	while ((part = part_to_fill(f->threads))) {
-		enum gathering result = f->library->gather(&f->walk, part, feed);
+		enum gathering result = f->library->gather(&f->at_bytes, part, feed);
 		if (result != GATHER_WHOLE)
 			return result;
 		f->threads->nput++;
 		ordered_queue_put(&f->threads->queue);
-		f->walk = (struct walk){0};
+		f->at_bytes = 0;
 	}
 	return GATHER_WHOLE;
 }
@@ -304,7 +296,7 @@ static void hold_next(struct frames *f)
 		await_first(f->threads);
 	} else if (gathered && gathered->nbytes) {
 		f->held = gathered;
-		f->walk = (struct walk){0};
+		f->at_bytes = 0;
 	}
 }
 
@@ -394,134 +386,63 @@ static void frames_close(void *state)
 
 /* ---- zstd ---- */
 
-/* A frame's length is found by walking from block header to block header (RFC 8878, 3.1.1). */
-
 #ifdef HAVE_ZSTD
 
 #define ZSTD_PART_NBYTES ((size_t)512 << 10)       /* of text: less takes a thread's start longer */
 #define ZSTD_FRAME_MOST_NBYTES ((size_t)32 << 20)  /* of text: pzstd -19 writes frames of so much */
 #define ZSTD_BLOCK_MOST_NBYTES ((size_t)128 << 10) /* of text */
-#define ZSTD_SKIPPED_MOST_NBYTES ((size_t)1 << 20)
 #define ZSTD_WINDOW_LOG_MOST 26 /* within what a stream's decoder allows */
 
-static uint32_t little_endian(const unsigned char *data, int nbytes)
+/* What a whole frame may decode to at most: as its header says, or by the number of its blocks (RFC 8878, 3.1.1). SIZE_MAX: it is
+ * not to be decoded ahead. */
+static size_t zstd_text_most(const unsigned char *frame, size_t nbytes)
 {
-	uint32_t value = 0;
+	static const unsigned char id_nbytes[] = {0, 1, 2, 4};
+	unsigned long long text_nbytes = ZSTD_getFrameContentSize(frame, nbytes);
+	bool is_skipped = (frame[0] & 0xf0) == 0x50, has_window = !(frame[4] & 0x20), is_last = false;
+	size_t at = 5 + has_window + id_nbytes[frame[4] & 3]; /* of a header that does not say how long the text is */
 
-	for (int i = nbytes - 1; i >= 0; i--)
-		value = value << 8 | data[i];
-	return value;
+	if (is_skipped)
+		return 0;
+	if (text_nbytes == ZSTD_CONTENTSIZE_ERROR || (has_window && frame[5] >> 3 > ZSTD_WINDOW_LOG_MOST - 10))
+		return SIZE_MAX;
+	if (text_nbytes == ZSTD_CONTENTSIZE_UNKNOWN)
+		for (text_nbytes = 0; !is_last && at + 3 <= nbytes; text_nbytes += ZSTD_BLOCK_MOST_NBYTES) {
+			unsigned header = frame[at] | (unsigned)frame[at + 1] << 8 | (unsigned)frame[at + 2] << 16;
+			is_last = header & 1;
+			at += 3 + ((header >> 1 & 3) == 1 ? 1 : header >> 3); /* 1: one byte, repeated */
+		}
+	return text_nbytes <= ZSTD_FRAME_MOST_NBYTES ? (size_t)text_nbytes : SIZE_MAX;
 }
 
-static bool zstd_is_skippable(const unsigned char *frame)
+static enum gathering zstd_gather(size_t *at_bytes, struct part *part, struct feed *feed)
 {
-	return (little_endian(frame, 4) & 0xfffffff0) == 0x184d2a50;
-}
-
-/* The length of a frame's header, whose first five bytes are there. */
-static size_t zstd_header_nbytes(const unsigned char *frame)
-{
-	static const unsigned char id_nbytes[] = {0, 1, 2, 4}, length_nbytes[] = {0, 2, 4, 8};
-	unsigned descriptor = frame[4];
-	bool has_window = !(descriptor & 0x20);
-	size_t length = length_nbytes[descriptor >> 6];
-
-	if (length == 0 && !has_window)
-		length = 1;
-	return 5 + has_window + id_nbytes[descriptor & 3] + length;
-}
-
-/* How many bytes the part needs to hold the rest of a block, or else the next header. */
-static size_t zstd_wanted_nbytes(const struct walk *w, const struct part *p)
-{
-	const unsigned char *header;
-
-	if (p->nbytes < w->at_bytes)
-		return w->at_bytes;
-	if (w->inside_frame)
-		return w->at_bytes + 3;
-	if (p->nbytes < w->at_bytes + 5)
-		return w->at_bytes + 5;
-	header = p->data + w->at_bytes;
-	return w->at_bytes + (zstd_is_skippable(header) ? 8 : zstd_header_nbytes(header));
-}
-
-static bool zstd_skip_frame(struct walk *w, const unsigned char *frame)
-{
-	size_t nbytes = little_endian(frame + 4, 4);
-
-	w->at_bytes += 8 + nbytes;
-	return nbytes <= ZSTD_SKIPPED_MOST_NBYTES;
-}
-
-static bool zstd_begin_frame(struct walk *w, struct part *p, const unsigned char *frame)
-{
-	unsigned long long nbytes = ZSTD_getFrameContentSize(frame, zstd_header_nbytes(frame));
-	bool has_window = !(frame[4] & 0x20);
-
-	if (nbytes == ZSTD_CONTENTSIZE_ERROR || (has_window && frame[5] >> 3 > ZSTD_WINDOW_LOG_MOST - 10))
-		return false;
-	w->has_nbytes = nbytes != ZSTD_CONTENTSIZE_UNKNOWN;
-	if (w->has_nbytes && nbytes > ZSTD_FRAME_MOST_NBYTES)
-		return false;
-	p->text_most_nbytes += w->has_nbytes ? nbytes : 0;
-	w->has_checksum = frame[4] & 4;
-	w->at_bytes += zstd_header_nbytes(frame);
-	w->inside_frame = true;
-	return true;
-}
-
-static bool zstd_pass_block(struct walk *w, struct part *p, const unsigned char *header)
-{
-	enum { RAW, RLE, COMPRESSED, RESERVED } kind = header[0] >> 1 & 3;
-	bool is_last = header[0] & 1;
-	size_t nbytes = little_endian(header, 3) >> 3;
-
-	if (kind == RESERVED || nbytes > ZSTD_BLOCK_MOST_NBYTES)
-		return false;
-	if (!w->has_nbytes)
-		p->text_most_nbytes += kind == COMPRESSED ? ZSTD_BLOCK_MOST_NBYTES : nbytes;
-	w->at_bytes += 3 + (kind == RLE ? 1 : nbytes) + (is_last && w->has_checksum ? 4 : 0);
-	w->inside_frame = !is_last;
-	return p->text_most_nbytes <= ZSTD_PART_NBYTES + ZSTD_FRAME_MOST_NBYTES &&
-	       w->at_bytes <= ZSTD_PART_NBYTES + ZSTD_FRAME_MOST_NBYTES;
-}
-
-/* Goes to the next header. False: no frame that is decoded ahead; called again, it says so again. */
-static bool zstd_walk_on(struct walk *w, struct part *p)
-{
-	const unsigned char *header = p->data + w->at_bytes;
-	struct walk before = *w;
-	size_t text_before = p->text_most_nbytes;
-
-	if (w->inside_frame ? zstd_pass_block(w, p, header)
-	    : zstd_is_skippable(header) ? zstd_skip_frame(w, header) : zstd_begin_frame(w, p, header))
-		return true;
-	*w = before;
-	p->text_most_nbytes = text_before;
-	return false;
-}
-
-/* Whether the part may end here. */
-static bool zstd_is_whole(const struct walk *w, const struct part *p)
-{
-	return !w->inside_frame && p->nbytes == w->at_bytes &&
-	       (p->text_most_nbytes >= ZSTD_PART_NBYTES || p->nbytes >= ZSTD_PART_NBYTES);
-}
-
-static enum gathering zstd_gather(struct walk *w, struct part *part, struct feed *feed)
-{
-	while (!zstd_is_whole(w, part)) {
-		size_t wanted = zstd_wanted_nbytes(w, part);
-		if (!part_take(part, feed, wanted - part->nbytes))
+	while (part->text_most_nbytes < ZSTD_PART_NBYTES && *at_bytes < ZSTD_PART_NBYTES) {
+		size_t have, nbytes, text_most;
+		const unsigned char *data = feed_data(feed, &have);
+		size_t ntaken = part->nbytes - *at_bytes; /* of the frame */
+		if (ntaken + have > ZSTD_FRAME_MOST_NBYTES)
 			return GATHER_OTHER;
-		if (part->nbytes < wanted)
-			return GATHER_STARVES;
-		/* The first bytes of a header have told how long it is. */
-		if (part->nbytes < zstd_wanted_nbytes(w, part))
-			continue;
-		if (!zstd_walk_on(w, part))
+		/* A frame that goes on behind the feed is taken piece by piece. */
+		if (ntaken > 0 && !part_take(part, feed, have))
 			return GATHER_OTHER;
+		nbytes = ntaken > 0 ? ZSTD_findFrameCompressedSize(part->data + *at_bytes, ntaken + have)
+				    : ZSTD_findFrameCompressedSize(data, have);
+		if (ZSTD_getErrorCode(nbytes) == ZSTD_error_srcSize_wrong)
+			return ntaken > 0 || part_take(part, feed, have) ? GATHER_STARVES : GATHER_OTHER;
+		if (ZSTD_isError(nbytes))
+			return GATHER_OTHER;
+		if (ntaken > 0) {
+			feed_unuse(feed, ntaken + have - nbytes);
+			part->nbytes = *at_bytes + nbytes;
+		} else if (!part_take(part, feed, nbytes)) {
+			return GATHER_OTHER;
+		}
+		text_most = zstd_text_most(part->data + *at_bytes, nbytes);
+		if (text_most == SIZE_MAX)
+			return GATHER_OTHER;
+		part->text_most_nbytes += text_most;
+		*at_bytes += nbytes;
 	}
 	return GATHER_WHOLE;
 }
@@ -629,12 +550,12 @@ static size_t bzip2_find_head(const unsigned char *data, size_t nbytes, size_t a
 }
 
 /* A head that stands there by chance makes the part bad, and all is then decoded in order. */
-static enum gathering bzip2_gather(struct walk *walk, struct part *part, struct feed *feed)
+static enum gathering bzip2_gather(size_t *at_bytes, struct part *part, struct feed *feed)
 {
 	size_t have, head;
 	const unsigned char *data = feed_data(feed, &have);
 
-	(void)walk;
+	(void)at_bytes;
 	if (part->nbytes > BZIP2_PART_NBYTES_MOST)
 		return GATHER_OTHER;
 	part->text_most_nbytes = BZIP2_PART_TEXT_NBYTES_MOST;
