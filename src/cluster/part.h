@@ -22,11 +22,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/json_text.h"
 #include "base/status.h"
-#include "cluster/part_lines.h"
 #include "engine/total.h"
+#include "fold/partial_text.h"
 #include "io/out_file.h"
 #include "query/options.h"
 #include "query/query.h"
@@ -97,6 +98,25 @@ struct file_plan {
 	struct plan plan;       /* its columns are owned */
 };
 
+/* Where a text of parts comes from: a file, which may be compressed, or a function. Nothing is owned. */
+struct part_source {
+	const char *name; /* of the file, "-" for standard input; NULL: read is called */
+	/* Reads up to nbytes. Returns how many; 0 at the end; -1 after an error, with errno set. */
+	ssize_t (*read)(void *context, char *to, size_t nbytes);
+	void *context;
+};
+
+struct part_block;
+
+#define PART_NBLOCKS 64
+
+/* Blocks to be used again, of one file or of several that one thread reads: memory that is given back and taken
+ * again is cleared anew. Zeroed but for nbytes: none. */
+struct part_blocks {
+	size_t nbytes; /* of a block, unless a line is longer */
+	struct part_block *at[PART_NBLOCKS]; /* one use of each is this; NULL: none */
+	size_t next;
+};
 /* A merge. The three are the caller's, zeroed but for options: the command line's. */
 struct merge {
 	struct options *options; /* from the first part on, the parts' query and how the command line prints it */
