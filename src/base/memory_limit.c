@@ -91,8 +91,3 @@ bool memory_was_refused(void)
 {
 	return refused;
 }
-
-void memory_forget_refusal(void)
-{
-	refused = false;
-}

@@ -33,7 +33,4 @@ void memory_give(uint64_t nbytes);
 /* Whether memory_take has returned false: STATUS_NO_MEMORY then means the limit. */
 bool memory_was_refused(void);
 
-/* Makes memory_was_refused false again: for another pass, which needs less. */
-void memory_forget_refusal(void);
-
 #endif

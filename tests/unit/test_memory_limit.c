@@ -119,8 +119,6 @@ int main(void)
 	ok(!memory_was_refused() && !memory_take(1) && memory_was_refused(), "beyond it is refused");
 	memory_give(1);
 	ok(!memory_take(2) && memory_take(1), "given back, it can be taken again");
-	memory_forget_refusal();
-	ok(!memory_was_refused(), "a refusal is forgotten");
 	ok(!memory_take(UINT64_MAX), "nothing wraps");
 	memory_give(100);
 	check_threads();
