@@ -3,7 +3,7 @@
  * device_inflate.cu - a GPU decodes the data of a gzip member for all its workers: see
  * src/codec/device_inflate.h.
  *
- *     reading threads   the file -> pinned memory -> one of two segments on the device
+ *     reading threads   the file, in stages -> pinned memory -> one of two segments on the device
  *     decoding thread   segment -> member_decode() -> one of two texts on the device
  *     input             text -> chunks; a worker copies each to its own memory, and gives the text back
  *
@@ -18,12 +18,13 @@
 #include <unistd.h>
 
 extern "C" {
+#include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "codec/device_inflate.h"
+#include "io/reader.h"
 }
 
 #include "kernels/codec/member.cuh"
-#include "kernels/worker/device_segments.cuh"
 #include "kernels/worker/gpu.h"
 #include "kernels/worker/worker.cuh"
 
@@ -37,6 +38,19 @@ extern "C" {
 #define NTRIES 4       /* each with half of the memory before */
 #define NSHORT_MAX 4   /* members that end within the first segment: with more of them, CPUs are faster */
 
+/* One thread copies 6 to 7 GB/s out of the page cache; a member of logs is decoded at 5 GB/s of packed bytes. */
+#define NREADERS 3
+#define STAGE_NBYTES ((size_t)4 << 20) /* read at once */
+
+/* Reads stage after stage of the file, and copies them up: while one is copied, the next is read. */
+struct stage_reader {
+	struct device_inflate *of;
+	pthread_t thread;
+	cudaStream_t copies;
+	cudaEvent_t copied[2];
+	struct pinned_buffer stage[2];
+};
+
 struct inflated {
 	char *data;
 	size_t nbytes, ncut;
@@ -47,12 +61,14 @@ struct inflated {
 
 struct device_inflate {
 	int device;
-	size_t capacity_nbytes, front_nbytes, text_room_nbytes;
+	size_t capacity_nbytes, front_nbytes, segment_nbytes, text_room_nbytes;
 	cudaStream_t stream;
 	struct arena memory;
-	struct segments segments;
+	unsigned char *segments[2]; /* taken in turns, each of capacity_nbytes, with room in front */
+	struct stage_reader readers[NREADERS];
+	unsigned nreaders; /* whose threads are to be joined, as the decoder's */
 	struct member member;
-	bool running; /* the thread is to be joined */
+	bool running;
 	pthread_t decoder;
 	unsigned nshort;
 
@@ -61,6 +77,7 @@ struct device_inflate {
 	off_t begin;   /* of its data, in the file ... */
 	off_t end;     /* ... which has so many bytes */
 	uint64_t skip; /* of its text */
+	struct ordered_queue stages; /* from begin to end; while threads run */
 
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
@@ -76,7 +93,7 @@ static void memory_cut(struct device_inflate *d, struct arena *a)
 {
 	for (int i = 0; i < 2; i++) {
 		unsigned char *data = arena_cut<unsigned char>(a, d->capacity_nbytes + INFLATE_PAD_NBYTES);
-		d->segments.all[i].data = data ? data + d->front_nbytes : NULL;
+		d->segments[i] = data ? data + d->front_nbytes : NULL;
 		d->texts[i].data = arena_cut<char>(a, d->text_room_nbytes);
 	}
 }
@@ -99,7 +116,7 @@ static cudaError_t reserve(struct device_inflate *d, size_t nbytes)
 		return cudaErrorMemoryAllocation;
 	d->capacity_nbytes = nbytes;
 	d->front_nbytes = nbytes / FRONT_SHARE;
-	d->segments.most_nbytes = nbytes - d->front_nbytes;
+	d->segment_nbytes = nbytes - d->front_nbytes;
 	d->text_room_nbytes = nbytes * TEXT_RATIO;
 	memory_cut(d, &measure);
 	error = gpu_checked(cudaMalloc((void **)&d->memory.base, measure.nbytes));
@@ -122,21 +139,51 @@ static cudaError_t open_streams(struct device_inflate *d)
 
 	if (error == cudaSuccess)
 		error = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
-	return gpu_checked(error == cudaSuccess ? segments_open(&d->segments, d->device) : error);
+	for (struct stage_reader *r = d->readers; r < d->readers + NREADERS && error == cudaSuccess; r++) {
+		r->of = d;
+		error = cudaStreamCreateWithFlags(&r->copies, cudaStreamNonBlocking);
+		for (int i = 0; i < 2 && error == cudaSuccess; i++) {
+			pinned_buffer_reserve(&r->stage[i], STAGE_NBYTES);
+			error = pinned_buffer_pin(&r->stage[i]);
+			if (error == cudaSuccess)
+				error = cudaEventCreateWithFlags(&r->copied[i], cudaEventDisableTiming);
+		}
+	}
+	return gpu_checked(error);
 }
 
+static void close_streams(struct device_inflate *d)
+{
+	for (struct stage_reader *r = d->readers; r < d->readers + NREADERS; r++) {
+		for (int i = 0; i < 2; i++) {
+			(void)pinned_buffer_free(&r->stage[i]);
+			if (r->copied[i])
+				(void)cudaEventDestroy(r->copied[i]);
+		}
+		if (r->copies)
+			(void)cudaStreamDestroy(r->copies);
+	}
+	if (d->stream)
+		(void)cudaStreamDestroy(d->stream);
+	(void)cudaGetLastError();
+}
+
+/* Ends what start_threads has begun, or some of it. */
 static void stop_threads(struct device_inflate *d)
 {
-	if (!d->running)
+	if (d->nreaders == 0)
 		return;
 	pthread_mutex_lock(&d->lock);
 	d->stop = true;
 	pthread_cond_broadcast(&d->changed);
 	pthread_mutex_unlock(&d->lock);
-	segments_stop(&d->segments);
-	pthread_join(d->decoder, NULL);
-	segments_end(&d->segments);
+	ordered_queue_stop(&d->stages);
+	if (d->running)
+		pthread_join(d->decoder, NULL);
 	d->running = false;
+	while (d->nreaders > 0)
+		pthread_join(d->readers[--d->nreaders].thread, NULL);
+	ordered_queue_destroy(&d->stages);
 }
 
 static void inflate_close(struct device_inflate *d)
@@ -144,10 +191,7 @@ static void inflate_close(struct device_inflate *d)
 	stop_threads(d);
 	member_close(&d->member);
 	(void)cudaFree(d->memory.base);
-	segments_close(&d->segments);
-	if (d->stream)
-		(void)cudaStreamDestroy(d->stream);
-	(void)cudaGetLastError();
+	close_streams(d);
 	if (d->fd >= 0)
 		close(d->fd);
 	pthread_mutex_destroy(&d->lock);
@@ -186,11 +230,71 @@ static struct device_inflate *inflate_open(int device, size_t chunk_nbytes, off_
 	return NULL;
 }
 
+/* ---- a reading thread ---- */
+
+/* A segment's stages, of which the last may be shorter. */
+static uint64_t stages_per_segment(const struct device_inflate *d)
+{
+	return (d->segment_nbytes + STAGE_NBYTES - 1) / STAGE_NBYTES;
+}
+
+/* The bytes of segment k. */
+static size_t nbytes_of_segment(const struct device_inflate *d, uint64_t k)
+{
+	off_t left = d->end - d->begin - (off_t)(k * d->segment_nbytes);
+
+	return left < (off_t)d->segment_nbytes ? (size_t)left : d->segment_nbytes;
+}
+
+/* Reads a stage into one of the two buffers, and launches its copy. Errors: STATUS_GPU, the file's. */
+static enum status read_stage(struct stage_reader *r, uint64_t stage, int buffer, struct fault *fault)
+{
+	const struct device_inflate *d = r->of;
+	uint64_t k = stage / stages_per_segment(d);
+	size_t at = stage % stages_per_segment(d) * STAGE_NBYTES, nbytes = nbytes_of_segment(d, k);
+	char *data = r->stage[buffer].data;
+
+	nbytes = at >= nbytes ? 0 : nbytes - at < STAGE_NBYTES ? nbytes - at : STAGE_NBYTES;
+	TRY(file_read_range(d->fd, d->begin + (off_t)(k * d->segment_nbytes + at), data, nbytes, fault));
+	GPU_TRY("copy stage",
+	    cudaMemcpyAsync(d->segments[k % 2] + at, data, nbytes, cudaMemcpyHostToDevice, r->copies));
+	GPU_TRY("copy stage", cudaEventRecord(r->copied[buffer], r->copies));
+	return STATUS_OK;
+}
+
+/* A stage is finished when it has been copied: when the thread has read another one, or there is none to read now. */
+static void *reader_main(void *argument)
+{
+	struct stage_reader *r = (struct stage_reader *)argument;
+	struct ordered_queue *q = &r->of->stages;
+	uint64_t next, last = UINT64_MAX; /* last: not finished yet; UINT64_MAX: none */
+	struct fault fault;
+	int buffer = 0;
+	bool taken;
+
+	if (cudaSetDevice(r->of->device) != cudaSuccess)
+		(void)cudaGetLastError(); /* copies will fail */
+	while ((taken = ordered_queue_take(q, last == UINT64_MAX, &next)) || last != UINT64_MAX) {
+		enum status status = taken ? read_stage(r, next, buffer, &fault) : STATUS_OK;
+		if (status != STATUS_OK)
+			ordered_queue_finish(q, next, status, &fault); /* CPUs go on */
+		if (last != UINT64_MAX) {
+			cudaError_t error = gpu_checked(cudaEventSynchronize(r->copied[buffer ^ 1]));
+			if (error != cudaSuccess)
+				gpu_fault(&fault, STATUS_GPU, "copy stage", error);
+			ordered_queue_finish(q, last, error == cudaSuccess ? STATUS_OK : STATUS_GPU, &fault);
+		}
+		last = taken && status == STATUS_OK ? next : UINT64_MAX;
+		buffer ^= 1;
+	}
+	return NULL;
+}
+
 /* ---- the decoding thread ---- */
 
 /* What lies on the device, from the next bit's word on. */
 struct region {
-	int segment;
+	uint64_t nsegments; /* that have been taken */
 	unsigned char *data; /* NULL: none yet */
 	uint32_t nbytes;
 	off_t position; /* in the file */
@@ -202,27 +306,23 @@ struct region {
 static bool next_segment(struct device_inflate *d, struct region *r)
 {
 	uint32_t first = (uint32_t)(r->bit / 32 * 4), nleft = r->nbytes - first;
-	const struct segment *s;
+	uint64_t k = r->nsegments, end = (k + 1) * stages_per_segment(d);
+	unsigned char *data = d->segments[k % 2] - nleft;
 	cudaError_t error = cudaSuccess;
 
-	if (r->last || nleft > d->front_nbytes)
-		return false;
-	s = segments_wait(&d->segments, r->segment ^ 1);
-	if (!s)
+	if (r->last || nleft > d->front_nbytes || !ordered_queue_await(&d->stages, end, end))
 		return false;
 	if (nleft > 0)
-		error = gpu_checked(cudaMemcpyAsync(s->data - nleft, r->data + first, nleft,
-						    cudaMemcpyDeviceToDevice, d->stream));
+		error = gpu_checked(cudaMemcpyAsync(data, r->data + first, nleft, cudaMemcpyDeviceToDevice, d->stream));
 	if (error == cudaSuccess)
 		error = gpu_checked(cudaStreamSynchronize(d->stream));
-	if (r->data)
-		segments_free(&d->segments);
-	r->segment ^= 1;
-	r->data = s->data - nleft;
-	r->nbytes = nleft + s->nbytes;
+	ordered_queue_release(&d->stages, k * stages_per_segment(d)); /* of the segments before */
+	r->nsegments++;
+	r->data = data;
+	r->nbytes = nleft + (uint32_t)nbytes_of_segment(d, k);
 	r->position += first;
 	r->bit %= 32;
-	r->last = s->last;
+	r->last = d->begin + (off_t)(r->nsegments * d->segment_nbytes) >= d->end;
 	return error == cudaSuccess;
 }
 
@@ -291,7 +391,7 @@ static bool decode_batch(struct device_inflate *d, struct region *r, enum member
 /* Decodes batch by batch. Returns whether the member's data has ended. */
 static bool decode_all(struct device_inflate *d)
 {
-	struct region r = {1, NULL, 0, d->begin, 0, false};
+	struct region r = {0, NULL, 0, d->begin, 0, false};
 	enum member_end how;
 
 	if (!next_segment(d, &r))
@@ -324,15 +424,22 @@ static void *decoder_main(void *argument)
 
 /* ---- the input ---- */
 
+/* All stages are there from the beginning; those of two segments may be read ahead. */
 static bool start_threads(struct device_inflate *d)
 {
-	if (!segments_begin(&d->segments, d->fd, d->begin, d->end))
-		return false;
-	d->running = thread_start(&d->decoder, decoder_main, d);
-	if (!d->running) {
-		segments_stop(&d->segments);
-		segments_end(&d->segments);
-	}
+	uint64_t nsegments = ((uint64_t)(d->end - d->begin) + d->segment_nbytes - 1) / d->segment_nbytes;
+
+	ordered_queue_init(&d->stages, 2 * stages_per_segment(d), nsegments * stages_per_segment(d), true);
+	ordered_queue_end(&d->stages);
+	while (d->nreaders < NREADERS &&
+	       thread_start(&d->readers[d->nreaders].thread, reader_main, &d->readers[d->nreaders]))
+		d->nreaders++;
+	if (d->nreaders == 0)
+		ordered_queue_destroy(&d->stages);
+	else
+		d->running = thread_start(&d->decoder, decoder_main, d);
+	if (!d->running)
+		stop_threads(d);
 	return d->running;
 }
 

@@ -12,7 +12,9 @@
 #define GPUSTAT_ORDERED_QUEUE_H
 
 #include <pthread.h>
+#ifndef __cplusplus
 #include <stdatomic.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +25,11 @@
 #define ORDERED_QUEUE_NWAITS 8
 
 struct ordered_queue {
+#ifdef __cplusplus
+	uint64_t turn; /* C++ has no _Atomic, and does not look at it */
+#else
 	_Atomic uint64_t turn; /* the first item that is not finished. Any thread may read it. */
+#endif
 	pthread_mutex_t lock;  /* guards all below, and changes of turn */
 	pthread_cond_t put;    /* an item can be taken, or none ever */
 	pthread_cond_t turned[ORDERED_QUEUE_NWAITS]; /* the turn of an item has come; by its number modulo NWAITS */
