@@ -381,7 +381,7 @@ static void describe_choice(struct pipeline_run *run, const struct pass *pass)
 		}
 #ifdef HAVE_CUDA
 		gpu_name(s->setup.device, run->gpu, sizeof run->gpu);
-		run->packs = gpu_packs(&pass->query.plan, &s->setup);
+		run->packs = s->setup.packs;
 #endif
 		run->nfeeders += s->nthreads;
 		run->gpu_chunk_nbytes = s->setup.chunk_nbytes;

@@ -25,7 +25,7 @@ void packing_init(struct worker *w, const struct worker_setup *setup)
 	struct packing *p = &w->packing;
 	size_t piece = setup->chunk_nbytes / PIECES_PER_CHUNK / 64 * 64;
 
-	p->wanted = gpu_packs(w->plan, setup);
+	p->wanted = setup->packs && w->folds_columns;
 	if (!p->wanted)
 		return;
 	p->letters = nibble_letters(w->plan->dialect.delimiter);

@@ -43,7 +43,7 @@ struct chunk_map {
 struct worker_setup {
 	size_t chunk_nbytes; /* the longest chunk */
 	int device;          /* number of the GPU, from 0; a CPU ignores it */
-	int nreaders;        /* threads that read plain files for the device; 0 if the files are not plain */
+	bool packs;          /* text is packed on its way to the device, where it can be: plain files */
 	bool unpacks;        /* the device decodes compressed input: its blocks, or for all workers its members */
 	uint64_t input_nbytes; /* of all of the input's text, or about so many; 0: not known */
 	uint64_t nrecords;     /* there, likewise */

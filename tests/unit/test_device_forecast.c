@@ -2,7 +2,7 @@
  *
  * test_device_forecast.c - whether a GPU alone surely ends sooner, told from the plan, the sizes and the text's beginning.
  */
-#include "run/device_forecast.h"
+#include "run/device_choice.h"
 
 #include <string.h>
 
