@@ -21,7 +21,8 @@
 #define N_MAX ((uint64_t)64 << 20)
 #define KEY_NBYTES_MAX 24u
 #define TEXT_PAD_NBYTES 16
-#define SHIPPED_NWORDS 5     /* of a group without its key: offset, records, count, two of the sum */
+#define SHIPPED_CELL (sizeof(struct group) / sizeof(uint64_t)) /* a count and a sum; its excess follows */
+#define SHIPPED_NWORDS (SHIPPED_CELL + 3)
 #define SHIPPED_KEY_NWORDS 3
 #define SHIPPED_NVAIN ((uint64_t)1 << 19) /* groups made in vain: as many as there are threads at once, all with one key */
 #define SHIPPED_CAPACITY 1024 /* of the list of exceptions, which stays empty */
@@ -230,7 +231,7 @@ static cudaError_t shipped_open_table(struct shipped *p, uint32_t ngroups)
 	t->hash_mask = UINT64_MAX;
 	t->layout.ncolumns = t->layout.nkeys = 1;
 	t->layout.nwords = SHIPPED_NWORDS;
-	t->layout.columns[0] = {0, 2, 0, true};
+	t->layout.columns[0] = {0, SHIPPED_CELL, SHIPPED_CELL + 2, 0, true};
 	t->layout.seed[0] = UINT64_C(0x0123456789abcdef);
 	t->layout.seed[1] = UINT64_C(0xfedcba9876543210);
 	CHECK(device_array(&t->slots, GROUP_TABLE_NPARTS * t->part_nslots));
@@ -321,9 +322,13 @@ static cudaError_t shipped_found(const struct shipped &p, const struct records *
 	for (uint32_t part = 0; error == cudaSuccess && part < GROUP_TABLE_NPARTS; part++) {
 		const uint64_t *at = words + (group_part_words(t, part) - t.words);
 		const uint64_t *end = at + group_part_nwords(t, control, part);
-		for (; at < end && found->n < r->ngroups; at += SHIPPED_NWORDS + ((at[1] >> 32) + 7) / 8)
-			if ((uint32_t)at[1] > 0)
-				found->groups[found->n++] = {record_at(r, at[0]), (uint32_t)at[2], at[3] + (at[4] << 32)};
+		for (; at < end && found->n < r->ngroups; at += group_words_count(&t.layout, (const struct group *)at)) {
+			const struct group *g = (const struct group *)at;
+			const struct group_cell *cell = (const struct group_cell *)(at + SHIPPED_CELL);
+			if (g->nrecords > 0)
+				found->groups[found->n++] = {record_at(r, g->first), (uint32_t)cell->count_scale,
+							     (uint64_t)cell->sum};
+		}
 	}
 	free(words);
 	return error;

@@ -7,6 +7,13 @@
  * their applications", CMU-CS-90-190, 1990).
  */
 #include "kernels/emit/emission.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
 #include "kernels/csv/number_text.cuh"
 
 #define EMISSION_NTHREADS 256
@@ -21,93 +28,133 @@ static uint32_t nblocks_of(uint32_t nrecords)
 	return nrecords / EMISSION_NTHREADS + (nrecords % EMISSION_NTHREADS != 0);
 }
 
-/* ---- totals ---- */
+/* ---- the order ---- */
 
-/* Rescales every number to one scale; other values become the identity. */
+static cudaError_t sort(void *scratch, size_t *nbytes, const struct emission_order &o, uint32_t n, cudaStream_t stream)
+{
+	int nbits = 1; /* a pass for each 8 bits of the groups' number, so few groups take one */
+
+	while (nbits < 32 && o.ngroups >> nbits)
+		nbits++;
+	return cub::DeviceRadixSort::SortPairs(scratch, *nbytes, o.groups, o.sorted, o.numbers, o.records, n, 0, nbits,
+					       stream);
+}
+
+/* Numbers the groups, in their first words. */
 __global__ static void __launch_bounds__(EMISSION_NTHREADS)
-lift_numbers(struct field_table table, uint32_t nrecords, struct emission_column column,
-	     int128 identity)
+number_groups(const __grid_constant__ struct emission_order o)
+{
+	uint32_t g = thread_row();
+
+	if (g < o.ngroups)
+		o.words[o.begins[g]] = g;
+}
+
+/* Finds each record's group. */
+__global__ static void __launch_bounds__(EMISSION_NTHREADS)
+find_groups(struct field_table table, uint32_t nrecords, const __grid_constant__ struct emission_order o)
 {
 	uint32_t r = thread_row();
+	size_t at = field_at(table, o.first_key, r);
 
 	if (r >= nrecords)
 		return;
-	unsigned code = table.code[field_at(table, column.column, r)];
-	bool is_number = code < FIELD_NCODES_NUMBER;
-	int128 x = table.significand[field_at(table, column.column, r)];
-	if (is_number)
-		(void)decimal_rescale(&x, column.scale - (int)code); /* fits: see emission.cuh */
-	column.totals[r] = is_number ? x : identity;
-	if (column.scales)
-		column.scales[r] = is_number ? (int32_t)code : 0;
+	o.groups[r] = table.code[at] == FIELD_ABSENT ? o.ngroups : (uint32_t)o.words[table.significand[at] - 1];
+	o.numbers[r] = r;
 }
 
-/* 1 for every number. */
-__global__ static void __launch_bounds__(EMISSION_NTHREADS)
-flag_numbers(struct field_table table, uint32_t nrecords, struct emission_column column)
+cudaError_t emission_order_launch(const struct emission &e, cudaStream_t stream)
 {
-	uint32_t r = thread_row();
-
-	if (r < nrecords)
-		column.counts[r] = table.code[field_at(table, column.column, r)] <
-				   FIELD_NCODES_NUMBER;
-}
-
-/* Scans an array where it is. */
-template <class F>
-static cudaError_t scan_in_place(const struct scan_shape *shape, struct scan_memory *memory,
-				 typename F::value *values, uint32_t n, bool exclusive,
-				 cudaStream_t stream)
-{
-	return scan_launch<F>(shape, memory, {values, values, n, NULL, NULL, exclusive}, stream);
-}
-
-int128 emission_identity(enum new_column_kind kind)
-{
-	if (kind == NEW_MIN)
-		return scan_min_i128::identity();
-	return kind == NEW_MAX ? scan_max_i128::identity() : 0;
-}
-
-static cudaError_t scan_totals(const struct emission_column &c, struct emission_scans *scans,
-			       uint32_t n, cudaStream_t stream)
-{
-	if (c.kind == NEW_MIN)
-		return scan_in_place<scan_min_i128>(&scans->min_i128, &scans->memory, c.totals, n,
-						    c.exclusive, stream);
-	if (c.kind == NEW_MAX)
-		return scan_in_place<scan_max_i128>(&scans->max_i128, &scans->memory, c.totals, n,
-						    c.exclusive, stream);
-	return scan_in_place<scan_sum_i128>(&scans->sum_i128, &scans->memory, c.totals, n,
-					    c.exclusive, stream);
-}
-
-cudaError_t emission_total_launch(const struct emission &e, const struct emission_column &c,
-				  struct emission_scans *scans, cudaStream_t stream)
-{
-	uint32_t n = e.nrecords;
+	const struct emission_order &o = e.order;
+	size_t nbytes = e.scratch_nbytes;
 	cudaError_t error;
 
-	if (c.kind == NEW_BYTE_OFFSET || n == 0)
-		return cudaSuccess;
-	if (c.kind == NEW_COUNT || c.kind == NEW_OFFSET) {
-		flag_numbers<<<nblocks_of(n), EMISSION_NTHREADS, 0, stream>>>(e.table, n, c);
-		error = cudaGetLastError();
-		return error != cudaSuccess ? error
-					    : scan_in_place<scan_sum_u32>(&scans->sum_u32,
-									  &scans->memory, c.counts,
-									  n, c.exclusive, stream);
-	}
-	lift_numbers<<<nblocks_of(n), EMISSION_NTHREADS, 0, stream>>>(e.table, n, c,
-								     emission_identity(c.kind));
+	if (o.ngroups > 0)
+		number_groups<<<nblocks_of(o.ngroups), EMISSION_NTHREADS, 0, stream>>>(o);
+	find_groups<<<nblocks_of(e.nrecords), EMISSION_NTHREADS, 0, stream>>>(e.table, e.nrecords, o);
 	error = cudaGetLastError();
-	if (error == cudaSuccess)
-		error = scan_totals(c, scans, n, stream);
-	/* The identity INT32_MIN, the exclusive maximum of no numbers, is below scale_before. */
-	if (error == cudaSuccess && c.scales)
-		error = scan_in_place<scan_max_i32>(&scans->max_i32, &scans->memory, c.scales, n,
-						    c.exclusive, stream);
-	return error;
+	return error == cudaSuccess ? sort(e.scratch, &nbytes, o, e.nrecords, stream) : error;
+}
+
+/* ---- totals ---- */
+
+/* The i-th record in the order, and its group. */
+struct record_in_order {
+	const uint32_t *records;
+	__host__ __device__ uint32_t operator()(uint32_t i) const { return records ? records[i] : i; }
+};
+struct group_in_order {
+	const uint32_t *sorted;
+	__host__ __device__ uint32_t operator()(uint32_t i) const { return sorted ? sorted[i] : 0; }
+};
+struct same_group {
+	__host__ __device__ bool operator()(uint32_t a, uint32_t b) const { return a == b; }
+};
+
+/* What the i-th record in the order adds to a column: its number at the column's scale, or 1 for it; or that number's scale. */
+struct value_in_order {
+	struct field_table table;
+	enum new_column_kind kind;
+	uint32_t column;
+	int scale;
+	bool is_scale;
+	int128 none; /* for other values than numbers */
+	struct record_in_order order;
+
+	__host__ __device__ int128 operator()(uint32_t i) const
+	{
+		size_t at = (size_t)column * table.stride + order(i);
+		unsigned code = table.code[at];
+		int128 x;
+
+		if (code >= FIELD_NCODES_NUMBER)
+			return none;
+		if (is_scale || kind == NEW_COUNT || kind == NEW_OFFSET)
+			return is_scale ? code : 1;
+		x = table.significand[at];
+		(void)decimal_rescale(&x, scale - (int)code); /* fits: see emission.cuh */
+		return x;
+	}
+};
+
+struct total_of {
+	enum new_column_kind kind;
+	__host__ __device__ int128 operator()(int128 a, int128 b) const
+	{
+		return kind == NEW_MIN ? (b < a ? b : a) : kind == NEW_MAX ? (b > a ? b : a) : a + b;
+	}
+};
+
+/* Scans the records' values, group by group in the order, and puts the results at the records. scratch: NULL: sets *nbytes. */
+template <class T>
+static cudaError_t scan(void *scratch, size_t *nbytes, const struct emission &e, const struct value_in_order &of, bool exclusive,
+			T *results, cudaStream_t stream)
+{
+	const thrust::counting_iterator<uint32_t> first(0);
+	auto groups = thrust::make_transform_iterator(first, group_in_order{e.order.sorted});
+	auto values = thrust::make_transform_iterator(first, of);
+	auto at = thrust::make_permutation_iterator(results, thrust::make_transform_iterator(first, of.order));
+	const struct total_of total = {of.is_scale ? NEW_MAX : of.kind};
+
+	if (exclusive)
+		return cub::DeviceScan::ExclusiveScanByKey(scratch, *nbytes, groups, values, at, total, of.none,
+							   e.nrecords, same_group(), stream);
+	return cub::DeviceScan::InclusiveScanByKey(scratch, *nbytes, groups, values, at, total, e.nrecords, same_group(),
+						   stream);
+}
+
+cudaError_t emission_total_launch(const struct emission &e, const struct emission_column &c, cudaStream_t stream)
+{
+	struct value_in_order of = {e.table, c.kind, c.column, c.scale, false, emission_identity(c.kind), {e.order.records}};
+	size_t nbytes = e.scratch_nbytes;
+	cudaError_t error;
+
+	if (c.kind == NEW_BYTE_OFFSET || e.nrecords == 0)
+		return cudaSuccess;
+	error = scan(e.scratch, &nbytes, e, of, c.exclusive, c.totals, stream);
+	of.is_scale = true;
+	of.none = 0; /* not larger than the scale before */
+	return error == cudaSuccess && c.scales ? scan(e.scratch, &nbytes, e, of, c.exclusive, c.scales, stream) : error;
 }
 
 /* ---- one field of one row ---- */
@@ -128,29 +175,13 @@ static __device__ int128 without_zeros(int128 x, int nzeros)
 	return x / divisor;
 }
 
-/* The total before the chunk: of all records, or of those of the row's group. */
-static __device__ struct emission_carry carry_of(const struct emission &e, const struct emission_column &c, uint32_t r)
-{
-	if (c.carries)
-		return c.carries[e.groups[r]];
-	return {c.carry, c.scale_before};
-}
-
 /* The total up to the row, at the largest scale so far: the division leaves no remainder. */
-static __device__ struct shown show_total(const struct emission &e, const struct emission_column &c, uint32_t r)
+static __device__ struct shown show_total(const struct emission_column &c, const struct emission_carry &before, uint32_t r)
 {
-	struct emission_carry before = carry_of(e, c, r);
-	int128 in_chunk = c.totals[r], total;
+	int128 total = total_of{c.kind}(before.total, c.totals[r]);
 	int scale = c.scale;
 
-	if (c.kind == NEW_SUM)
-		total = before.total + in_chunk;
-	else if (c.kind == NEW_MIN)
-		total = scan_min_i128::combine(before.total, in_chunk);
-	else
-		total = scan_max_i128::combine(before.total, in_chunk);
-	if ((c.kind == NEW_MIN && total == scan_min_i128::identity()) ||
-	    (c.kind == NEW_MAX && total == scan_max_i128::identity()))
+	if (c.kind != NEW_SUM && total == emission_identity(c.kind))
 		return {0, 0, true};
 	if (c.scales)
 		scale = c.scales[r] > before.scale ? c.scales[r] : before.scale;
@@ -162,26 +193,18 @@ static __device__ struct shown show_total(const struct emission &e, const struct
 static __device__ struct shown show(const struct emission &e, const struct emission_column &c,
 				    uint32_t r)
 {
-	bool is_empty;
-
+	if (c.kind == NEW_BYTE_OFFSET)
+		return {c.carry.total + record_begin(e.records, r), 0, false};
+	const struct emission_carry &before = c.carries ? c.carries[e.order.groups[r]] : c.carry;
 	switch (c.kind) {
-	case NEW_BYTE_OFFSET:
-		return {c.carry + record_begin(e.records, r), 0, false};
 	case NEW_COUNT:
-		return {carry_of(e, c, r).total + (c.totals ? c.totals[r] : c.counts[r]), 0, false};
+		return {before.total + c.totals[r], 0, false};
 	case NEW_OFFSET:
-		is_empty = e.table.code[field_at(e.table, c.column, r)] >= FIELD_NCODES_NUMBER;
-		return {c.carry + c.counts[r], 0, is_empty};
-	case NEW_SUM:
-	case NEW_MIN:
-	case NEW_MAX:
-		break;
-	case NEW_MEAN: /* CPUs print these: src/run/beyond_gpus.c */
-	case NEW_VAR:
-	case NEW_STDDEV:
-		break;
+		return {before.total + c.totals[r], 0,
+			e.table.code[field_at(e.table, c.column, r)] >= FIELD_NCODES_NUMBER};
+	default: /* sums, minima, maxima; CPUs print all else: src/run/beyond_gpus.c */
+		return show_total(c, before, r);
 	}
-	return show_total(e, c, r);
 }
 
 /* ---- places ---- */
@@ -203,9 +226,9 @@ measure(struct emission e, uint64_t *nbytes_of_row)
 	uint32_t r = thread_row();
 	uint64_t nbytes = 0;
 
-	if (r >= e.nrecords)
+	if (r > e.nrecords)
 		return;
-	if (row_is_kept(e, r)) {
+	if (r < e.nrecords && row_is_kept(e, r)) {
 		uint32_t begin = e.only ? record_text_end(e.records, e.text.data, r)
 					: record_begin(e.records, r);
 		nbytes = record_end(e.records, r) - begin;
@@ -218,17 +241,38 @@ measure(struct emission e, uint64_t *nbytes_of_row)
 	nbytes_of_row[r] = nbytes;
 }
 
-cudaError_t emission_place_launch(const struct emission &e, struct emission_scans *scans,
-				  uint64_t *places, uint64_t *output_nbytes, cudaStream_t stream)
+/* The sums of so many lengths, where they are. scratch: NULL: sets *nbytes. */
+static cudaError_t add_up(void *scratch, size_t *nbytes, uint64_t *lengths, uint32_t n, cudaStream_t stream)
 {
-	measure<<<nblocks_of(e.nrecords), EMISSION_NTHREADS, 0, stream>>>(e, places);
-	cudaError_t error = cudaGetLastError();
+	return cub::DeviceScan::ExclusiveSum(scratch, *nbytes, lengths, lengths, n, stream);
+}
 
-	if (error != cudaSuccess)
-		return error;
-	return scan_launch<scan_sum_u64>(&scans->sum_u64, &scans->memory,
-					 {places, places, e.nrecords, NULL, output_nbytes, true},
-					 stream);
+cudaError_t emission_place_launch(const struct emission &e, uint64_t *places, cudaStream_t stream)
+{
+	size_t nbytes = e.scratch_nbytes;
+
+	measure<<<nblocks_of(e.nrecords + 1), EMISSION_NTHREADS, 0, stream>>>(e, places);
+	cudaError_t error = cudaGetLastError();
+	return error == cudaSuccess ? add_up(e.scratch, &nbytes, places, e.nrecords + 1, stream) : error;
+}
+
+size_t emission_scratch_nbytes(uint32_t n)
+{
+	struct emission e = {};
+	size_t nbytes[6] = {}, most = 0;
+
+	e.nrecords = n;
+	e.order.ngroups = UINT32_MAX;
+	if (sort(NULL, &nbytes[0], e.order, n, NULL) != cudaSuccess ||
+	    add_up(NULL, &nbytes[1], NULL, n + 1, NULL) != cudaSuccess)
+		return SIZE_MAX;
+	for (int exclusive = 0; exclusive < 2; exclusive++)
+		if (scan<int128>(NULL, &nbytes[2 + exclusive], e, {}, exclusive, NULL, NULL) != cudaSuccess ||
+		    scan<int32_t>(NULL, &nbytes[4 + exclusive], e, {}, exclusive, NULL, NULL) != cudaSuccess)
+			return SIZE_MAX;
+	for (size_t needed : nbytes)
+		most = needed > most ? needed : most;
+	return most;
 }
 
 /* ---- text ---- */
@@ -260,21 +304,19 @@ static __device__ void warp_copy(char *__restrict__ to, const char *__restrict__
 /* A thread writes the new columns of a row; the warp then copies its 32 records, one after the
  * other. */
 __global__ static void __launch_bounds__(EMISSION_NTHREADS)
-write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nbytes, char *output,
-	   uint64_t room_nbytes)
+write_rows(struct emission e, const uint64_t *places, char *output, uint64_t room_nbytes)
 {
 	uint32_t r = thread_row();
 	uint32_t begin = 0, nbytes = 0;
 	uint64_t place = 0;
 
-	if (*output_nbytes > room_nbytes)
+	if (places[e.nrecords] > room_nbytes)
 		return;
 
 	/* 1. The new columns. A row that is kept has at least a byte, its LF. */
 	if (r < e.nrecords) {
 		place = places[r];
-		uint64_t next = r + 1 < e.nrecords ? places[r + 1] : *output_nbytes;
-		if (next > place) {
+		if (places[r + 1] > place) {
 			uint32_t text_end = record_text_end(e.records, e.text.data, r);
 			begin = record_begin(e.records, r);
 			nbytes = e.only ? 0 : text_end - begin;
@@ -290,35 +332,9 @@ write_rows(struct emission e, const uint64_t *places, const uint64_t *output_nby
 	}
 }
 
-cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places,
-				  const uint64_t *output_nbytes, char *output,
-				  uint64_t room_nbytes, cudaStream_t stream)
+cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places, char *output, uint64_t room_nbytes,
+				  cudaStream_t stream)
 {
-	write_rows<<<nblocks_of(e.nrecords), EMISSION_NTHREADS, 0, stream>>>(
-		e, places, output_nbytes, output, room_nbytes);
+	write_rows<<<nblocks_of(e.nrecords), EMISSION_NTHREADS, 0, stream>>>(e, places, output, room_nbytes);
 	return cudaGetLastError();
-}
-
-/* ---- the scans ---- */
-
-cudaError_t emission_scans_choose(struct emission_scans *s)
-{
-	cudaError_t error = cudaSuccess;
-
-#define CHOOSE(fold)                                                   \
-	if (error == cudaSuccess)                                      \
-		error = scan_shape_choose<scan_##fold>(&s->fold);
-	SCAN_FOLDS(CHOOSE)
-	return error;
-}
-
-size_t emission_scans_nbytes(const struct emission_scans *s, uint64_t n)
-{
-#define NEEDED(fold) scan_memory_nbytes<scan_##fold>(&s->fold, n),
-	const size_t needed[] = {SCAN_FOLDS(NEEDED)};
-	size_t most = 0;
-
-	for (size_t nbytes : needed)
-		most = nbytes > most ? nbytes : most;
-	return most;
 }

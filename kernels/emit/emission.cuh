@@ -6,11 +6,13 @@
  * once, by scans: of values, for the totals; of scales, since a row prints with the largest scale
  * so far; and of the lengths of the rows, for their places.
  *
- *     emission_total_launch    for each new column: fields  -> totals up to each record
- *     emission_place_launch    record, totals               -> where each row begins
- *     emission_write_launch    record, totals, places       -> the text
+ *     emission_order_launch    with groups: those that the fold found  -> the records, sorted by group
+ *     emission_total_launch    for each new column: fields             -> totals up to each record, in its group
+ *     emission_place_launch    record, totals                          -> where each row begins
+ *     emission_write_launch    record, totals, places                  -> the text
  *
- * Totals have 128 bits, at one scale for the whole chunk. The caller must know that they fit.
+ * Totals have 128 bits, at one scale for the whole chunk. The caller must know that they fit. Records without groups are one
+ * group. The scans and the sort are CUB's: the bus bounds a run that prints (docs/pipeline.md).
  */
 #ifndef GPUSTAT_EMISSION_CUH
 #define GPUSTAT_EMISSION_CUH
@@ -24,29 +26,35 @@ extern "C" {
 }
 
 #include "kernels/csv/fields.cuh"
-#include "kernels/scan/scan.cuh"
 
-/* The total of a group before the chunk. */
+/* The total before the chunk, of all records or of a group's. */
 struct emission_carry {
-	int128 total; /* at the column's scale; or the identity */
+	int128 total; /* at the column's scale; or the identity. NEW_BYTE_OFFSET: the chunk's offset in the input */
 	int32_t scale; /* the largest so far */
 };
 
-/* One new column. n: the chunk's records. All pointers: device memory, 16-byte aligned; NULL if not
- * needed. */
+/* One new column. n: the chunk's records. All pointers: device memory; NULL if not needed. */
 struct emission_column {
 	enum new_column_kind kind;
 	uint32_t column; /* of the field table; not for NEW_BYTE_OFFSET */
 	bool exclusive;
-	int scale;       /* of carry and of totals: the largest of carry and chunk */
-	int scale_before; /* of the total before the chunk */
-	int128 carry;    /* the total before the chunk, or the identity. NEW_BYTE_OFFSET: the
-			  * chunk's offset in the input. */
-	const struct emission_carry *carries; /* by group, in place of carry and scale_before; NULL: no groups */
-	int128 *totals;   /* n, for NEW_SUM, NEW_MIN, NEW_MAX, by group NEW_COUNT: without carry */
-	int32_t *scales;  /* n, for the first three, if scale > scale_before, or by group > 0: the largest in the
-			   * chunk */
-	uint32_t *counts; /* n, for NEW_COUNT, NEW_OFFSET: without carry */
+	int scale; /* of carry and of totals: the largest of carry and chunk */
+	struct emission_carry carry;
+	const struct emission_carry *carries; /* by group, in place of carry, but for NEW_BYTE_OFFSET; NULL: no groups */
+	int128 *totals;  /* n, but for NEW_BYTE_OFFSET: without carry */
+	int32_t *scales; /* n, for NEW_SUM, NEW_MIN, NEW_MAX, if scale is larger than before: the largest in the chunk */
+};
+
+/* The records by group. All pointers: device memory; NULL: no groups. */
+struct emission_order {
+	const uint32_t *begins; /* ngroups: where the words of each group begin, the first of which is overwritten */
+	uint64_t *words;        /* of the chunk's groups: src/fold/group_words.h */
+	uint32_t first_key;     /* column of the field table, of which group_find has made such places, from 1 on */
+	uint32_t ngroups;
+	uint32_t *groups;  /* n: each record's group; ngroups: it has none, and is not printed */
+	uint32_t *sorted;  /* n: the same, ascending */
+	uint32_t *numbers; /* n: for the sort */
+	uint32_t *records; /* n: the records in that order, those of a group in the input's */
 };
 
 /* A chunk that is printed. */
@@ -61,43 +69,37 @@ struct emission {
 			       * EMISSION_KEEPS: `ragged` alone decides */
 	struct ragged_rule ragged;
 	bool only;            /* without the record's own text */
-	const uint32_t *groups; /* nrecords: of carries; NULL: no groups */
+	struct emission_order order;
+	void *scratch; /* device memory, of scratch_nbytes */
+	size_t scratch_nbytes;
 };
 #define EMISSION_KEEPS UINT32_MAX
 
-/* The shapes of the scans on the device, and their memory. */
-struct emission_scans {
-#define SHAPE(fold) struct scan_shape fold;
-	SCAN_FOLDS(SHAPE)
-#undef SHAPE
-	struct scan_memory memory;
-};
-
-/* Chooses the shapes for the current device. Errors: scan_shape_choose's. */
-cudaError_t emission_scans_choose(struct emission_scans *scans);
-
-/* Bytes that scan_memory_open wants for chunks of up to nrecords records. */
-size_t emission_scans_nbytes(const struct emission_scans *scans, uint64_t nrecords);
+/* Bytes of scratch for n records; SIZE_MAX: the runtime's failure. */
+size_t emission_scratch_nbytes(uint32_t n);
 
 /* The identity of NEW_MIN's or NEW_MAX's totals, as carry; 0 for the others. */
-int128 emission_identity(enum new_column_kind kind);
+HD int128 emission_identity(enum new_column_kind kind)
+{
+	if (kind == NEW_MIN)
+		return (int128)(~(uint128)0 >> 1);
+	return kind == NEW_MAX ? (int128)((uint128)1 << 127) : 0;
+}
 
-/* Computes the totals of one new column, given in host memory; e.columns is not used. Launches up
- * to three kernels on stream, and does not wait. Errors: theirs. */
-cudaError_t emission_total_launch(const struct emission &e, const struct emission_column &column,
-				  struct emission_scans *scans, cudaStream_t stream);
+/* Sorts the records by group. Launches some kernels on stream, and does not wait. Errors: theirs. */
+cudaError_t emission_order_launch(const struct emission &e, cudaStream_t stream);
 
-/* Finds the rows' places. places: nrecords offsets in the output, device memory, 16-byte aligned;
- * *output_nbytes: the output's length, device memory.
- * Launches two kernels on stream, and does not wait. Errors: theirs. */
-cudaError_t emission_place_launch(const struct emission &e, struct emission_scans *scans,
-				  uint64_t *places, uint64_t *output_nbytes, cudaStream_t stream);
+/* Computes the totals of one new column, given in host memory; e.columns is not used. Launches some kernels on stream, and
+ * does not wait. Errors: theirs. */
+cudaError_t emission_total_launch(const struct emission &e, const struct emission_column &column, cudaStream_t stream);
 
-/* Writes the rows to output, device memory, or none of them if *output_nbytes > room_nbytes.
- * places, output_nbytes: as above.
+/* Finds the rows' places. places: nrecords + 1 offsets in the output, device memory; the last is its length. Launches some
+ * kernels on stream, and does not wait. Errors: theirs. */
+cudaError_t emission_place_launch(const struct emission &e, uint64_t *places, cudaStream_t stream);
+
+/* Writes the rows to output, device memory, or none of them if the output is longer than room_nbytes. places: as above.
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
-cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places,
-				  const uint64_t *output_nbytes, char *output,
-				  uint64_t room_nbytes, cudaStream_t stream);
+cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places, char *output, uint64_t room_nbytes,
+				  cudaStream_t stream);
 
 #endif

@@ -22,7 +22,6 @@
 
 #include "kernels/csv/field_number.cuh"
 #include "kernels/csv/field_read.cuh"
-#include "kernels/fold/column_bin.cuh"
 
 #define NO_SCALE DECIMAL_NSCALES
 #define SQUARED_BEYOND ((int64_t)1 << 50) /* a chunk is at most 2^30 bytes: 2^26 numbers of so many digits */
@@ -59,6 +58,37 @@ struct column_place {
 static __device__ struct column_state column_identity(void)
 {
 	return {0, 0, INT64_MAX, INT64_MIN, NO_SCALE, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX};
+}
+
+/* ---- bins in device memory, to which blocks add ---- */
+
+#define BIN_ZERO ((int64_t)1 << 62) /* beyond all significands: 18 digits */
+
+/* Raises *greatest to x. It never falls, so a thread that finds it large enough skips the atomic,
+ * which others would queue behind. */
+static __device__ void bin_raise(unsigned long long *greatest, unsigned long long x)
+{
+	if (x > __ldcg(greatest))
+		atomicMax(greatest, x);
+}
+
+/* Adds numbers of one scale to column c. */
+template <bool SQUARES>
+static __device__ void bin_add(const struct column_fold_memory &memory, uint32_t c, uint32_t scale,
+			       int128 sum, uint128 squares, int64_t min, int64_t max)
+{
+	struct column_bin *bin = &memory.bins[(size_t)c * DECIMAL_NSCALES + scale];
+	uint32_t *scales = &memory.counts[c].scales;
+
+	atomicAdd(&bin->sum_low, (unsigned long long)(uint32_t)sum);
+	atomicAdd(&bin->sum_high, (unsigned long long)(sum >> 32));
+	for (int i = 0; SQUARES && i < 4; i++)
+		if ((uint32_t)(squares >> 32 * i))
+			atomicAdd(&bin->squares[i], (unsigned long long)(uint32_t)(squares >> 32 * i));
+	bin_raise(&bin->least, (unsigned long long)(BIN_ZERO - min));
+	bin_raise(&bin->greatest, (unsigned long long)(BIN_ZERO + max));
+	if (!(__ldcg(scales) >> scale & 1))
+		atomicOr(scales, 1u << scale);
 }
 
 /* ---- one value ---- */
@@ -356,10 +386,10 @@ static __device__ void results_write(const struct column_job &job,
 		if (!(scales >> i % DECIMAL_NSCALES & 1))
 			continue;
 		struct column_bin bin = job.memory.bins[i];
-		results.bins[i] = {bin_sum(bin), BIN_ZERO - (int64_t)bin.least,
-				   (int64_t)bin.greatest - BIN_ZERO};
-		if (results.squares)
-			results.squares[i] = bin_squares(bin);
+		results.bins[i] = {(int128)(int64_t)bin.sum_high * ((int128)1 << 32) + (int128)bin.sum_low,
+				   BIN_ZERO - (int64_t)bin.least, (int64_t)bin.greatest - BIN_ZERO};
+		for (int k = 0; results.squares && k < 4; k++)
+			results.squares[i] = (k > 0 ? results.squares[i] : 0) + ((uint128)bin.squares[k] << 32 * k);
 		job.memory.bins[i] = {};
 	}
 	__syncthreads(); /* the scales have been read */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_key.cuh - a record's key, as a thread reads it from the text: words of 8 bytes, the values of its columns
- * with a NUL between two of them. Hashed as src/fold/key.h does it, with the same seed, so that the device and
- * the host agree on the part of the store to which a key belongs.
+ * group_key.cuh - a record's key, as a thread reads it from the text: the values of its columns with a NUL between two of
+ * them. Its two words and its hash are those of src/fold/key.h, with the same seed.
  */
 #ifndef GPUSTAT_GROUP_KEY_CUH
 #define GPUSTAT_GROUP_KEY_CUH
@@ -10,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GROUP_KEY_INLINE_NBYTES 15 /* KEY_INLINE_NBYTES */
-#define GROUP_KEY_ODD UINT64_C(0x9e3779b97f4a7c15) /* KEY_ODD */
+extern "C" {
+#include "fold/key.h"
+}
 
 /* A key of up to N values. text: 8-byte aligned device memory, readable up to the next multiple of 8 behind the
  * last value. */
@@ -19,6 +19,8 @@ template <unsigned N> struct group_key {
 	const char *text;
 	uint32_t nvalues, nbytes;
 	uint32_t begin[N], end[N]; /* of each value in the text */
+	uint64_t low, high;        /* struct key's, but of a long key without its text */
+	uint64_t hash;
 };
 
 /* Bytes [at, at + 8) of the text, those from `end` on zero; at < end. Reads no word that has none of them. */
@@ -61,21 +63,26 @@ static __device__ inline uint64_t group_key_mix(uint64_t a, uint64_t b)
 	return (a * b) ^ __umul64hi(a, b);
 }
 
-/* The hash of the key: key_make's. seed: key_seed_get's words. */
+/* Sets the key's words and hash, as key_make does. seed: key_seed_get's words. */
 template <unsigned N>
-static __device__ inline uint64_t group_key_hash(const struct group_key<N> &key, uint64_t seed0, uint64_t seed1)
+static __device__ inline void group_key_make(struct group_key<N> *key, const uint64_t seed[2])
 {
-	uint32_t n = key.nbytes;
-	uint64_t hash = seed0 ^ n;
+	uint32_t n = key->nbytes;
+	uint64_t hash = seed[0] ^ n;
 
-	if (n <= GROUP_KEY_INLINE_NBYTES)
-		return group_key_mix(group_key_word(key, 0) ^ seed0,
-				     (group_key_word(key, 8) | (uint64_t)(n + 1) << 56) ^ seed1) *
-		       GROUP_KEY_ODD;
+	if (n <= KEY_INLINE_NBYTES) {
+		key->low = group_key_word(*key, 0);
+		key->high = group_key_word(*key, 8) | (uint64_t)(n + 1) << 56;
+		key->hash = group_key_mix(key->low ^ seed[0], key->high ^ seed[1]) * KEY_ODD;
+		return;
+	}
 	for (uint32_t i = 0; i < n - 16; i += 16)
-		hash = group_key_mix(group_key_word(key, i) ^ hash, group_key_word(key, i + 8) ^ seed1);
-	hash = group_key_mix(group_key_word(key, n - 16) ^ hash, group_key_word(key, n - 8) ^ seed1);
-	return (hash * GROUP_KEY_ODD) >> 32 << 32;
+		hash = group_key_mix(group_key_word(*key, i) ^ hash, group_key_word(*key, i + 8) ^ seed[1]);
+	hash = group_key_mix(group_key_word(*key, n - 16) ^ hash, group_key_word(*key, n - 8) ^ seed[1]);
+	key->hash = (hash * KEY_ODD) >> 32 << 32;
+	key->low = 0;
+	key->high = (uint64_t)KEY_LONG << 56 | n |
+		    (key->hash >> 32 << KEY_LENGTH_BITS & ((UINT64_C(1) << 56) - 1));
 }
 
 #endif

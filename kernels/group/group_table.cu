@@ -19,6 +19,8 @@ void group_control_begin(struct group_control *control)
 		part = {0, UINT64_MAX};
 	for (uint32_t &scale : control->scales)
 		scale = GROUP_SCALE_UNSET;
+	control->nleft = 0;
+	control->census = {0, 0};
 }
 
 /* ---- the table ---- */
@@ -30,10 +32,9 @@ static __device__ inline uint64_t word_load(const uint64_t *word)
 	return __ldcg((const word64 *)word);
 }
 
-/* The words of a key. */
-static __device__ inline uint32_t key_nwords(uint32_t nbytes)
+static __device__ inline struct group *group_at(const struct group_table &t, uint64_t index)
 {
-	return (nbytes + 7) / 8;
+	return (struct group *)(t.words + index);
 }
 
 /* Whether the group at `index` has this key. */
@@ -41,8 +42,11 @@ template <unsigned N>
 static __device__ bool group_has_key(const struct group_table &t, uint64_t index, const struct group_key<N> &key)
 {
 	const uint64_t *words = t.words + index;
-	bool same = word_load(&words[1]) >> 32 == key.nbytes;
+	const struct group *g = group_at(t, index);
+	bool same = word_load(&g->key.high) == key.high && word_load(&g->key.low) == key.low;
 
+	if (key.nbytes <= KEY_INLINE_NBYTES)
+		return same;
 	for (uint32_t at = 0; same && at < key.nbytes; at += 8)
 		same = word_load(&words[t.layout.nwords + at / 8]) == group_key_word(key, at);
 	return same;
@@ -53,19 +57,22 @@ template <unsigned N>
 static __device__ void group_write(const struct group_table &t, uint64_t index, const struct group_key<N> &key)
 {
 	uint64_t *words = t.words + index;
+	struct group *g = group_at(t, index);
 
-	words[0] = UINT64_MAX;
-	words[1] = (uint64_t)key.nbytes << 32;
-	for (uint32_t i = 2; i < t.layout.nwords; i++)
+	for (uint32_t i = 0; i < t.layout.nwords; i++)
 		words[i] = 0;
+	g->key.low = key.low;
+	g->key.high = key.high;
+	g->first = UINT64_MAX;
 	for (uint32_t c = 0; c < t.layout.ncolumns; c++) {
 		const struct group_layout_column &column = t.layout.columns[c];
+		struct group_cell *cell = (struct group_cell *)(words + column.cell);
 		if (!column.parses || !(column.needs & MOMENT_EXTREMES))
 			continue;
-		words[column.word + 3] = (uint64_t)INT64_MAX;
-		words[column.word + 4] = (uint64_t)INT64_MIN;
+		cell->extremes[0] = INT64_MAX;
+		cell->extremes[1] = INT64_MIN;
 	}
-	for (uint32_t at = 0; at < key.nbytes; at += 8)
+	for (uint32_t at = 0; key.nbytes > KEY_INLINE_NBYTES && at < key.nbytes; at += 8)
 		words[t.layout.nwords + at / 8] = group_key_word(key, at);
 	__threadfence(); /* whoever sees the slot sees the group */
 }
@@ -75,7 +82,7 @@ template <unsigned N>
 static __device__ uint64_t group_new(const struct group_table &t, uint32_t p, const struct group_key<N> &key)
 {
 	struct group_part *part = &t.control->parts[p];
-	uint64_t nwords = t.layout.nwords + key_nwords(key.nbytes), begin, index;
+	uint64_t nwords = t.layout.nwords + group_words_of_key(key.high), begin, index;
 
 	if (__ldcg(&part->nwords) >= t.part_nwords)
 		return 0;
@@ -90,9 +97,9 @@ static __device__ uint64_t group_new(const struct group_table &t, uint32_t p, co
 }
 
 /* Finds the group with the key, or makes one. Returns its index; 0: the table is full. */
-template <unsigned N>
-static __device__ uint64_t group_find_key(const struct group_table &t, const struct group_key<N> &key, uint64_t hash)
+template <unsigned N> static __device__ uint64_t group_find_key(const struct group_table &t, const struct group_key<N> &key)
 {
+	uint64_t hash = key.hash & t.hash_mask;
 	uint32_t p = (uint32_t)(hash >> (64 - GROUP_TABLE_PART_BITS));
 	uint64_t *slots = t.slots + p * t.part_nslots, mask = t.part_nslots - 1, made = 0;
 	/* Of each half of the hash those bits that say least about the place: a long key has the upper half only. */
@@ -192,7 +199,10 @@ static __device__ bool key_read(const struct group_table &t, const struct group_
 		key->end[i] = (uint32_t)(span >> 32);
 		key->nbytes += key->end[i] - key->begin[i];
 	}
-	return key->nbytes <= GROUP_TABLE_KEY_NBYTES_MAX;
+	if (key->nbytes > GROUP_TABLE_KEY_NBYTES_MAX)
+		return false;
+	group_key_make(key, t.layout.seed);
+	return true;
 }
 
 /* Finds the groups of a warp's records, which all lanes do together; records with the same hash wait for the first of
@@ -201,16 +211,16 @@ static __device__ bool key_read(const struct group_table &t, const struct group_
 template <unsigned N>
 static __device__ uint64_t warp_find(const struct group_table &t, bool has_record, const struct group_key<N> &key)
 {
-	uint64_t hash = has_record ? group_key_hash(key, t.layout.seed[0], t.layout.seed[1]) & t.hash_mask : 0, index = 0;
+	uint64_t hash = has_record ? key.hash & t.hash_mask : 0, index = 0;
 	unsigned same = __match_any_sync(WARP_ALL, (word64)hash) & __ballot_sync(WARP_ALL, has_record);
 	unsigned first = same ? (unsigned)__ffs((int)same) - 1 : 0;
 
 	if (has_record && warp_lane() == first)
-		index = group_find_key(t, key, hash);
+		index = group_find_key(t, key);
 	uint64_t found = __shfl_sync(WARP_ALL, (word64)index, (int)first);
 	if (!has_record || warp_lane() == first)
 		return index;
-	return found != 0 && group_has_key(t, found, key) ? found : group_find_key(t, key, hash);
+	return found != 0 && group_has_key(t, found, key) ? found : group_find_key(t, key);
 }
 
 template <unsigned N>
@@ -273,47 +283,63 @@ static __device__ struct peer_sums peers_add(unsigned peers, const struct group_
 	return all;
 }
 
-/* Adds a warp's values of one column and group to its cell: one lane of each group calls it. */
-static __device__ void cell_add(uint64_t *cell, const struct group_layout_column &column, const struct peer_sums &all)
+/* Adds x and a carry to a word of a longer sum, to which others add meanwhile. Returns the carry to the word above it: all
+ * carries arrive there, in any order, so the sum is right when all have added. */
+static __device__ inline bool word_add(void *word, uint64_t x, bool carry)
 {
-	uint64_t *squares = &cell[column.needs & MOMENT_EXTREMES ? 5 : 3];
+	uint64_t more = x + carry, was;
 
-	atomicAdd((uint32_t *)&cell[0], all.count);
-	if (!column.parses)
-		return;
-	if ((uint32_t)all.sum)
-		atomicAdd((word64 *)&cell[1], (word64)(uint32_t)all.sum);
-	if ((int64_t)(all.sum >> 32))
-		atomicAdd((word64 *)&cell[2], (word64)(int64_t)(all.sum >> 32));
-	for (int i = 0; column.needs & MOMENT_SQUARES && i < 4; i++)
-		if ((uint32_t)(all.squares >> 32 * i))
-			atomicAdd((word64 *)&squares[i], (word64)(uint32_t)(all.squares >> 32 * i));
+	if (more == 0) /* nothing, or a whole turn of the word */
+		return carry;
+	was = atomicAdd((word64 *)word, (word64)more);
+	return was + more < was;
 }
 
-/* What hardly ever changes after a group's first records is read before it is written, since others would queue
- * behind the atomic: each lane does it for its own value. */
-static __device__ void cell_widen(uint64_t *cell, const struct group_layout_column &column,
-				  const struct group_value &value)
+/* Adds to a column's cell and its excess. high: the squares' third word. The sum's additions return nothing: with a carry, all
+ * that add to one of few groups would wait for one another. */
+static __device__ void cell_add(uint64_t *group, const struct group_layout_column &column, uint32_t count, int128 sum,
+				uint128 squares, uint64_t high)
 {
-	uint32_t *scales = (uint32_t *)&cell[0] + 1;
-	long long *extremes = (long long *)&cell[3];
+	struct group_cell *cell = (struct group_cell *)(group + column.cell);
+	uint64_t *excess = group + column.excess;
 
-	if (!(__ldcg(scales) >> value.scale & 1))
-		atomicOr(scales, 1u << value.scale);
+	atomicAdd((uint32_t *)&cell->count_scale, count);
+	if (!column.parses)
+		return;
+	if ((uint64_t)sum)
+		atomicAdd((word64 *)&cell->sum, (word64)sum);
+	if ((uint64_t)(sum >> GROUP_UPPER_SHIFT))
+		atomicAdd((word64 *)&excess[0], (word64)(sum >> GROUP_UPPER_SHIFT));
+	if (column.needs & MOMENT_SQUARES)
+		word_add(&excess[1], high,
+			 word_add(&cell->squares[1], (uint64_t)(squares >> 64), word_add(&cell->squares[0], (uint64_t)squares, false)));
+}
+
+/* Widens a cell to numbers from min to max, one of which is written with the scale. What hardly ever changes after a group's
+ * first records is read before it is written, since others would queue behind the atomic. */
+static __device__ void cell_widen(uint64_t *group, const struct group_layout_column &column, uint32_t scale, int64_t min,
+				  int64_t max)
+{
+	struct group_cell *cell = (struct group_cell *)(group + column.cell);
+	uint32_t *upper = (uint32_t *)&cell->count_scale + 1, of_scale = scale << (GROUP_COUNT_BITS - 32);
+	long long *extremes = (long long *)cell->extremes;
+
+	if (__ldcg(upper) < of_scale) /* the count has the lower half alone */
+		atomicMax(upper, of_scale);
 	if (!(column.needs & MOMENT_EXTREMES))
 		return;
-	if (value.significand < __ldcg(&extremes[0]))
-		atomicMin(&extremes[0], (long long)value.significand);
-	if (value.significand > __ldcg(&extremes[1]))
-		atomicMax(&extremes[1], (long long)value.significand);
+	if (min < __ldcg(&extremes[0]))
+		atomicMin(&extremes[0], (long long)min);
+	if (max > __ldcg(&extremes[1]))
+		atomicMax(&extremes[1], (long long)max);
 }
 
 /* Counts a warp's records of one group. first: the offset of the first of them. */
-static __device__ void records_add(uint64_t *group, uint32_t nrecords, uint64_t first)
+static __device__ void records_add(struct group *g, uint32_t nrecords, uint64_t first)
 {
-	atomicAdd((uint32_t *)&group[1], nrecords);
-	if (first < word_load(&group[0]))
-		atomicMin((word64 *)&group[0], (word64)first);
+	atomicAdd((word64 *)&g->nrecords, (word64)nrecords);
+	if (first < word_load(&g->first))
+		atomicMin((word64 *)&g->first, (word64)first);
 }
 
 __global__ static void __launch_bounds__(GROUP_NTHREADS)
@@ -333,7 +359,7 @@ group_add(const __grid_constant__ struct group_table t, const __grid_constant__ 
 	bool leads = has_record && warp_lane() == (unsigned)__ffs((int)peers) - 1;
 	uint64_t *group = t.words + index;
 	if (leads)
-		records_add(group, (uint32_t)__popc(peers), chunk.offset_bytes + record_begin(chunk.records, r));
+		records_add(group_at(t, index), (uint32_t)__popc(peers), chunk.offset_bytes + record_begin(chunk.records, r));
 
 	/* 3. Their values, a column at a time. */
 	for (uint32_t c = 0; c < t.layout.ncolumns; c++) {
@@ -343,9 +369,9 @@ group_add(const __grid_constant__ struct group_table t, const __grid_constant__ 
 			value_read(column, chunk.fields, r, t.control->scales[c], &value);
 		struct peer_sums all = peers_add(peers, value, column.parses, column.needs & MOMENT_SQUARES);
 		if (leads && all.count > 0)
-			cell_add(&group[column.word], column, all);
+			cell_add(group, column, all.count, all.sum, all.squares, 0);
 		if (value.counts && column.parses)
-			cell_widen(&group[column.word], column, value);
+			cell_widen(group, column, value.scale, value.significand, value.significand);
 	}
 }
 
@@ -354,48 +380,41 @@ group_add(const __grid_constant__ struct group_table t, const __grid_constant__ 
 /* Adds a column's cell of a group to the table's. */
 static __device__ void cell_combine(uint64_t *to, const uint64_t *from, const struct group_layout_column &column)
 {
-	uint32_t *count_scales = (uint32_t *)to;
-	uint32_t nextremes = column.needs & MOMENT_EXTREMES ? 2 : 0;
+	const struct group_cell *cell = (const struct group_cell *)(from + column.cell);
+	const uint64_t *excess = from + column.excess;
+	bool squares = column.parses && column.needs & MOMENT_SQUARES, extremes = column.needs & MOMENT_EXTREMES;
 
-	if ((uint32_t)from[0] == 0)
+	if ((uint32_t)cell->count_scale == 0)
 		return;
-	atomicAdd(&count_scales[0], (uint32_t)from[0]);
-	if (!column.parses)
-		return;
-	atomicOr(&count_scales[1], (uint32_t)(from[0] >> 32));
-	for (uint32_t i = 1; i < 3; i++)
-		atomicAdd((word64 *)&to[i], (word64)from[i]);
-	if (nextremes) {
-		atomicMin((long long *)&to[3], (long long)from[3]);
-		atomicMax((long long *)&to[4], (long long)from[4]);
-	}
-	for (uint32_t i = 0; column.needs & MOMENT_SQUARES && i < 4; i++)
-		atomicAdd((word64 *)&to[3 + nextremes + i], (word64)from[3 + nextremes + i]);
+	cell_add(to, column, (uint32_t)cell->count_scale,
+		 column.parses ? group_words_sum(cell->sum, excess[0]) : 0,
+		 squares ? (uint128)cell->squares[1] << 64 | cell->squares[0] : 0, squares ? excess[1] : 0);
+	if (column.parses)
+		cell_widen(to, column, (uint32_t)(cell->count_scale >> GROUP_COUNT_BITS), extremes ? cell->extremes[0] : 0,
+			   extremes ? cell->extremes[1] : 0);
 }
 
 __global__ static void __launch_bounds__(GROUP_NTHREADS)
-group_merge(const __grid_constant__ struct group_table t, const uint64_t *words, const uint64_t *begins, uint32_t ngroups,
-	    word64 *nleft)
+group_merge(const __grid_constant__ struct group_table t, const uint64_t *words, const uint64_t *begins, uint32_t ngroups)
 {
 	uint32_t i = blockIdx.x * GROUP_NTHREADS + threadIdx.x;
 
 	if (i >= ngroups)
 		return;
-	const uint64_t *from = words + (begins[i] - begins[0]);
-	uint32_t nbytes = (uint32_t)(from[1] >> 32);
-	const struct group_key<1> key = {(const char *)(from + t.layout.nwords), 1, nbytes, {0}, {nbytes}};
-	uint64_t hash = group_key_hash(key, t.layout.seed[0], t.layout.seed[1]) & t.hash_mask;
-	uint64_t index = group_find_key(t, key, hash);
+	const uint64_t *from = words + begins[i];
+	const struct group *g = (const struct group *)from;
+	bool is_long = group_words_of_key(g->key.high) > 0;
+	uint32_t nbytes = (uint32_t)(is_long ? g->key.high & KEY_MAX_NBYTES : (g->key.high >> 56) - 1);
+	struct group_key<1> key = {(const char *)(is_long ? from + t.layout.nwords : from), 1, nbytes, {0}, {nbytes}, 0, 0, 0};
+	group_key_make(&key, t.layout.seed);
+	uint64_t index = group_find_key(t, key);
 	if (index == 0) {
-		atomicAdd(nleft, 1);
+		atomicAdd(&t.control->nleft, 1);
 		return;
 	}
-	uint64_t *to = t.words + index;
-	records_add(to, (uint32_t)from[1], from[0]);
-	for (uint32_t c = 0; c < t.layout.ncolumns; c++) {
-		uint32_t word = t.layout.columns[c].word;
-		cell_combine(&to[word], &from[word], t.layout.columns[c]);
-	}
+	records_add(group_at(t, index), (uint32_t)g->nrecords, g->first);
+	for (uint32_t c = 0; c < t.layout.ncolumns; c++)
+		cell_combine(t.words + index, from, t.layout.columns[c]);
 }
 
 /* ---- launches ---- */
@@ -429,11 +448,11 @@ cudaError_t group_add_launch(const struct group_table &table, const struct group
 }
 
 cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint64_t *begins,
-			       uint32_t ngroups, unsigned long long *nleft, cudaStream_t stream)
+			       uint32_t ngroups, cudaStream_t stream)
 {
 	if (ngroups == 0)
 		return cudaSuccess;
 	group_merge<<<(ngroups + GROUP_NTHREADS - 1) / GROUP_NTHREADS, GROUP_NTHREADS, 0, stream>>>(table, words, begins,
-												ngroups, nleft);
+												ngroups);
 	return cudaGetLastError();
 }

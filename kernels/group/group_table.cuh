@@ -2,7 +2,7 @@
  *
  * group_table.cuh - a hash table of groups in device memory, which all streams of the device share (--by).
  *
- * A group is some words (src/fold/group_words.h), and never moves. The words are divided into as many parts
+ * A group is the plan's record as words (src/fold/group_words.h), and never moves. The words are divided into as many parts
  * as the host's store, by the highest bits of the keys' hashes, each with a place up to which it is filled:
  * a part comes down as it is, and is added by one thread of the host at a time. A slot is one word, 0 or a
  * group's index and some bits of its key's hash; probes are linear, within the slots of the part. The bytes
@@ -50,11 +50,18 @@ struct group_part {
 	unsigned long long end;    /* where the first request begins that did not fit, or UINT64_MAX */
 };
 
-/* What of a table changes besides groups and slots. */
-struct group_control {
+/* The groups with records. */
+struct group_census {
+	unsigned long long n, last; /* how many, and the greatest offset of a first record */
+};
+
+/* What of a table changes besides groups and slots. Copied by 16 bytes. */
+struct alignas(16) group_control {
 	struct group_part parts[GROUP_TABLE_NPARTS];
 	uint32_t scales[GROUP_LAYOUT_NCOLUMNS_MAX]; /* of the layout's columns, or GROUP_SCALE_UNSET: that of the
 						     * first chunk with numbers */
+	unsigned long long nleft;   /* groups for which group_merge found no room */
+	struct group_census census; /* group_count's */
 };
 
 /* A table as kernels see it. All pointers: device memory. */
@@ -112,11 +119,11 @@ cudaError_t group_find_launch(const struct group_table &table, const struct grou
 cudaError_t group_add_launch(const struct group_table &table, const struct group_records &chunk,
 			     cudaStream_t stream);
 
-/* Adds groups of the host, or another table, to the table's: ngroups that lie in words, group i from begins[i] - begins[0]
- * on, both in device memory. *nleft, there as well, becomes greater by the number of those for which the table has no
- * room. Launches one kernel on stream, a thread a group, and does not wait. Errors: the launch's. */
+/* Adds groups of the host to the table's: ngroups that lie in words, from begins[i] on, both in device memory. The control's
+ * nleft becomes greater by the number of those for which the table has no room. Launches one kernel on stream, a thread a
+ * group, and does not wait. Errors: the launch's. */
 cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint64_t *begins,
-			       uint32_t ngroups, unsigned long long *nleft, cudaStream_t stream);
+			       uint32_t ngroups, cudaStream_t stream);
 
 /* Whether the CPU must fold the chunk. */
 static __host__ __device__ inline bool group_summary_refuses(const struct chunk_summary &s)

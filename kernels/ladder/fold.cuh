@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "../scan/scan.cuh"
+#include "scan_job.cuh"
 
 extern "C" {
 #include "types.h"

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../scan/scan.cuh"
+#include "scan_job.cuh"
 
 extern "C" {
 #include "types.h"
@@ -27,7 +27,7 @@ struct ladder_run {
 	uint32_t nblocks;       /* for rungs that choose their grid when they are opened */
 	void *scratch;          /* device memory, zeroed by ladder_scratch, then the rung's own */
 	size_t scratch_nbytes;
-	struct scan_shape shape; /* for rungs that are engines of scan.cuh */
+	struct scan_shape shape; /* for rungs that are engines of scan_job.cuh */
 	struct scan_memory memory;
 };
 

@@ -198,9 +198,9 @@ static inline uint64_t scan_tiles_depth(uint64_t n, uint64_t least, uint64_t mos
 	return depth < n ? depth : n; /* there are no more leaves than values */
 }
 
-/* The base of rungs that are engines of scan.cuh: their tiles are those of run->shape. */
+/* The base of rungs that are engines of scan_job.cuh: their tiles are those of run->shape. */
 struct scan_engine_rung : scan_rung {
-	/* Allocates the tiles' slots. The caller includes kernels/scan/launch.cuh. */
+	/* Allocates the tiles' slots. The caller includes kernels/ladder/scan_launch.cuh. */
 	template <class F> static cudaError_t open_slots(struct ladder_run *run)
 	{
 		size_t nbytes = scan_memory_nbytes<F>(&run->shape, run->n);

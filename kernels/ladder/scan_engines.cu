@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_engines.cu - the rungs that are gpustat's own scan (kernels/scan): lookback, shipped,
+ * scan_engines.cu - the rungs that are the ladder's own engines (scan_job.cuh): lookback, shipped,
  * shipped_exclusive.
  */
-#include "../scan/launch.cuh"
+#include "scan_launch.cuh"
 #include "scan.cuh"
 
 template <class F, class T>
@@ -18,7 +18,7 @@ static cudaError_t engine_launch(struct ladder_run *run, const T *in, T *out, bo
  * But a tile's total is known long before its prefix. With decoupled look-back a block publishes
  * the total at once, and one of its warps reads 32 tiles back at a time: totals, until it finds a
  * prefix. So the chain is 32 times shorter and few blocks wait. Flag, payload and epoch share a
- * word: no fence, no second load, no memset. See kernels/scan/lookback.cuh and
+ * word: no fence, no second load, no memset. See kernels/ladder/scan_lookback.cuh and
  * kernels/level/grid.cuh. */
 struct scan_lookback_rung : scan_engine_rung {
 	template <class F> static cudaError_t open(struct ladder_run *run)
@@ -35,11 +35,10 @@ struct scan_lookback_rung : scan_engine_rung {
 };
 LADDER_RUNG(scan, lookback, "totals published early, a warp reads 32 at a time")
 
-/* shipped: the kernel that gpustat runs for running totals and for the places of printed rows
- * (kernels/emit/emission.cu). persistent fetched a tile ahead and published its total late. Here
+/* shipped: persistent fetched a tile ahead and published its total late. Here
  * the total is published as soon as the tile has arrived, one tile before it is needed, so that
  * blocks that look back find it; and fetching, looking back and scanning have warps of their own,
- * none of which waits for another's work. See kernels/scan/lookahead.cuh. On GPUs that lack its
+ * none of which waits for another's work. See kernels/ladder/scan_lookahead.cuh. On GPUs that lack its
  * copies this is lookback. */
 struct scan_shipped_rung : scan_engine_rung {
 	template <class F> static cudaError_t open(struct ladder_run *run)

@@ -12,19 +12,19 @@
  * becomes its current one, after it has waited for the prefix of the one before. So the others look
  * back to a tile that lies complete in another block's shared memory, and a wait in one block
  * becomes one in all. shipped changes that first: it publishes a tile's total as soon as the tile
- * has arrived (kernels/scan/lookahead.cuh).
+ * has arrived (kernels/ladder/scan_lookahead.cuh).
  *
  * It ends: a block publishes its tiles in order of their numbers, and waits for lower ones only,
  * all of them drawn by blocks that run. So the lowest that is not yet published can always be.
  *
  * Needs compute capability 9.0, for the copies. Tiles are look-back's, 20 KiB.
  */
-#include "../level/async_copy.cuh"
-#include "../scan/launch.cuh"
+#include "async_copy.cuh"
+#include "scan_launch.cuh"
 #include "scan.cuh"
 
 #define PERSISTENT_NTHREADS 256
-#define PERSISTENT_NPACKS 5       /* a thread; odd: see kernels/scan/tile.cuh */
+#define PERSISTENT_NPACKS 5       /* a thread; odd: see kernels/ladder/scan_tile.cuh */
 #define PERSISTENT_TILE_NPACKS (PERSISTENT_NTHREADS * PERSISTENT_NPACKS)
 #define PERSISTENT_NSTAGES 2      /* the current tile, and the next */
 #define PERSISTENT_END UINT32_MAX /* instead of a tile: there are no more */

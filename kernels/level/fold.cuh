@@ -43,26 +43,6 @@ template <class T, T LEAST> struct fold_max {
 	HD T combine(T earlier, T later) { return later > earlier ? later : earlier; }
 };
 
-/* F, begun again with each segment, for F over 128 bits that uses 127 of them: the highest bit of a value tells
- * whether a segment begins with it, and of a partial result whether one has begun in it. A beginning in `later`
- * hides all of `earlier`, so segments may begin and end anywhere, and the operands do not commute.
- * Source: G. Blelloch, "Prefix sums and their applications", CMU-CS-90-190, 1990, section 1.5. */
-template <class F> struct fold_segmented {
-	typedef int128 value;
-	HD int128 pack(int128 x, bool begins)
-	{
-		return (int128)((uint128)x & ~((uint128)1 << 127) | (uint128)begins << 127);
-	}
-	HD int128 unpack(int128 packed) { return (int128)((uint128)packed << 1) >> 1; }
-	HD bool begins(int128 packed) { return packed < 0; }
-	HD int128 identity(void) { return pack(F::identity(), false); }
-	HD int128 combine(int128 earlier, int128 later)
-	{
-		int128 joined = F::combine(unpack(earlier), unpack(later));
-		return begins(later) ? later : pack(joined, begins(earlier));
-	}
-};
-
 /* Composes maps x -> a x + b modulo 2^(half of T's bits); a is in the upper half of the value. It
  * does not commute, and every bit counts: tests use it to check that a level keeps the order.
  * UNSIGNED: T without a sign. */

@@ -40,6 +40,20 @@ cudaError_t pinned_buffer_pin(struct pinned_buffer *b)
 	return cudaMallocHost((void **)&b->data, b->nbytes);
 }
 
+cudaError_t pinned_buffer_need(struct pinned_buffer *b, size_t nbytes)
+{
+	bool is_pinned = b->registered || (b->data && !b->reserved);
+	cudaError_t error = cudaSuccess;
+
+	if (is_pinned && b->nbytes >= nbytes)
+		return cudaSuccess;
+	if (b->nbytes < nbytes) {
+		error = pinned_buffer_free(b);
+		pinned_buffer_reserve(b, nbytes + nbytes / 4);
+	}
+	return error == cudaSuccess ? pinned_buffer_pin(b) : error;
+}
+
 cudaError_t pinned_buffer_free(struct pinned_buffer *b)
 {
 	cudaError_t error = cudaSuccess;

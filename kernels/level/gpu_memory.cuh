@@ -72,6 +72,10 @@ void pinned_buffer_reserve(struct pinned_buffer *b, size_t nbytes);
 /* Pins the reserved memory. Errors: cudaMallocHost's; then only b->nbytes is valid. */
 cudaError_t pinned_buffer_pin(struct pinned_buffer *b);
 
+/* Makes it a pinned one of nbytes; growing loses the contents, and waits for the device, so a quarter more is reserved. Errors:
+ * pinned_buffer_pin's, pinned_buffer_free's. */
+cudaError_t pinned_buffer_need(struct pinned_buffer *b, size_t nbytes);
+
 /* Empties the buffer, in any state. Errors: those of earlier work of the device. */
 cudaError_t pinned_buffer_free(struct pinned_buffer *b);
 

@@ -83,12 +83,11 @@ static bool prepare_total(const struct worker *w, const struct number_sums *befo
 	if (before->count > 0 &&
 	    !exact_to_int128(numbers_total(c->kind, before), before->scale, &carry))
 		return false;
-	c->scale_before = before->scale;
 	c->scale = finest > before->scale ? finest : before->scale;
-	if (carry < -DECIMAL_INT128_MAX || !decimal_rescale(&carry, c->scale - c->scale_before) ||
+	if (carry < -DECIMAL_INT128_MAX || !decimal_rescale(&carry, c->scale - before->scale) ||
 	    !totals_fit(carry, c->scale, t, &w->bins[(size_t)c->column * DECIMAL_NSCALES]))
 		return false;
-	c->carry = before->count > 0 ? carry : emission_identity(c->kind);
+	c->carry = {before->count > 0 ? carry : emission_identity(c->kind), before->scale};
 	return true;
 }
 
@@ -104,12 +103,12 @@ static bool prepare_column(const struct worker *w, const struct new_column *s,
 	c->kind = s->kind;
 	c->exclusive = plan->exclusive || s->kind == NEW_OFFSET;
 	if (s->kind == NEW_BYTE_OFFSET) {
-		c->carry = chunk->offset_bytes;
+		c->carry.total = chunk->offset_bytes;
 		return true;
 	}
 	if (s->kind == NEW_OFFSET) {
 		c->column = (uint32_t)(plan->ncolumns + s->predicate);
-		c->carry = before->nmatched[s->predicate];
+		c->carry.total = before->nmatched[s->predicate];
 		return true;
 	}
 	c->column = (uint32_t)s->column;
@@ -118,7 +117,7 @@ static bool prepare_column(const struct worker *w, const struct new_column *s,
 	numbers_get(&before->columns[s->column].numbers, &numbers);
 	if (s->kind != NEW_COUNT)
 		return prepare_total(w, &numbers, c);
-	c->carry = numbers.count;
+	c->carry.total = numbers.count;
 	return true;
 }
 
@@ -147,34 +146,37 @@ static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t n
 	return STATUS_OK;
 }
 
-/* Lays out the totals of n records: sets the columns' pointers, and *places. */
-static void totals_cut(struct worker *w, struct arena *a, size_t n, uint64_t **places)
+/* Lays out the totals of e's records: sets pointers of e and of the columns, and *places, of which the last, behind all rows,
+ * begins at a multiple of 16 bytes, since it is copied alone. */
+static void totals_cut(struct worker *w, struct arena *a, struct emission *e, uint64_t **places)
 {
-	*places = arena_cut<uint64_t>(a, n);
+	size_t n = e->nrecords;
+
+	*places = arena_cut<uint64_t>(a, n + 2) + n % 2;
+	e->scratch = arena_cut<char>(a, e->scratch_nbytes);
 	for (size_t i = 0; i < w->plan->nnew_columns; i++) {
 		struct emission_column *c = &w->columns[i];
-		if (w->plan->nkeys == 0 && (c->kind == NEW_COUNT || c->kind == NEW_OFFSET))
-			c->counts = arena_cut<uint32_t>(a, n);
-		else if (c->kind != NEW_BYTE_OFFSET)
+		if (c->kind != NEW_BYTE_OFFSET)
 			c->totals = arena_cut<int128>(a, n);
-		if (c->scale > c->scale_before)
+		if (c->scale > c->carry.scale)
 			c->scales = arena_cut<int32_t>(a, n);
 	}
 	if (w->plan->nkeys)
-		running_cut(w, a, n);
+		running_cut(w, a, e);
 }
 
-static enum status totals_reserve(struct worker *w, uint64_t **places, bool *fits,
-				  struct fault *fault)
+static enum status totals_reserve(struct worker *w, struct emission *e, uint64_t **places, bool *fits, struct fault *fault)
 {
-	size_t n = w->summary->nrecords;
 	struct arena arena = {NULL, 0};
 
-	totals_cut(w, &arena, n, places);
+	e->scratch_nbytes = emission_scratch_nbytes(e->nrecords);
+	if (e->scratch_nbytes == SIZE_MAX)
+		return gpu_fault(fault, STATUS_GPU, "measure scans", cudaGetLastError());
+	totals_cut(w, &arena, e, places);
 	TRY(reserve(w, &w->totals, arena.nbytes, fits, fault));
 	arena = {(char *)w->totals.data, 0};
 	if (*fits)
-		totals_cut(w, &arena, n, places);
+		totals_cut(w, &arena, e, places);
 	return STATUS_OK;
 }
 
@@ -211,51 +213,32 @@ static enum status place(struct worker *w, const struct emission &e, uint64_t *p
 	worker_mark(w, STAGE_BEGINS);
 	GPU_TRY("copy columns", worker_copy_small(w, w->device_columns, w->columns,
 					      e.ncolumns * sizeof *w->columns));
-	for (uint32_t i = 0; i < e.ncolumns && !e.groups; i++)
-		GPU_TRY("launch totals",
-		    emission_total_launch(e, w->columns[i], &w->scans, w->stream));
-	if (e.groups && running_launch_totals(w, e, fault) != STATUS_OK)
-		return STATUS_GPU;
-	GPU_TRY("launch places", emission_place_launch(e, &w->scans, places, w->device_output_nbytes,
-						   w->stream));
-	GPU_TRY("copy length", worker_copy_small(w, w->output_nbytes, w->device_output_nbytes,
-					     sizeof *w->output_nbytes));
+	if (e.order.records)
+		TRY(running_launch_order(w, e, fault));
+	for (uint32_t i = 0; i < e.ncolumns; i++)
+		GPU_TRY("launch totals", emission_total_launch(e, w->columns[i], w->stream));
+	GPU_TRY("launch places", emission_place_launch(e, places, w->stream));
+	GPU_TRY("copy length", worker_copy_small(w, w->output_nbytes, places + e.nrecords, sizeof *w->output_nbytes));
 	worker_mark(w, STAGE_SCAN);
 	return STATUS_OK;
 }
 
-/* Reserves nbytes of pinned text, and a quarter more as gpu_buffer_reserve does, since growing
- * waits for the device. *fits: whether there is memory. */
-static enum status text_pinned_reserve(struct worker *w, size_t nbytes, bool *fits,
-				       struct fault *fault)
+/* Reserves nbytes of output on the device and the host. *fits: whether there is memory. */
+static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, struct fault *fault)
 {
-	struct text_buffer *text = &w->output_pinned;
-	struct pinned_buffer *memory = &w->output_memory;
 	cudaError_t error;
 
-	*fits = true;
-	if (nbytes <= text->capacity)
+	TRY(reserve(w, &w->output, nbytes, fits, fault));
+	if (!*fits)
 		return STATUS_OK;
-	text->capacity = 0;
-	if (memory->nbytes < nbytes) {
-		GPU_TRY("free output", pinned_buffer_free(memory));
-		pinned_buffer_reserve(memory, nbytes + nbytes / 4);
-	}
-	error = pinned_buffer_pin(memory);
+	error = pinned_buffer_need(&w->output_memory, nbytes);
 	*fits = error != cudaErrorMemoryAllocation;
 	if (!*fits)
 		return (void)cudaGetLastError(), STATUS_OK; /* the CPU has pageable memory */
 	GPU_TRY("allocate output", error);
-	text->data = memory->data;
-	text->capacity = memory->nbytes;
+	w->output_pinned.data = w->output_memory.data;
+	w->output_pinned.capacity = w->output_memory.nbytes;
 	return STATUS_OK;
-}
-
-/* Reserves nbytes of output on the device and the host. */
-static enum status output_reserve(struct worker *w, size_t nbytes, bool *fits, struct fault *fault)
-{
-	TRY(reserve(w, &w->output, nbytes, fits, fault));
-	return *fits ? text_pinned_reserve(w, nbytes, fits, fault) : STATUS_OK;
 }
 
 size_t worker_likely_output(const struct worker *w, size_t nbytes)
@@ -265,11 +248,11 @@ size_t worker_likely_output(const struct worker *w, size_t nbytes)
 
 enum status emit_reserve_likely(struct worker *w, struct fault *fault)
 {
-	size_t row_nbytes = sizeof(uint64_t) + w->plan->nnew_columns * sizeof(int128);
+	size_t row_nbytes = 2 * sizeof(uint64_t) + w->plan->nnew_columns * sizeof(int128);
 	bool fits;
 
 	if (w->plan->nkeys) /* the order, and a sort's scratch */
-		row_nbytes += w->plan->nnew_columns * sizeof(int32_t) + sizeof(int128) + 8 * sizeof(uint32_t);
+		row_nbytes += w->plan->nnew_columns * sizeof(int32_t) + 8 * sizeof(uint32_t);
 	TRY(reserve(w, &w->totals, worker_likely_nrecords(w) * row_nbytes, &fits, fault));
 	return output_reserve(w, worker_likely_output(w, w->chunk_nbytes), &fits, fault);
 }
@@ -281,8 +264,7 @@ static enum status write_output(struct worker *w, const struct emission &e,
 {
 	char *output = (char *)w->output.data;
 
-	GPU_TRY("launch output", emission_write_launch(e, places, w->device_output_nbytes, output,
-						   w->output.nbytes, w->stream));
+	GPU_TRY("launch output", emission_write_launch(e, places, output, w->output.nbytes, w->stream));
 	worker_mark(w, STAGE_FORMAT);
 	GPU_TRY("copy output", copy_back(w, w->output_pinned.data, (const char *)output, nbytes));
 	worker_mark(w, STAGE_COPY_BACK);
@@ -327,10 +309,9 @@ static enum status emit_on_gpu(struct worker *w, const struct chunk *chunk,
 	TRY(prepare_columns(w, chunk, before, fits, fault));
 	if (!*fits || e.nrecords == 0)
 		return STATUS_OK;
-	TRY(totals_reserve(w, &places, fits, fault));
+	TRY(totals_reserve(w, &e, &places, fits, fault));
 	if (!*fits)
 		return STATUS_OK;
-	e.groups = w->running.order.groups;
 	return print(w, e, places, fits, fault);
 }
 

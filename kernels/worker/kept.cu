@@ -97,11 +97,12 @@ void kept_close(struct worker *w)
 
 /* The runs of one device, and memory there for what a pass needs and finds. */
 struct kept_pass {
-	struct keep_run *runs; /* nruns; owned, as device_runs and found are */
+	struct keep_run *runs; /* nruns; owned */
 	uint32_t nruns;
 	uint64_t ntiles;
+	struct arena memory; /* owned, has these: */
 	struct keep_run *device_runs;
-	void *found; /* counts or a list */
+	char *found; /* counts or a list */
 	unsigned long long *nlisted;
 };
 
@@ -146,28 +147,27 @@ static size_t found_nbytes(const struct device_range *range)
 	return range->counts ? RANGE_NBINS * sizeof(unsigned long long) : range->nlisted_most * sizeof(int64_t);
 }
 
+static void pass_cut(struct kept_pass *p, struct arena *a, size_t found_nbytes)
+{
+	p->device_runs = arena_cut<struct keep_run>(a, p->nruns);
+	p->found = arena_cut<char>(a, found_nbytes);
+	p->nlisted = arena_cut<unsigned long long>(a, 1);
+}
+
 static enum status pass_open(struct kept_pass *p, const struct device_range *ranges, size_t nranges,
 			     struct fault *fault)
 {
-	size_t most = sizeof(int64_t);
+	struct arena measure = {NULL, 0};
+	size_t most = 0;
 
 	for (size_t i = 0; i < nranges; i++)
 		most = found_nbytes(&ranges[i]) > most ? found_nbytes(&ranges[i]) : most;
-	GPU_TRY("allocate pass", cudaMalloc((void **)&p->device_runs, p->nruns * sizeof *p->runs));
-	GPU_TRY("allocate pass", cudaMalloc(&p->found, most));
-	GPU_TRY("allocate pass", cudaMalloc((void **)&p->nlisted, sizeof *p->nlisted));
+	pass_cut(p, &measure, most);
+	GPU_TRY("allocate pass", cudaMalloc((void **)&p->memory.base, measure.nbytes));
+	pass_cut(p, &p->memory, most);
 	GPU_TRY("copy runs", cudaMemcpy(p->device_runs, p->runs, p->nruns * sizeof *p->runs,
 				    cudaMemcpyHostToDevice));
 	return STATUS_OK;
-}
-
-static void pass_close(struct kept_pass *p)
-{
-	(void)cudaFree(p->device_runs);
-	(void)cudaFree(p->found);
-	(void)cudaFree(p->nlisted);
-	(void)cudaGetLastError();
-	free(p->runs);
 }
 
 static enum status pass_count(const struct kept_pass *p, const struct device_range *range, struct fault *fault)
@@ -215,7 +215,9 @@ static enum status pass_device(const struct device_run *runs, int device, int sc
 	for (size_t i = 0; i < nranges && status == STATUS_OK; i++)
 		status = ranges[i].counts ? pass_count(&p, &ranges[i], &ignored)
 					  : pass_list(&p, &ranges[i], &ignored);
-	pass_close(&p);
+	(void)cudaFree(p.memory.base);
+	(void)cudaGetLastError();
+	free(p.runs);
 	return status;
 }
 
@@ -237,53 +239,40 @@ static enum status kept_pass_all(const struct device_run *runs, int scale, struc
 
 /* ---- different ones ---- */
 
-/* Device memory for all numbers, and to sort them. */
+/* Device memory for n numbers, and to sort them. */
 struct kept_sort {
-	int64_t *numbers, *spare;
-	void *memory;
-	unsigned long long *count;
 	uint64_t n;
+	struct arena memory; /* owned, has these: */
+	int64_t *numbers, *spare;
+	char *scratch;
+	unsigned long long *count;
 };
 
-static void sort_close(struct kept_sort *s)
+static void sort_cut(struct kept_sort *s, struct arena *a)
 {
-	(void)cudaFree(s->numbers);
-	(void)cudaFree(s->spare);
-	(void)cudaFree(s->memory);
-	(void)cudaFree(s->count);
-	(void)cudaGetLastError();
+	s->numbers = arena_cut<int64_t>(a, s->n);
+	s->spare = arena_cut<int64_t>(a, s->n);
+	s->scratch = arena_cut<char>(a, keep_different_nbytes(s->n));
+	s->count = arena_cut<unsigned long long>(a, 1);
 }
 
-static enum status sort_open(struct kept_sort *s, struct fault *fault)
+/* Copies all numbers together, from other devices as well, sorts them, and counts those that differ. */
+static enum status sort_and_count(struct kept_sort *s, const struct device_run *runs, const int64_t *more, size_t nmore,
+				  uint64_t *count, struct fault *fault)
 {
-	GPU_TRY("allocate numbers", cudaMalloc((void **)&s->numbers, s->n * sizeof *s->numbers));
-	GPU_TRY("allocate numbers", cudaMalloc((void **)&s->spare, s->n * sizeof *s->spare));
-	GPU_TRY("allocate sort", cudaMalloc(&s->memory, keep_different_nbytes(s->n)));
-	GPU_TRY("allocate count", cudaMalloc((void **)&s->count, sizeof *s->count));
-	GPU_TRY("clear count", cudaMemset(s->count, 0, sizeof *s->count));
-	return STATUS_OK;
-}
-
-/* Copies all numbers together, from other devices as well. */
-static enum status sort_gather(struct kept_sort *s, const struct device_run *runs, const int64_t *more,
-			       size_t nmore, struct fault *fault)
-{
+	struct arena measure = {NULL, 0};
+	unsigned long long n;
 	uint64_t at = 0;
 
-	for (const struct device_run *run = runs; run; run = run->next) {
+	sort_cut(s, &measure);
+	GPU_TRY("allocate numbers", cudaMalloc((void **)&s->memory.base, measure.nbytes));
+	sort_cut(s, &s->memory);
+	for (const struct device_run *run = runs; run; at += run->nnumbers, run = run->next)
 		GPU_TRY("gather numbers", cudaMemcpyAsync(s->numbers + at, ((const struct kept_run *)run)->numbers,
 						      run->nnumbers * sizeof *s->numbers, cudaMemcpyDefault, NULL));
-		at += run->nnumbers;
-	}
 	GPU_TRY("copy numbers", cudaMemcpyAsync(s->numbers + at, more, nmore * sizeof *more, cudaMemcpyDefault, NULL));
-	return STATUS_OK;
-}
-
-static enum status sort_and_count(struct kept_sort *s, uint64_t *count, struct fault *fault)
-{
-	unsigned long long n;
-
-	GPU_TRY("launch sort", keep_different_launch(s->numbers, s->spare, s->n, s->memory, s->count, NULL));
+	GPU_TRY("clear count", cudaMemsetAsync(s->count, 0, sizeof *s->count, NULL));
+	GPU_TRY("launch sort", keep_different_launch(s->numbers, s->spare, s->n, s->scratch, s->count, NULL));
 	GPU_TRY("copy count", cudaMemcpy(&n, s->count, sizeof n, cudaMemcpyDeviceToHost));
 	*count = n;
 	return STATUS_OK;
@@ -301,12 +290,9 @@ static enum status kept_count_different(const struct device_run *runs, const int
 	for (const struct device_run *run = runs; run; run = run->next)
 		s.n += run->nnumbers;
 	if (gpu_checked(cudaSetDevice(run_device(runs))) == cudaSuccess)
-		status = sort_open(&s, &ignored);
-	if (status == STATUS_OK)
-		status = sort_gather(&s, runs, more, nmore, &ignored);
-	if (status == STATUS_OK)
-		status = sort_and_count(&s, count, &ignored);
-	sort_close(&s);
+		status = sort_and_count(&s, runs, more, nmore, count, &ignored);
+	(void)cudaFree(s.memory.base);
+	(void)cudaGetLastError();
 	return status;
 }
 

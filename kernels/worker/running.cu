@@ -6,7 +6,7 @@
  * run, as for chunks that CPUs print. So a worker finds the groups of one chunk in a table of its own, and they come
  * down when the chunk has been folded. When its turn has come, the host exchanges them for what they had before
  * (groups_exchange), which goes up again: some bytes for each group. The totals are scans over the records, sorted by
- * group (kernels/emit/group_totals.cuh).
+ * group (kernels/emit/emission.cuh).
  *
  * The CPU folds and prints the chunk if any record is listed as an exception, and prints it if totals may not fit
  * 126 bits.
@@ -22,20 +22,9 @@ extern "C" {
 #define LIKELY_KEY_NBYTES 16
 #define SMALL_NBYTES ((size_t)1 << 16) /* copied by a kernel: it need not wait for the texts of other streams */
 #define WORDS_NBYTES_LIKELY ((size_t)1 << 20)
-#define TOTAL_LIMIT ((int128)(((uint128)1 << 126) - 2)) /* see group_total_launch */
+#define TOTAL_LIMIT ((int128)(((uint128)1 << 126) - 2)) /* two of them fit 128 bits, beside the identities */
 
 /* ---- memory ---- */
-
-/* Pins nbytes, and a quarter more as gpu_buffer_reserve does; growing loses the contents. */
-static enum status pinned_need(struct pinned_buffer *b, size_t nbytes, struct fault *fault)
-{
-	if (b->data && b->nbytes >= nbytes)
-		return STATUS_OK;
-	GPU_TRY("free pinned memory", pinned_buffer_free(b));
-	pinned_buffer_reserve(b, nbytes + nbytes / 4);
-	GPU_TRY("pin memory", pinned_buffer_pin(b));
-	return STATUS_OK;
-}
 
 /* A copy between pinned and device memory, whose arrays are padded as arenas' are. */
 static cudaError_t copy_groups(struct worker *w, void *to, const void *from, size_t nbytes, enum cudaMemcpyKind kind)
@@ -58,7 +47,9 @@ enum status running_open(struct worker *w, struct fault *fault)
 	g->table.hash_mask = UINT64_MAX >> GROUP_TABLE_PART_BITS; /* one part has all keys */
 	g->wanted = true;
 	w->group_table = &g->table;
-	return status == STATUS_OK ? pinned_need(&g->words, WORDS_NBYTES_LIKELY, fault) : status;
+	if (status == STATUS_OK)
+		GPU_TRY("pin memory", pinned_buffer_need(&g->words, WORDS_NBYTES_LIKELY));
+	return status;
 }
 
 void running_close(struct worker *w)
@@ -82,9 +73,9 @@ enum status running_launch_groups(struct worker *w, const struct chunk *chunk, s
 
 /* The groups' words that have come down. The table's first word is no group's, and comes with them, since copies begin
  * at multiples of 16 bytes. */
-static const uint64_t *words_of(const struct running_groups *g)
+static uint64_t *words_of(const struct running_groups *g)
 {
-	return (const uint64_t *)g->words.data + 1;
+	return (uint64_t *)g->words.data + 1;
 }
 
 enum status running_add_groups(struct worker *w, struct partial *out, struct fault *fault)
@@ -94,7 +85,7 @@ enum status running_add_groups(struct worker *w, struct partial *out, struct fau
 	enum status status;
 
 	g->ngroups = 0;
-	TRY(pinned_need(&g->words, nbytes + ARENA_ALIGN, fault));
+	GPU_TRY("pin memory", pinned_buffer_need(&g->words, nbytes + ARENA_ALIGN));
 	GPU_TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
 	TRY(worker_wait(w, "copy groups", fault));
 	out->groups = out->groups ? out->groups : groups_new(w->plan);
@@ -218,38 +209,36 @@ enum status running_prepare(struct worker *w, const struct partial *before, bool
 	struct emission_carry *carries;
 	uint32_t *begins;
 
-	*fits = ngroups <= GROUP_TOTALS_NGROUPS_MAX && ngroups == (before->groups ? before->groups->ngroups : 0);
+	*fits = ngroups == (before->groups ? before->groups->ngroups : 0);
 	if (!*fits)
 		return STATUS_OK;
 	before_cut(w, &arena, &begins, &carries);
-	TRY(pinned_need(&w->running.before, arena.nbytes, fault));
+	GPU_TRY("pin memory", pinned_buffer_need(&w->running.before, arena.nbytes));
 	*fits = fill_before(w, before);
 	return STATUS_OK;
 }
 
 /* ---- totals ---- */
 
-void running_cut(struct worker *w, struct arena *a, size_t n)
+void running_cut(struct worker *w, struct arena *a, struct emission *e)
 {
-	struct group_order *o = &w->running.order;
+	struct emission_order *o = &e->order;
 	struct emission_carry *carries;
+	size_t n = e->nrecords;
 	uint32_t *begins;
 
 	before_cut(w, a, &begins, &carries);
 	for (size_t i = 0; carries && i < w->plan->nnew_columns; i++)
 		w->columns[i].carries = carries + i * (w->running.ngroups + (size_t)1);
 	*o = {begins, w->running.table.words + 1, (uint32_t)table_ncolumns(w->plan), w->running.ngroups, NULL, NULL, NULL,
-	      NULL, NULL, NULL};
+	      NULL};
 	o->groups = arena_cut<uint32_t>(a, n);
 	o->sorted = arena_cut<uint32_t>(a, n);
 	o->numbers = arena_cut<uint32_t>(a, n);
 	o->records = arena_cut<uint32_t>(a, n);
-	o->values = arena_cut<int128>(a, n);
-	o->scratch = arena_cut<char>(a, group_order_scratch_nbytes((uint32_t)n));
 }
 
-/* Launches the copy of what the groups had before. */
-static enum status copy_before(struct worker *w, struct fault *fault)
+enum status running_launch_order(struct worker *w, const struct emission &e, struct fault *fault)
 {
 	const struct running_groups *g = &w->running;
 	struct arena arena = {NULL, 0};
@@ -257,15 +246,7 @@ static enum status copy_before(struct worker *w, struct fault *fault)
 	uint32_t *begins;
 
 	before_cut(w, &arena, &begins, &carries);
-	GPU_TRY("copy totals", copy_groups(w, (void *)g->order.begins, g->before.data, arena.nbytes, cudaMemcpyHostToDevice));
-	return STATUS_OK;
-}
-
-enum status running_launch_totals(struct worker *w, const struct emission &e, struct fault *fault)
-{
-	TRY(copy_before(w, fault));
-	GPU_TRY("launch order", group_order_launch(e, w->running.order, w->stream));
-	for (uint32_t i = 0; i < e.ncolumns; i++)
-		GPU_TRY("launch totals", group_total_launch(e, w->columns[i], w->running.order, &w->scans, w->stream));
+	GPU_TRY("copy totals", copy_groups(w, (void *)e.order.begins, g->before.data, arena.nbytes, cudaMemcpyHostToDevice));
+	GPU_TRY("launch order", emission_order_launch(e, w->stream));
 	return STATUS_OK;
 }

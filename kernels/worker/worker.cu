@@ -5,7 +5,7 @@
  * The chunk's text goes up once; map, fold and emit then work on the copy. Only results come back.
  *
  *     read:  read.cu                -> text in pinned memory
- *     begin: the copy up, records_map, and mostly column_fold, before the entry is known: early.cu
+ *     begin: the copy up, records_map, and mostly column_fold, before the entry is known: fold.cu
  *     map:   waits                  -> summary
  *     fold:  fold.cu                -> summary, tallies, bins
  *     emit:  emit.cu                -> the text to print
@@ -172,10 +172,6 @@ static void device_cut(struct worker *w, struct arena *a)
 	if (!w->plan->emits)
 		return;
 	w->device_columns = arena_cut<struct emission_column>(a, w->plan->nnew_columns);
-	w->device_output_nbytes = arena_cut<uint64_t>(a, 1);
-	/* A chunk has no more records than bytes. */
-	w->scans_nbytes = emission_scans_nbytes(&w->scans, w->chunk_nbytes);
-	w->scans_data = arena_cut<char>(a, w->scans_nbytes);
 }
 
 static bool plan_needs_squares(const struct plan *plan)
@@ -228,8 +224,6 @@ static enum status open_device(struct worker *w, struct fault *fault)
 	    reduce_npartials((uint32_t)table_ncolumns(w->plan), &w->reduce.npartials));
 	if (w->folds_columns)
 		GPU_TRY("find kernels", column_fold_nblocks(&w->column_fold.nblocks));
-	if (w->plan->emits)
-		GPU_TRY("find kernels", emission_scans_choose(&w->scans));
 	return STATUS_OK;
 }
 
@@ -254,9 +248,6 @@ static enum status open_memory(struct worker *w, struct fault *fault)
 	device_cut(w, &w->arena);
 	GPU_TRY("clear device memory",
 	    cudaMemsetAsync(w->arena.base, 0, w->arena.nbytes, w->stream));
-	if (w->plan->emits)
-		GPU_TRY("clear device memory", scan_memory_open(&w->scans.memory, w->scans_data,
-							    w->scans_nbytes, w->stream));
 	return STATUS_OK;
 }
 

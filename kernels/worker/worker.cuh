@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * worker.cuh - what the parts of the GPU worker share: worker.cu opens, maps and closes, plan.cu
- * copies the plan up, read.cu reads chunks and copies them up, packed.cu decodes blocks, early.cu finds what can be folded
- * before the entry is known, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints, running.cu totals by
+ * copies the plan up, read.cu reads chunks and copies them up, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints, running.cu totals by
  * group. Only these include it, and tests and the benchmark.
  */
 #ifndef GPUSTAT_WORKER_CUH
@@ -23,7 +22,7 @@ extern const struct worker_ops worker_gpu;
 #include "kernels/fold/column_fold.cuh"
 #include "kernels/fold/keep.cuh"
 #include "kernels/group/group_table.cuh"
-#include "kernels/emit/group_totals.cuh"
+#include "kernels/emit/emission.cuh"
 #include "kernels/level/gpu_memory.cuh"
 #include "kernels/fold/reduce.cuh"
 
@@ -116,7 +115,6 @@ struct running_groups {
 	struct pinned_buffer words;    /* the groups, come down: as many as control says */
 	struct pinned_buffer before;   /* what goes up: where the groups begin, then the carries of each new column */
 	uint32_t ngroups;
-	struct group_order order; /* begins, groups ... values: in worker.totals */
 };
 
 struct worker {
@@ -168,11 +166,7 @@ struct worker {
 	struct reduce_memory reduce;
 	struct column_fold_memory column_fold;
 	struct plan_arrays plan_device;
-	struct emission_scans scans;
-	char *scans_data;
-	size_t scans_nbytes;
 	struct emission_column *device_columns;
-	uint64_t *device_output_nbytes;
 	struct gpu_buffer ends, nseparators, significands, codes; /* of a fold */
 	struct gpu_buffer totals, output;            /* of an emission */
 
@@ -278,16 +272,13 @@ void packing_begin(struct packing *p);
 /* Launches the copy of the text to the device, packed or unpacked, unless it is there. */
 enum status worker_text_up(struct worker *w, const struct chunk *chunk, struct fault *fault);
 
-/* ---- blocks of a compressed file: packed.cu ---- */
+/* ---- blocks of a compressed file: read.cu ---- */
 
 /* Decides whether the worker decodes blocks, and reserves the memory; needs no device. */
 void unpacking_init(struct worker *w, const struct worker_setup *setup);
 void unpacking_free(struct unpacking *u);
 void unpacking_cut_pinned(struct worker *w, struct arena *a);
 void unpacking_cut_device(struct worker *w, struct arena *a);
-
-/* Completes the text in the buffer if the device has decoded it. */
-void unpacking_load(struct worker *w);
 
 /* ---- numbers that stay: kept.cu ---- */
 
@@ -342,14 +333,10 @@ enum status worker_launch_columns(struct worker *w, const struct chunk *chunk,
 /* Launches the copy of summary, tallies and bins to pinned memory. */
 enum status worker_copy_results(struct worker *w, struct fault *fault);
 
-/* ---- folding before the entry is known: early.cu ---- */
+/* ---- folding before the entry is known: fold.cu ---- */
 
 /* Sets w->early, except launched, and returns true if the chunk can be folded early. */
 bool early_fold_plan(struct worker *w, const struct chunk *chunk);
-
-/* Whether the early fold is valid for an entry. */
-bool early_fold_matches(const struct worker *w, const struct chunk *chunk,
-			struct chunk_entry entry);
 
 /* ---- groups of a run: groups.cu ---- */
 
@@ -398,11 +385,11 @@ enum status running_add_groups(struct worker *w, struct partial *out, struct fau
  * Errors: STATUS_GPU. */
 enum status running_prepare(struct worker *w, const struct partial *before, bool *fits, struct fault *fault);
 
-/* Cuts what totals by group of n records need from the memory for totals. */
-void running_cut(struct worker *w, struct arena *a, size_t n);
+/* Cuts what totals by group need from the memory for totals: sets e->order, and the columns' carries. */
+void running_cut(struct worker *w, struct arena *a, struct emission *e);
 
-/* Launches the totals of all new columns. */
-enum status running_launch_totals(struct worker *w, const struct emission &e, struct fault *fault);
+/* Launches the copy of what the groups had before, and the sort by group. */
+enum status running_launch_order(struct worker *w, const struct emission &e, struct fault *fault);
 
 /* ---- members of worker_gpu ---- */
 

@@ -596,23 +596,23 @@ enum status groups_exchange(struct groups *g)
 
 enum status group_reading_begin(struct group_reading *r, const struct plan *plan)
 {
-	*r = (struct group_reading){group_store_source(plan->groups), plan, NULL, malloc(plan->group_nbytes), {0}};
-	return r->group ? r->source->ops->open(r->source, &r->reader, &r->fault) : STATUS_NO_MEMORY;
+	*r = (struct group_reading){.source = group_store_source(plan->groups), .plan = plan};
+	return r->source->ops->open(r->source, &r->reader, &r->fault);
 }
 
 enum status group_reading_visit(struct group_reading *r, size_t block, size_t n, groups_visitor visit, void *context)
 {
 	const struct group_source *s = r->source;
-	const uint64_t *words;
+	uint64_t *words;
 	enum status status = s->ops->read(r->reader, block, &words, &r->fault);
 
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		memset(r->group, 0, r->plan->group_nbytes);
-		status = group_words_get(r->group, r->plan, s->layout, s->scales, words);
+		struct group *g = (struct group *)words;
+		words += group_words_count(s->layout, g);
+		status = group_words_settle(g, r->plan, s->layout, s->scales);
 		if (status == STATUS_OK)
-			status = visit(context, r->group);
-		group_free(r->group, r->plan);
-		words += group_words_count(s->layout, words);
+			status = visit(context, g);
+		group_free(g, r->plan);
 	}
 	return status;
 }
@@ -621,5 +621,4 @@ void group_reading_end(struct group_reading *r)
 {
 	if (r->reader)
 		r->source->ops->close(r->reader);
-	free(r->group);
 }

@@ -213,9 +213,9 @@ struct group_source_ops {
 	/* Makes a reader, to be closed by the same thread. Errors: STATUS_GPU; *out is then NULL. */
 	enum status (*open)(const struct group_source *s, struct group_reader **out, struct fault *fault);
 
-	/* Reads a block's groups, one behind the other: *words belongs to the reader until its next call. Errors:
-	 * STATUS_GPU. */
-	enum status (*read)(struct group_reader *r, size_t block, const uint64_t **words, struct fault *fault);
+	/* Reads a block's groups, one behind the other: *words belongs to the reader, and may be written to, until its next
+	 * call. Errors: STATUS_GPU. */
+	enum status (*read)(struct group_reader *r, size_t block, uint64_t **words, struct fault *fault);
 
 	void (*close)(struct group_reader *r);
 	void (*free)(struct group_source *s);
@@ -229,16 +229,15 @@ struct group_source {
 	uint64_t ngroups;                  /* that may be read */
 };
 
-/* What a thread reads a source with. All owned, but for source and plan. */
+/* What a thread reads a source with. The reader is owned. */
 struct group_reading {
 	const struct group_source *source;
 	const struct plan *plan;
 	struct group_reader *reader;
-	struct group *group; /* that is being visited */
 	struct fault fault;  /* of STATUS_GPU */
 };
 
-/* Begins to read the source of the plan's store. Errors: STATUS_NO_MEMORY, STATUS_GPU; r must then be ended, too. */
+/* Begins to read the source of the plan's store. Errors: STATUS_GPU; r must then be ended, too. */
 enum status group_reading_begin(struct group_reading *r, const struct plan *plan);
 
 /* Calls visit for the first n groups of a block, up to one that fails. A group is gone after its visit; a visitor may keep

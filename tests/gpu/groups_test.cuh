@@ -8,20 +8,21 @@
 
 #include "kernel_test.cuh"
 
-extern "C" {
-#include "fold/key.h"
-}
-
 #include "kernels/group/group_table.cuh"
 
 #define NCHUNKS 2u          /* of the same records: the second one finds the groups of the first */
 #define CHUNK_NBYTES ((uint64_t)1 << 33) /* from one to the next */
 #define KEY_NBYTES_MAX 128u
 #define ROOM_NSLOTS ((uint64_t)1 << 13) /* a part has room for all keys of a case */
-#define ROOM_NWORDS ((uint64_t)1 << 15)
+#define ROOM_NWORDS ((uint64_t)5 << 13)
 #define CAPACITY 65536u     /* of the list of exceptions */
 #define NCOLUMNS 2u         /* a number with all moments, and one that is only counted */
 #define WIDE INT64_C(999999999999999999)
+enum { /* words of a group */
+	FIRST_CELL = sizeof(struct group) / sizeof(uint64_t),
+	SECOND_CELL = FIRST_CELL + 6,
+	FIRST_EXCESS = SECOND_CELL + 2
+};
 
 enum key_kind { KEYS_SHORT, KEYS_LONG, KEYS_OF_ALL_LENGTHS, KEYS_OF_TWO_COLUMNS };
 
@@ -167,7 +168,7 @@ static void chunk_free(struct test_chunk *t)
 
 /* ---- the device ---- */
 
-/* A number with all moments at words 2 to 10, one that is counted at word 11. */
+/* A number with all moments, and one that is counted: their cells behind struct group, then the excess of the first. */
 static struct group_table table_make(const struct groups_case *c, uint32_t nkeys)
 {
 	struct group_table t = {};
@@ -183,9 +184,9 @@ static struct group_table table_make(const struct groups_case *c, uint32_t nkeys
 	t.hash_mask = c->hash_mask;
 	t.layout.ncolumns = NCOLUMNS;
 	t.layout.nkeys = nkeys;
-	t.layout.nwords = 12;
-	t.layout.columns[0] = {0, 2, MOMENT_EXTREMES | MOMENT_SQUARES, true};
-	t.layout.columns[1] = {1, 11, 0, false};
+	t.layout.nwords = FIRST_EXCESS + 2;
+	t.layout.columns[0] = {0, FIRST_CELL, FIRST_EXCESS, MOMENT_EXTREMES | MOMENT_SQUARES, true};
+	t.layout.columns[1] = {1, SECOND_CELL, FIRST_EXCESS + 2, 0, false};
 	t.layout.seed[0] = UINT64_C(0x0123456789abcdef);
 	t.layout.seed[1] = UINT64_C(0xfedcba9876543210);
 	return t;
@@ -288,19 +289,36 @@ static bool host_add(struct host_group *groups, const struct groups_case *c, con
 	return right && nlisted == out->summary.nexceptions;
 }
 
+/* The count_scale of a cell. */
+static uint64_t count_scale_of(const struct host_group *g)
+{
+	unsigned scale = g->scales ? 31 - (unsigned)__builtin_clz(g->scales) : 0;
+
+	return g->count | (uint64_t)scale << GROUP_COUNT_BITS;
+}
+
 /* Whether the words of a group in the table are what the host has. */
 static bool group_is_right(const uint64_t *words, const struct host_group *g)
 {
-	uint128 squares = 0;
+	const struct group *group = (const struct group *)words;
+	const struct group_cell *cell = (const struct group_cell *)(words + FIRST_CELL);
 
-	for (int i = 0; i < 4; i++)
-		squares += (uint128)words[7 + i] << 32 * i;
-	if (words[0] != g->first || (uint32_t)words[1] != g->nrecords || words[2] != ((uint64_t)g->scales << 32 | g->count) ||
-	    (uint32_t)words[11] != g->ncounted)
+	if (group->first != g->first || group->nrecords != g->nrecords || group->rest ||
+	    cell->count_scale != count_scale_of(g) || words[SECOND_CELL] != g->ncounted || words[SECOND_CELL + 1] != 0)
 		return false;
-	if ((int128)(int64_t)words[4] * ((int128)1 << 32) + (int128)words[3] != g->sum || squares != g->squares)
+	if (group_words_sum(cell->sum, words[FIRST_EXCESS]) != g->sum ||
+	    group_joined(cell->squares) != g->squares || words[FIRST_EXCESS + 1] != 0)
 		return false;
-	return g->count == 0 || ((int64_t)words[5] == g->min && (int64_t)words[6] == g->max);
+	return g->count == 0 || (cell->extremes[0] == g->min && cell->extremes[1] == g->max);
+}
+
+/* The bytes of a group's key. */
+static const char *key_of(const struct group_table &t, const uint64_t *words, uint32_t *nbytes)
+{
+	const struct key *key = &((const struct group *)words)->key;
+
+	*nbytes = (uint32_t)key_nbytes(key);
+	return key_is_long(key) ? (const char *)(words + t.layout.nwords) : (const char *)key;
 }
 
 /* Compares a part's groups with the host's, which become 0. */
@@ -312,16 +330,19 @@ static bool part_is_right(const struct groups_case *c, const struct group_table 
 	uint64_t at = 0;
 
 	while (at < nwords && right) {
-		const char *key = (const char *)(words + at + t.layout.nwords);
-		uint32_t nbytes = (uint32_t)(words[at + 1] >> 32), g = key_group(c, key, nbytes);
+		const struct group *group = (const struct group *)(words + at);
+		uint32_t nbytes, g;
+		const char *key = key_of(t, words + at, &nbytes);
 		struct key made;
 		uint64_t hash = key_make(key, nbytes, false, seed, &made) & c->hash_mask;
-		right = g != UINT32_MAX && hash >> (64 - GROUP_TABLE_PART_BITS) == p;
-		if (right && (uint32_t)words[at + 1] > 0) { /* else another thread's has the key */
+		g = key_group(c, key, nbytes);
+		right = g != UINT32_MAX && hash >> (64 - GROUP_TABLE_PART_BITS) == p && made.high == group->key.high &&
+			group->key.low == (key_is_long(&made) ? 0 : made.low);
+		if (right && group->nrecords > 0) { /* else another thread's has the key */
 			right = group_is_right(words + at, &groups[g]);
 			groups[g] = {};
 		}
-		at += t.layout.nwords + (nbytes + 7) / 8;
+		at += group_words_count(&t.layout, group);
 	}
 	return right && at == nwords;
 }

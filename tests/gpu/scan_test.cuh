@@ -10,7 +10,7 @@
 
 #include "kernels/csv/map_fold.cuh"
 #include "kernels/ladder/sample.cuh"
-#include "kernels/scan/launch.cuh"
+#include "kernels/ladder/scan_launch.cuh"
 
 typedef sample_affine<uint8_t> affine8;
 typedef sample_affine<uint16_t> affine16;

@@ -5,51 +5,47 @@
  *
  * Chunks have hardly any groups, or one for each record; keys are short, long with the same begin, or of two columns.
  * Hashes are cut to few bits, so that keys collide; tables are too small, so that records are left to the host. Then
- * groups of the host are merged into the table, and those of another table; and all are arranged in the order of their first
- * records.
+ * groups of the host are merged into the table; and all are arranged in the order of their first records.
  */
 #include "groups_test.cuh"
 #include "kernels/group/group_arrange.cuh"
-#include "kernels/scan/scan.cuh"
-#include "kernels/worker/groups.cuh"
-
-extern "C" {
-#include "fold/groups.h"
-}
-
-static int ndevices;
 
 /* ---- groups of the host ---- */
 
 /* Writes a group as words. Returns how many. */
-static uint32_t group_put(const struct groups_case *c, const struct group_layout *layout, const struct host_group *g,
-			  uint32_t number, uint64_t *words)
+static size_t group_put(const struct groups_case *c, const struct group_layout *layout, const struct host_group *g,
+			uint32_t number, uint64_t *words)
 {
-	char *key = (char *)(words + layout->nwords);
-	uint32_t nbytes = key_write(key, c->keys, number), nwords = layout->nwords + (nbytes + 7) / 8;
+	const struct key_seed seed = {{layout->seed[0], layout->seed[1]}};
+	struct group *group = (struct group *)words;
+	struct group_cell *cell = (struct group_cell *)(words + FIRST_CELL);
+	char key[KEY_NBYTES_MAX + 1];
+	uint32_t nbytes = key_write(key, c->keys, number);
 
-	memset(key + nbytes, 0, nwords * sizeof *words - ((size_t)(key - (char *)words) + nbytes));
-	words[0] = g->first;
-	words[1] = (uint64_t)nbytes << 32 | g->nrecords;
-	words[2] = (uint64_t)g->scales << 32 | g->count;
-	words[3] = (uint32_t)g->sum;
-	words[4] = (uint64_t)(g->sum >> 32);
-	words[5] = (uint64_t)g->min;
-	words[6] = (uint64_t)g->max;
-	for (int i = 0; i < 4; i++)
-		words[7 + i] = (uint32_t)(g->squares >> 32 * i);
-	words[11] = g->ncounted;
-	return nwords;
+	key_make(key, nbytes, false, seed, &group->key);
+	if (key_is_long(&group->key)) {
+		memcpy(words + layout->nwords, key, nbytes);
+		group->key.low = 0;
+	}
+	group->first = g->first;
+	group->nrecords = g->nrecords;
+	cell->count_scale = count_scale_of(g);
+	cell->sum = (int64_t)g->sum;
+	words[FIRST_EXCESS] = (uint64_t)(g->sum >> GROUP_UPPER_SHIFT);
+	cell->extremes[0] = g->min;
+	cell->extremes[1] = g->max;
+	group_split(cell->squares, g->squares);
+	words[SECOND_CELL] = g->ncounted;
+	return group_words_count(layout, group);
 }
 
-/* Merges groups [first, c->ngroups) that have records into the table. Returns how many it has no room for. */
+/* Merges groups [first, c->ngroups) that have records into the table. Returns how many it has had no room for. */
 static uint64_t merge(const struct groups_case *c, const struct group_table &t, const struct host_group *groups, uint32_t first)
 {
 	size_t most = t.layout.nwords + KEY_NBYTES_MAX / 8 + 2;
 	uint64_t *words = (uint64_t *)calloc((c->ngroups + 1) * most, sizeof *words);
 	uint64_t *begins = (uint64_t *)malloc((c->ngroups + 1) * sizeof *begins), nwords = 0;
 	uint32_t n = 0;
-	unsigned long long none = 0, *nleft = device_copy(&none, 1);
 
 	for (uint32_t g = first; g < c->ngroups; g++) {
 		if (groups[g].nrecords == 0)
@@ -59,12 +55,12 @@ static uint64_t merge(const struct groups_case *c, const struct group_table &t, 
 	}
 	uint64_t *device_words = device_copy(words, nwords + 1);
 	uint64_t *device_begins = device_copy(begins, n + 1);
-	must(group_merge_launch(t, device_words, device_begins, n, nleft, NULL), "group_merge");
-	unsigned long long *left = host_copy(nleft, 1);
-	uint64_t count = *left;
-	for (void *memory : {(void *)device_words, (void *)device_begins, (void *)nleft})
+	must(group_merge_launch(t, device_words, device_begins, n, NULL), "group_merge");
+	struct group_control *control = host_copy(t.control, 1);
+	uint64_t count = control->nleft;
+	for (void *memory : {(void *)device_words, (void *)device_begins})
 		device_free(memory);
-	for (void *memory : {(void *)words, (void *)begins, (void *)left})
+	for (void *memory : {(void *)words, (void *)begins, (void *)control})
 		free(memory);
 	return count;
 }
@@ -96,121 +92,37 @@ static bool merging_is_right(const struct groups_case *c, uint32_t nkeys, const 
 	return right;
 }
 
-/* ---- from one table to another ---- */
-
-static bool has_any(const struct host_group *groups, uint32_t first, uint32_t end)
-{
-	for (uint32_t g = first; g < end; g++)
-		if (groups[g].nrecords > 0)
-			return true;
-	return false;
-}
-
-/* Sends the table's groups to one that has half of them, on another device if there is one. */
-static bool crossing_is_right(const struct groups_case *c, const struct group_table &table, uint32_t nkeys,
-			      const struct host_group *groups, size_t piece_nbytes)
-{
-	struct host_group *wanted = (struct host_group *)calloc(c->ngroups + 1, sizeof *wanted);
-	struct gpu_groups from = {}, to = {};
-	uint32_t half = c->ngroups / 2;
-	bool right, crossed = false;
-	struct fault fault;
-
-	to.device = ndevices > 1;
-	must(cudaSetDevice(to.device), "select GPU");
-	to.table = table_make(c, nkeys);
-	from.table = table;
-	right = merge(c, to.table, groups, half) == 0 &&
-		gpu_groups_cross(&from, &to, piece_nbytes, &crossed, &fault) == STATUS_OK;
-	right = right && crossed == has_any(groups, half, c->ngroups);
-	must(cudaSetDevice(to.device), "select GPU");
-	memcpy(wanted + half, groups + half, (c->ngroups - half) * sizeof *wanted);
-	for (uint32_t g = 0; g < c->ngroups && crossed; g++)
-		g < half ? (void)(wanted[g] = groups[g]) : double_group(&wanted[g]);
-	right = table_is_right(c, to.table, wanted) && right;
-	table_free(&to.table);
-	must(cudaSetDevice(0), "select GPU");
-	free(wanted);
-	return right;
-}
-
-/* Tables that differ in scale, or have no room, are left as they are. */
-static void test_refusals(void)
-{
-	const struct groups_case one = {"refusals", KEYS_SHORT, 300, 30, UINT64_MAX, ROOM_NSLOTS, ROOM_NWORDS, 0, 0};
-	struct test_chunk t = chunk_make(&one);
-	struct gpu_groups from = {}, to = {};
-	struct fault fault;
-
-	from.table = table_make(&one, t.nkeys);
-	to.table = table_make(&one, t.nkeys);
-	for (struct gpu_groups *g : {&from, &to}) {
-		struct outcome out = chunk_add(g->table, &one, &t, 0);
-		free(out.exceptions);
-		free(out.key_code);
-	}
-	struct group_control *control = host_copy(to.table.control, 1), *before = host_copy(from.table.control, 1);
-	uint32_t p = 0;
-	while (before->parts[p].nwords == 0)
-		p++;
-	for (int i = 0; i < 3; i++) {
-		bool crossed = true;
-		to.nrecords = i == 0 ? GROUP_TABLE_NRECORDS_MAX : 0;
-		from.nrecords = i == 0;
-		control->scales[0] = before->scales[0] + (i == 1);
-		control->parts[p].nwords = i == 2 ? to.table.part_nwords : before->parts[p].nwords;
-		must(cudaMemcpy(to.table.control, control, sizeof *control, cudaMemcpyHostToDevice), "copy up");
-		ok(gpu_groups_cross(&from, &to, GROUPS_PIECE_NBYTES, &crossed, &fault) == STATUS_OK && !crossed,
-		   "not crossed: %s", i == 0 ? "too many records" : i == 1 ? "another scale" : "no room");
-	}
-	free(control);
-	free(before);
-	table_free(&from.table);
-	table_free(&to.table);
-	chunk_free(&t);
-}
-
 /* ---- in their order ---- */
 
-/* What the steps of group_arrange.cuh take, for n groups of up to nwords words. Device memory. */
+/* What the steps of group_arrange.cuh make. Device memory. */
 struct arranged {
-	struct group_census *census;
-	struct group_places places;
-	uint64_t *nwords, *words;
+	void *places;
+	uint64_t *begins, *words;
 };
 
-/* Sorts and lays down all groups of the table. Returns how many there are; the words that each has are scanned here. */
+/* Sorts and lays down all groups of the table. Returns how many there are. */
 static uint64_t arrange(const struct group_table &t, uint64_t nwords, struct arranged *a, uint64_t **begins)
 {
-	struct group_census *census;
-	uint64_t sum = 0;
+	struct arena arena = {NULL, 0};
+	struct group_places places;
 	int sorted;
 
-	a->census = device_filled<struct group_census>(1, POISON);
-	must(group_count_launch(t, a->census, NULL), "count");
-	census = host_copy(a->census, 1);
-	a->places.n = census->n;
-	for (int i = 0; i < 2; i++) {
-		a->places.first[i] = device_filled<uint64_t>(census->n + 1, POISON);
-		a->places.index[i] = device_filled<uint64_t>(census->n + 1, POISON);
-	}
-	void *scratch = device_filled<char>(group_sort_scratch_nbytes(census->n) + 1, POISON);
-	must(group_place_launch(t, a->places, a->census, NULL), "place");
-	must(group_sort_launch(a->places, census->last, scratch, &sorted, NULL), "sort");
-	a->nwords = device_filled<uint64_t>(census->n + 1, POISON);
+	must(group_count_launch(t, NULL), "count");
+	struct group_control *control = host_copy(t.control, 1);
+	uint64_t n = control->census.n;
+	group_places_cut(&places, &arena, n);
+	a->places = device_filled<char>(arena.nbytes, POISON);
+	arena = {(char *)a->places, 0};
+	group_places_cut(&places, &arena, n);
+	must(group_place_launch(t, places, NULL), "place");
+	must(group_sort_launch(places, control->census.last, &sorted, NULL), "sort");
+	a->begins = device_filled<uint64_t>(n + 1, POISON);
 	a->words = device_filled<uint64_t>(nwords + 1, POISON);
-	must(group_measure_launch(t, a->places.index[sorted], census->n, a->nwords, NULL), "measure");
-	*begins = host_copy(a->nwords, census->n + 1);
-	for (uint64_t i = 0; i <= census->n; i++) {
-		uint64_t begin = sum;
-		sum += (*begins)[i];
-		(*begins)[i] = begin;
-	}
-	must(cudaMemcpy(a->nwords, *begins, (census->n + 1) * sizeof **begins, cudaMemcpyHostToDevice), "copy up");
-	must(group_gather_launch(t, a->places.index[sorted], a->nwords, census->n, a->words, NULL), "gather");
-	device_free(scratch);
-	free(census);
-	return a->places.n;
+	must(group_begins_launch(t, places, sorted, a->begins, NULL), "begins");
+	*begins = host_copy(a->begins, n + 1);
+	must(group_gather_launch(t, places, sorted, a->begins, a->words, NULL), "gather");
+	free(control);
+	return n;
 }
 
 /* Whether words are the groups, each once, in the order of their first records, and nothing is behind them. groups become
@@ -224,18 +136,19 @@ static bool arrangement_is_right(const struct groups_case *c, const struct group
 
 	memset(&poison, POISON, sizeof poison);
 	for (uint64_t i = 0; i < n && right; i++) {
-		const uint64_t *group = words + begins[i];
-		uint32_t g = key_group(c, (const char *)(group + t.layout.nwords), (uint32_t)(group[1] >> 32));
-		right = g != UINT32_MAX && group_is_right(group, &groups[g]) && (i == 0 || group[0] > last);
-		last = group[0];
+		const uint64_t *group = words + begins[i], first = ((const struct group *)group)->first;
+		uint32_t nbytes, g;
+		const char *key = key_of(t, group, &nbytes);
+		g = key_group(c, key, nbytes);
+		right = g != UINT32_MAX && group_is_right(group, &groups[g]) && (i == 0 || first > last);
+		last = first;
 		if (right)
 			groups[g] = {};
 	}
 	right = right && words[begins[n]] == poison;
 	for (uint32_t g = 0; g < c->ngroups; g++)
 		right = right && groups[g].nrecords == 0;
-	for (void *memory : {(void *)a.census, (void *)a.places.first[0], (void *)a.places.first[1], (void *)a.places.index[0],
-			     (void *)a.places.index[1], (void *)a.nwords, (void *)a.words})
+	for (void *memory : {a.places, (void *)a.begins, (void *)a.words})
 		device_free(memory);
 	free(begins);
 	free(words);
@@ -246,8 +159,10 @@ static bool arrangement_is_right(const struct groups_case *c, const struct group
 static uint64_t table_nwords(const struct group_table &t)
 {
 	struct group_control *control = host_copy(t.control, 1);
-	uint64_t nwords = groups_nwords(&t, control);
+	uint64_t nwords = 0;
 
+	for (uint32_t p = 0; p < GROUP_TABLE_NPARTS; p++)
+		nwords += group_part_nwords(t, *control, p);
 	free(control);
 	return nwords;
 }
@@ -266,9 +181,6 @@ static void test_groups_of(const struct groups_case *c, const struct group_table
 	if (c->part_nslots != ROOM_NSLOTS)
 		return;
 	ok(merging_is_right(c, nkeys, groups), "%s: groups of the host", c->name);
-	ok(crossing_is_right(c, table, nkeys, groups, GROUPS_PIECE_NBYTES), "%s: to another table", c->name);
-	if (c->ngroups > GROUP_SOURCE_NGROUPS)
-		ok(crossing_is_right(c, table, nkeys, groups, 1), "%s: to another table, block by block", c->name);
 }
 
 static void test_case(const struct groups_case *c)
@@ -349,6 +261,8 @@ static void test_random(unsigned ncases)
 
 int main(int argc, char **argv)
 {
+	int ndevices = 0;
+
 	if (cudaGetDeviceCount(&ndevices) != cudaSuccess || ndevices == 0)
 		skip_all("no CUDA device");
 	plan_lazy();
@@ -356,6 +270,5 @@ int main(int argc, char **argv)
 	test_tables(argc > 1 && !strcmp(argv[1], "quick"));
 	random_state += asked("GPUSTAT_TEST_SEED", 0);
 	test_random(asked("GPUSTAT_TEST_CASES", 20));
-	test_refusals();
 	return done();
 }

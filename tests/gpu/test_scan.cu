@@ -128,38 +128,6 @@ static void test_folds(enum scan_engine engine)
 	test_fold<fold_bits<scan_sum_i128>>("128-bit sums", engine);
 	test_fold<fold_bits<scan_min_i128>>("128-bit minima", engine);
 	test_fold<fold_bits<scan_max_i128>>("128-bit maxima", engine);
-	test_fold<fold_bits<scan_segmented_sum>>("sums by segment", engine);
-	test_fold<fold_bits<scan_segmented_min>>("minima by segment", engine);
-	test_fold<fold_bits<scan_segmented_max>>("maxima by segment", engine);
-}
-
-/* What every level relies on, for all triples of values with and without a beginning; at least one pair must not
- * commute, or the order would not be tested. */
-template <class F> static void test_laws(const char *name)
-{
-	const int128 most = (int128)(((uint128)1 << 126) - 1), x[] = {0, 1, -1, 77, -most, most, -most - 1};
-	unsigned nneutral = 0, nassociative = 0, ncommuting = 0, nhiding = 0, count = 0;
-	int128 packed[2 * sizeof x / sizeof *x];
-	unsigned n = 0;
-
-	for (int128 value : x)
-		for (bool begins : {false, true})
-			packed[n++] = F::pack(value, begins);
-	for (int128 a : packed)
-		for (int128 b : packed)
-			for (int128 c : packed) {
-				count++;
-				nassociative += F::combine(F::combine(a, b), c) == F::combine(a, F::combine(b, c));
-				nneutral += F::combine(F::identity(), a) == a && F::combine(a, F::identity()) == a;
-				ncommuting += F::combine(a, b) == F::combine(b, a);
-				nhiding += !F::begins(b) || F::combine(a, b) == b;
-			}
-	ok(nneutral == count, "%s: the identity is neutral on both sides", name);
-	ok(nassociative == count, "%s are associative", name);
-	ok(ncommuting < count, "%s do not commute", name);
-	ok(nhiding == count, "%s: a beginning hides what precedes it", name);
-	ok(F::unpack(packed[1]) == 0 && F::unpack(packed[4]) == -1 && F::unpack(packed[13]) == -most - 1,
-	   "%s: values come back as they were", name);
 }
 
 /* ---- many tiles, many blocks, other shapes: checked on the GPU ---- */
@@ -442,9 +410,6 @@ int main(int argc, char **argv)
 		test_large<fold_bytes>("csv maps", (UINT64_C(1) << 32) + 77, engine);
 		test_large<affine32>("affine maps of 32 bits", (UINT64_C(1) << 30) + 12345, engine);
 	}
-	test_laws<scan_segmented_sum>("sums by segment");
-	test_laws<scan_segmented_min>("minima by segment");
-	test_laws<scan_segmented_max>("maxima by segment");
 	test_shapes();
 	test_relaunches();
 	test_refusals();

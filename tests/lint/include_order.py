@@ -17,7 +17,7 @@ MAP_ROW = r"^\| `((?:src|kernels|bench)/\w+)/` \|"
 LEVELS = ("fold", "warp", "block", "grid")
 SPEAKS = "src/io/message.c"
 ENDS = ("src/run/main.c", "src/mpi/main.c", "bench/run/main.c")
-MAY_TRAP = ("kernels/scan/lookahead.cuh",)  # in code for chips on which nobody launches it
+MAY_TRAP = ("kernels/ladder/scan_lookahead.cuh",)  # in code for chips on which nobody launches it
 STANDALONE = "kernels/ladder/"  # a rung may be a program of its own: see HACKING.md
 MAY_SPEAK_THROUGH_MESSAGE = ("src/io/message.c", "src/run/", "src/mpi/", "bench/run/")
 SHARED_BY_BOTH_COMPILERS = ("src/base/hd.h", "src/csv/dfa.h", "src/number/decimal.h")
@@ -210,7 +210,7 @@ RULES = (
      [("src/misc/misc.c", "int f(void);")]),
     (arrows_point_down, "a file includes only what its own folder and those before it hold",
      [("src/number/decimal.h", '#include "csv/dfa.h"'), ("src/base/status.h", '#include "io/message.h"'),
-      ("src/fold/column.c", '#include "engine/engine.h"'), ("kernels/level/lane.cuh", '#include "kernels/scan/scan.cuh"'),
+      ("src/fold/column.c", '#include "engine/engine.h"'), ("kernels/level/lane.cuh", '#include "kernels/csv/lane.cuh"'),
       ("src/query/plan.h", '#  include "fold/column.h"'), ("src/engine/total.c", '#include "nowhere.h"'),
       ("src/emit/running.c", '#include "engine/total.h"'), ("src/csv/rows.h", '#include "query/plan.h"'),
       ("kernels/emit/emission.cuh", '#include "kernels/worker/worker.cuh"'),

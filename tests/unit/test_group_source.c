@@ -46,7 +46,7 @@ static enum status reader_open(const struct group_source *s, struct group_reader
 	return STATUS_OK;
 }
 
-static enum status reader_read(struct group_reader *r, size_t block, const uint64_t **words, struct fault *fault)
+static enum status reader_read(struct group_reader *r, size_t block, uint64_t **words, struct fault *fault)
 {
 	const size_t *begins = &r->of->begins[block];
 	size_t nbytes = (begins[1] - begins[0]) * sizeof *r->words;

@@ -3,9 +3,8 @@
  * test_group_words.c - groups as a GPU keeps them (fold/group_words.h), from groups of the host and back: against groups to
  * which the same numbers were added one by one.
  *
- * The words of a GPU are made here as its kernels make them: every value at the table's scale, the parts of its square
- * added without carries. Numbers have up to 18 digits and come by the thousand, so that their squares need more than
- * 128 bits.
+ * The words of a GPU are made here as its kernels make them: every value at the table's scale, sums in as many words as they
+ * need. Numbers have up to 18 digits and come by the thousand, so that their squares need more than 128 bits.
  */
 #include "tap.h"
 #include "fold/group_words.h"
@@ -55,9 +54,15 @@ static struct group *new_group(void)
 	return g;
 }
 
+static struct group_cell *cell_of(uint64_t *words, size_t c)
+{
+	return (struct group_cell *)(words + layout.columns[c].cell);
+}
+
 static void begin(struct pair *p)
 {
 	struct key_seed seed = key_seed_get();
+	struct group *there;
 
 	p->key_nbytes = random_below(sizeof p->key);
 	for (size_t i = 0; i < p->key_nbytes; i++)
@@ -66,12 +71,16 @@ static void begin(struct pair *p)
 		p->scales[c] = (uint32_t)random_below(5);
 	p->words = calloc(group_words_most(&layout), sizeof *p->words);
 	p->group = new_group();
-	p->group->first = p->words[0] = random_below(1000);
-	p->words[1] = (uint64_t)p->key_nbytes << 32;
-	p->words[layout.columns[0].word + 3] = (uint64_t)INT64_MAX;
-	p->words[layout.columns[0].word + 4] = (uint64_t)INT64_MIN;
-	memcpy(p->words + layout.nwords, p->key, p->key_nbytes);
 	key_make(p->key, p->key_nbytes, false, seed, &p->group->key);
+	there = (struct group *)p->words;
+	there->key = p->group->key;
+	there->first = p->group->first = random_below(1000);
+	cell_of(p->words, 0)->extremes[0] = INT64_MAX;
+	cell_of(p->words, 0)->extremes[1] = INT64_MIN;
+	if (!key_is_long(&there->key))
+		return;
+	there->key.text = NULL;
+	memcpy(p->words + layout.nwords, p->key, p->key_nbytes);
 }
 
 static void end(struct pair *p)
@@ -81,24 +90,30 @@ static void end(struct pair *p)
 	free(p->words);
 }
 
-/* Adds a number to a cell of the words: as group_add of kernels/group/. */
-static void cell_add(uint64_t *cell, const struct group_layout_column *column, int64_t x, unsigned scale)
+/* Adds a number to column c of the words: as group_add of kernels/group/. */
+static void cell_add(uint64_t *words, size_t c, int64_t x, unsigned scale)
 {
-	uint128 square = (uint128)((int128)x * x);
-	bool widens = column->needs & MOMENT_EXTREMES;
+	const struct group_layout_column *column = &layout.columns[c];
+	struct group_cell *cell = cell_of(words, c);
+	uint64_t *excess = words + column->excess;
+	uint128 square = (uint128)((int128)x * x), squares;
 
-	cell[0]++;
+	cell->count_scale++;
 	if (!column->parses)
 		return;
-	cell[0] |= (uint64_t)1 << (32 + scale);
-	cell[1] += (uint32_t)x;
-	cell[2] += (uint64_t)(x >> 32);
-	if (widens && x < (int64_t)cell[3])
-		cell[3] = (uint64_t)x;
-	if (widens && x > (int64_t)cell[4])
-		cell[4] = (uint64_t)x;
-	for (int i = 0; column->needs & MOMENT_SQUARES && i < 4; i++)
-		cell[(widens ? 5 : 3) + i] += (uint32_t)(square >> 32 * i);
+	if (group_cell_scale(cell) < scale)
+		cell->count_scale = group_cell_count(cell) | (uint64_t)scale << GROUP_COUNT_BITS;
+	cell->sum = (int64_t)((uint64_t)cell->sum + (uint64_t)x);
+	excess[0] += (uint64_t)(x >> GROUP_UPPER_SHIFT);
+	if (column->needs & MOMENT_EXTREMES) {
+		cell->extremes[0] = x < cell->extremes[0] ? x : cell->extremes[0];
+		cell->extremes[1] = x > cell->extremes[1] ? x : cell->extremes[1];
+	}
+	if (!(column->needs & MOMENT_SQUARES))
+		return;
+	squares = group_joined(cell->squares) + square;
+	excess[1] += squares < square;
+	group_split(cell->squares, squares);
 }
 
 /* Adds one number of up to `most` to column c of both, or n of them. */
@@ -112,11 +127,11 @@ static void add(struct pair *p, size_t c, int64_t most, uint32_t n)
 	if (!columns[c].parses)
 		x = lengthened = 0, scale = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		cell_add(&p->words[layout.columns[c].word], &layout.columns[c], lengthened, scale);
+		cell_add(p->words, c, lengthened, scale);
 		if (group_add(p->group, &test_plan, c, (struct decimal){x, (int)scale}) != STATUS_OK)
 			bail("out of memory");
 	}
-	p->words[1] += n;
+	((struct group *)p->words)->nrecords += n;
 	p->group->nrecords += n;
 }
 
@@ -165,15 +180,14 @@ static bool key_is(const struct group *g, const struct pair *p)
 	return key_nbytes(&g->key) == p->key_nbytes && !memcmp(key_text(&g->key), p->key, p->key_nbytes);
 }
 
-/* Whether the words read as the group. */
-static bool reads(struct pair *p, const uint64_t *words, struct group *wanted)
+/* Whether the words become the group. */
+static bool reads(struct pair *p, uint64_t *words, struct group *wanted)
 {
-	struct group *g = new_group();
-	bool right = group_words_get(g, &test_plan, &layout, p->scales, words) == STATUS_OK && key_is(g, p) &&
+	struct group *g = (struct group *)words;
+	bool right = group_words_settle(g, &test_plan, &layout, p->scales) == STATUS_OK && key_is(g, p) &&
 		     groups_agree(g, wanted);
 
 	group_free(g, &test_plan);
-	free(g);
 	return right;
 }
 
@@ -201,7 +215,7 @@ static void test_reading(bool squared)
 		struct pair p;
 		begin(&p);
 		fill(&p, squared);
-		nlong += p.words[layout.columns[0].word + 8] >> 32 != 0;
+		nlong += p.words[layout.columns[0].excess + 1] != 0;
 		right = reads(&p, p.words, p.group);
 		end(&p);
 	}
@@ -222,7 +236,7 @@ static void test_writing(void)
 		fill(&p, false);
 		n = group_words_put(p.group, &test_plan, &layout, p.scales, words);
 		right = n == 0 ? p.group->rest != NULL
-			       : n == group_words_count(&layout, words) && reads(&p, words, p.group);
+			       : n == group_words_count(&layout, (struct group *)words) && reads(&p, words, p.group);
 		nfitting += n > 0;
 		end(&p);
 		free(words);
@@ -252,7 +266,7 @@ static size_t put_one(int64_t x, int scale, uint32_t table_scale, uint64_t nreco
 
 static void test_refusing(void)
 {
-	size_t one = group_words_with_key(&layout, 1);
+	size_t one = layout.nwords;
 
 	is_int((int)one, (int)put_one(5, 2, 2, 1), "a number of the table's scale fits");
 	is_int((int)one, (int)put_one(5, 0, 2, 1), "one with fewer digits fits");

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.cuh - the host's side of scan.cuh, for any fold. scan.cu includes it for gpustat's folds,
- * tests and benchmarks for others.
+ * scan_launch.cuh - the host's side of scan_job.cuh, for any fold.
  */
 #ifndef GPUSTAT_SCAN_LAUNCH_CUH
 #define GPUSTAT_SCAN_LAUNCH_CUH
 
-#include "lookahead.cuh"
-#include "lookback.cuh"
+#include "scan_lookahead.cuh"
+#include "scan_lookback.cuh"
 
 #ifndef SCAN_LOOKBACK_NTHREADS
 #define SCAN_LOOKBACK_NTHREADS 256
-#define SCAN_LOOKBACK_NPACKS 5 /* tiles of 20 KiB; odd: see kernels/scan/tile.cuh */
+#define SCAN_LOOKBACK_NPACKS 5 /* tiles of 20 KiB; odd: see kernels/ladder/scan_tile.cuh */
 #endif
 #define SCAN_PTX_LOOKAHEAD 90 /* the least code version that has its instructions */
 
@@ -52,7 +51,7 @@ static cudaError_t lookahead_shape(uint32_t nstages, struct scan_shape *shape)
 	uint32_t nblocks;
 	cudaError_t error;
 
-	static_assert(NPACKS % 2 == 1 && stage_nbytes <= ASYNC_NBYTES_MAX, "see tile.cuh");
+	static_assert(NPACKS % 2 == 1 && stage_nbytes <= ASYNC_NBYTES_MAX, "see scan_tile.cuh");
 	if ((error = cudaGetDevice(&device)) != cudaSuccess ||
 	    (error = cudaFuncGetAttributes(&code, kernel)) != cudaSuccess ||
 	    (error = cudaDeviceGetAttribute(&nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
@@ -139,7 +138,7 @@ static cudaError_t lookback_shape(struct scan_shape *shape)
 	struct cudaFuncAttributes code;
 	const uint32_t tile_nbytes = NTHREADS * NPACKS * SCAN_PACK_NBYTES;
 
-	static_assert(NPACKS % 2 == 1, "see tile.cuh");
+	static_assert(NPACKS % 2 == 1, "see scan_tile.cuh");
 	*shape = {SCAN_LOOKBACK, (uint32_t)(tile_nbytes / sizeof(typename F::value)), 0, 0, 0};
 	return cudaFuncGetAttributes(&code, scan_lookback<F, NTHREADS, NPACKS>);
 }

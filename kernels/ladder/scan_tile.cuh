@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tile.cuh - a tile of a scan in shared memory, for both engines.
+ * scan_tile.cuh - a tile of a scan in shared memory, for both engines.
  *
  * The tile has the array's layout, in packs of 16 bytes, and each thread owns NPACKS packs in a
  * row. NPACKS is odd: 8 threads then read their i-th packs, 16 bytes each, from 8 different groups
@@ -9,7 +9,7 @@
 #ifndef GPUSTAT_SCAN_TILE_CUH
 #define GPUSTAT_SCAN_TILE_CUH
 
-#include "scan.cuh"
+#include "scan_job.cuh"
 
 #define SCAN_PACK_NBYTES 16
 typedef uint4 scan_pack;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lookback.cuh - the scan for every GPU: a tile a block, and the decoupled look-back of grid.cuh
+ * scan_lookback.cuh - the scan for every GPU: a tile a block, and the decoupled look-back of grid.cuh
  * (D. Merrill and M. Garland, NVR-2016-002).
  *
  * Any number of blocks may run at once: tiles are drawn, and grid.cuh proves that waiting ends.
@@ -8,7 +8,7 @@
 #ifndef GPUSTAT_SCAN_LOOKBACK_CUH
 #define GPUSTAT_SCAN_LOOKBACK_CUH
 
-#include "tile.cuh"
+#include "scan_tile.cuh"
 
 template <class F, unsigned NTHREADS, unsigned NPACKS>
 __global__ static void __launch_bounds__(NTHREADS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lookahead.cuh - the scan from compute capability 9.0 on: one persistent block a multiprocessor,
+ * scan_lookahead.cuh - the scan from compute capability 9.0 on: one persistent block a multiprocessor,
  * which publishes tiles' aggregates long before it needs their prefixes.
  *
  * From look-back to here:
@@ -43,8 +43,8 @@
 #ifndef GPUSTAT_SCAN_LOOKAHEAD_CUH
 #define GPUSTAT_SCAN_LOOKAHEAD_CUH
 
-#include "../level/async_copy.cuh"
-#include "tile.cuh"
+#include "async_copy.cuh"
+#include "scan_tile.cuh"
 
 #define LOOKAHEAD_NTURNS_MAX 24
 #define LOOKAHEAD_NTHREADS(ngroups, nwarps) (((ngroups) * (nwarps) + 3) * WARP_NLANES)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan.cuh - running folds over an array in device memory, in one pass and one launch.
+ * scan_job.cuh - running folds over an array in device memory, in one pass and one launch: the ladder's last rungs
+ * before CUB.
  *
- * scan.cu instantiates it for the folds of SCAN_FOLDS; launch.cuh, for any. There are two engines:
- * lookback.cuh for every GPU, lookahead.cuh from compute capability 9.0 on. Integer results are the
+ * scan_launch.cuh has it for any fold. There are two engines: scan_lookback.cuh for every GPU,
+ * scan_lookahead.cuh from compute capability 9.0 on. Integer results are the
  * same; floats may differ, since the order in which partials combine is not fixed.
  */
-#ifndef GPUSTAT_SCAN_CUH
-#define GPUSTAT_SCAN_CUH
+#ifndef GPUSTAT_SCAN_JOB_CUH
+#define GPUSTAT_SCAN_JOB_CUH
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -89,9 +90,9 @@ template <class F>
 cudaError_t scan_launch(const struct scan_shape *shape, struct scan_memory *memory,
 			struct scan_job<typename F::value> job, cudaStream_t stream);
 
-/* The folds that scan.cu has ready. */
-typedef fold_sum<uint32_t> scan_sum_u32; /* also counts, flags, and int32 modulo 2^32 */
-typedef fold_sum<uint64_t> scan_sum_u64; /* also lengths, and int64 modulo 2^64 */
+/* Folds that rungs and tests share. */
+typedef fold_sum<uint32_t> scan_sum_u32; /* also int32 modulo 2^32 */
+typedef fold_sum<uint64_t> scan_sum_u64; /* also int64 modulo 2^64 */
 typedef fold_sum<int128> scan_sum_i128;
 typedef fold_max<int32_t, INT32_MIN> scan_max_i32;
 /* nvcc accepts no int128 constant as a template argument: the identities are defined here. */
@@ -101,18 +102,5 @@ struct scan_min_i128 : fold_min<int128, 0> {
 struct scan_max_i128 : fold_max<int128, 0> {
 	HD int128 identity(void) { return (int128)((uint128)1 << 127); }
 };
-/* By segment: of numbers between the identities of min and max, which are 2^126 away from 0, so sums of two fit. */
-struct scan_min_i127 : fold_min<int128, 0> {
-	HD int128 identity(void) { return (int128)(((uint128)1 << 126) - 1); }
-};
-struct scan_max_i127 : fold_max<int128, 0> {
-	HD int128 identity(void) { return -(int128)((uint128)1 << 126); }
-};
-typedef fold_segmented<scan_sum_i128> scan_segmented_sum;
-typedef fold_segmented<scan_min_i127> scan_segmented_min;
-typedef fold_segmented<scan_max_i127> scan_segmented_max;
-#define SCAN_FOLDS(FOLD)                                                                            \
-	FOLD(sum_u32) FOLD(sum_u64) FOLD(sum_i128) FOLD(min_i128) FOLD(max_i128) FOLD(max_i32)      \
-	FOLD(segmented_sum) FOLD(segmented_min) FOLD(segmented_max)
 
 #endif
