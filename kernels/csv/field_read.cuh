@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "fold/device_run.h"
+#include "number/decimal_compare.h"
 }
 
 #include "kernels/csv/fields.cuh"
@@ -78,7 +79,7 @@ static __device__ inline bool field_is_missing(const struct fields_plan &plan, c
 		uint32_t spelling_nbytes = plan.missing_end[i] - begin;
 		if ((spelling_nbytes == nbytes && bytes_equal(plan.missing + begin, value, nbytes)) ||
 		    (plan.missing_is_number &&
-		     expr_is_same_number(plan.missing + begin, spelling_nbytes, value, nbytes)))
+		     decimal_texts_are_same(plan.missing + begin, spelling_nbytes, value, nbytes)))
 			return true;
 	}
 	return false;

@@ -6,7 +6,7 @@
  * start, and reads no byte beyond the last selected field. Then it computes the columns of --let, and evaluates the
  * conditions. Plans without these, and those without keys, have kernels of their own.
  */
-#include "kernels/csv/let_lane.cuh"
+#include "kernels/csv/program_lane.cuh"
 
 #define FIELDS_NTHREADS 128
 
@@ -37,7 +37,7 @@ static __device__ void field_parse(const struct fields_plan &plan, const struct 
 static __device__ void field_note_keys(const struct fields_plan &plan, const struct field_table &table,
 				       const struct row &row, uint32_t c, struct span field)
 {
-	uint32_t first = plan.ncolumns + plan.conditions.npredicates;
+	uint32_t first = plan.ncolumns + plan.programs.npredicates;
 
 	for (uint32_t k = 0; k < plan.nkeys; k++) {
 		if (plan.key[k] != c)
@@ -67,13 +67,13 @@ static __device__ void field_note(const struct fields_plan &plan, const struct f
 				  const struct row &row, uint32_t c, struct span field,
 				  struct filter_spans *spans)
 {
-	uint8_t place = FILTERS ? plan.conditions.span_of[c] : FIELDS_NO_SPAN;
+	uint8_t place = FILTERS ? plan.programs.span_of[c] : FIELDS_NO_SPAN;
 
 	if (FILTERS && place != FIELDS_NO_SPAN)
 		spans->at[place] = field;
 	if (KEYS)
 		field_note_keys(plan, table, row, c, field);
-	if (plan.conditions.folds[c])
+	if (plan.programs.folds[c])
 		field_parse(plan, table, row, c, field);
 	else
 		field_put(table, c, row.number, FIELD_MISSING, 0);
@@ -86,7 +86,7 @@ static __device__ void fields_parse(const struct fields_plan &plan,
 				       struct filter_spans *spans)
 {
 	struct span field = {row.bytes.begin, 0};
-	uint32_t c = 0, nread = plan.ncolumns - plan.lets.n;
+	uint32_t c = 0, nread = plan.ncolumns - plan.programs.nlets;
 
 	for (uint32_t position = 0; c < nread; position++) {
 		field.end = field_find_end(row, field.begin);
@@ -135,15 +135,17 @@ static __device__ bool lets_compute(const struct fields_plan &plan, const struct
 {
 	bool all = true;
 
-	for (uint32_t k = 0; k < plan.lets.n; k++) {
-		uint32_t c = plan.ncolumns - plan.lets.n + k;
-		uint8_t place = plan.conditions.span_of[c];
-		struct let_number x;
+	for (uint32_t k = 0; k < plan.programs.nlets; k++) {
+		uint32_t c = plan.ncolumns - plan.programs.nlets + k;
+		uint8_t place = plan.programs.span_of[c];
+		struct lane_value x;
+		unsigned ignored;
 		if (place != FIELDS_NO_SPAN)
 			spans->at[place] = {c, LET_SPAN};
-		if (let_compute(plan, table, row, *spans, k, &x)) {
-			field_put(table, c, row.number, x.missing ? (unsigned)FIELD_MISSING : (unsigned)x.number.scale,
-				  x.missing ? 0 : x.number.significand);
+		if (program_run({plan, table, row, *spans}, plan.programs.npredicates + k, &x, &ignored)) {
+			bool missing = x.kind == LANE_MISSING;
+			field_put(table, c, row.number, missing ? (unsigned)FIELD_MISSING : (unsigned)x.number.scale,
+				  missing ? 0 : x.number.significand);
 		} else {
 			field_put(table, c, row.number, FIELD_EXCEPTION, 0);
 			all = false;
@@ -158,14 +160,15 @@ static __device__ bool record_filter(const struct fields_plan &plan,
 				    const struct field_table &table, const struct row &row,
 				    const struct filter_spans &spans, bool *decided)
 {
-	for (uint32_t p = 0; p < plan.conditions.npredicates; p++) {
-		enum expr_truth truth = condition_eval(plan, table, row, spans, p);
+	for (uint32_t p = 0; p < plan.programs.npredicates; p++) {
+		struct lane_value ignored;
+		unsigned truth = LANE_MAYBE;
 
-		*decided = truth != EXPR_INVALID;
-		if (!*decided || (p == plan.conditions.where && truth != EXPR_TRUE))
+		*decided = program_run({plan, table, row, spans}, p, &ignored, &truth) && truth != LANE_MAYBE;
+		if (!*decided || (p == plan.programs.where && truth != LANE_TRUE))
 			return false;
 		field_put(table, plan.ncolumns + p, row.number,
-			  truth == EXPR_TRUE ? 0 : FIELD_MISSING, 0);
+			  truth == LANE_TRUE ? 0 : FIELD_MISSING, 0);
 	}
 	return true;
 }
@@ -187,7 +190,7 @@ static __device__ void record_parse(const struct fields_plan &plan,
 		computed = lets_compute(plan, table, row, &spans);
 	if (FILTERS)
 		kept = record_filter(plan, table, row, spans, &decided);
-	if (!decided || (!computed && (kept || plan.lets.has_conditions)))
+	if (!decided || (!computed && (kept || plan.programs.has_choices)))
 		atomicAdd(&summary->nundecided, 1);
 	kept &= computed;
 	if (KEYS && kept && record_is_odd(plan, table, row.number)) {
@@ -238,14 +241,14 @@ fields(struct text_view text, struct record_table records, struct fields_plan pl
 typedef void fields_kernel(struct text_view, struct record_table, struct fields_plan, struct field_table,
 			   struct exception_list, struct chunk_summary *);
 
-/* The kernel for what the plan asks. Conditions of if() need the spans that filters note. */
+/* The kernel for what the plan asks. Tests in computed columns need the spans that filters note. */
 static fields_kernel *kernel_for(const struct fields_plan &plan)
 {
 	bool keys = plan.nkeys > 0;
 
-	if (plan.lets.n > 0)
+	if (plan.programs.nlets > 0)
 		return keys ? fields<true, true, true> : fields<true, true, false>;
-	if (plan.conditions.npredicates > 0)
+	if (plan.programs.npredicates > 0)
 		return keys ? fields<true, false, true> : fields<true, false, false>;
 	return keys ? fields<false, false, true> : fields<false, false, false>;
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 extern "C" {
-#include "query/expr_eval.h"
+#include "lang/program.h"
 }
 
 #include "kernels/csv/records.cuh"
@@ -74,34 +74,24 @@ static __device__ inline void exception_add(const struct exception_list &excepti
 		exceptions.list[i] = exception;
 }
 
-/* A plan's conditions as the device sees them. All pointers: device memory. */
-struct fields_conditions {
-	const struct expr *exprs; /* npredicates, then those of --let; expr.columns: places of spans, see below */
-	uint32_t npredicates;
+/* A plan's programs as the device sees them: npredicates conditions, then nlets computed columns, which are the last ones of the
+ * table. All pointers: device memory. */
+struct fields_programs {
+	const struct step *steps; /* of all of them, one after the other; the index of a STEP_LOAD: if it is LOAD_TEST, the place
+				   * of a span, else a column of the table */
+	const uint32_t *end;      /* npredicates + nlets: where the steps of each end */
+	const char *literals;
+	uint32_t npredicates, nlets;
 	uint32_t where;           /* the one that drops records, or FIELDS_NO_WHERE */
 	const uint8_t *folds;     /* ncolumns: values are folded */
-	const uint8_t *span_of;   /* ncolumns: the place of its span, if a condition looks at it,
+	const uint8_t *span_of;   /* ncolumns: the place of its span, if a test looks at it,
 				   * or FIELDS_NO_SPAN */
+	bool has_choices; /* a column has an if(): one without an answer is a fault even in a record that is dropped */
 };
 #define FIELDS_NO_WHERE UINT32_MAX
 #define FIELDS_NO_SPAN UINT8_MAX
-#define FIELDS_NSPANS_MAX 16 /* places for spans; and columns of one condition */
+#define FIELDS_NSPANS_MAX 16 /* places for spans */
 #define FIELDS_NKEYS_MAX 8
-
-/* A step of --let as the device sees it: struct let_step's members. */
-struct fields_let_step {
-	uint8_t code;
-	uint32_t index; /* LET_LOAD: column of the table; LET_IF: of conditions.exprs; LET_ROUND: digits */
-	struct decimal number; /* LET_NUMBER */
-};
-
-/* Columns of --let, the last ones of the table. All pointers: device memory. */
-struct fields_lets {
-	const struct fields_let_step *steps; /* of all of them, one after the other */
-	const uint32_t *end;                 /* n: where the steps of each end */
-	uint32_t n;
-	bool has_conditions; /* of if(): one without an answer is a fault even in a record that is dropped */
-};
 
 /* A struct plan as the device sees it. All pointers: device memory. */
 struct fields_plan {
@@ -116,9 +106,8 @@ struct fields_plan {
 	char quote;                  /* as in text_view */
 	struct ragged_rule ragged;   /* blank lines are records if it has one field */
 	struct sought_header sought; /* if a record is it, the CPU must fold the chunk */
-	uint32_t ncolumns;           /* table has this many, and conditions.npredicates, and nkeys */
-	struct fields_conditions conditions;
-	struct fields_lets lets;     /* of the ncolumns: field, parses and conditions.folds are of the others */
+	uint32_t ncolumns;           /* table has this many, and programs.npredicates, and nkeys */
+	struct fields_programs programs; /* field, parses and programs.folds are of columns that are not computed */
 	uint32_t nkeys;
 	uint32_t key[FIELDS_NKEYS_MAX]; /* columns whose values are wanted as they are, in any order */
 };

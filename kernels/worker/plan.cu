@@ -7,56 +7,31 @@
 
 #include "kernels/worker/worker.cuh"
 
-/* ---- conditions: the predicates, then those of --let's columns ---- */
+/* ---- programs: the predicates, then --let's columns ---- */
 
-static const struct let *let_at(const struct plan *plan, size_t k)
+static size_t count_programs(const struct plan *plan)
 {
-	return plan->columns[plan->ncolumns - plan->nlets + k].let;
+	return plan->npredicates + plan->nlets;
 }
 
-static size_t count_conditions(const struct plan *plan)
+static const struct program *program_at(const struct plan *plan, size_t i)
 {
-	size_t n = plan->npredicates;
-
-	for (size_t k = 0; k < plan->nlets; k++)
-		n += let_at(plan, k)->nconditions;
-	return n;
+	return i < plan->npredicates ? plan->predicates[i] : plan->columns[plan->ncolumns - plan->nlets + i - plan->npredicates].let;
 }
 
-static const struct expr *condition_at(const struct plan *plan, size_t i)
-{
-	if (i < plan->npredicates)
-		return plan->predicates[i];
-	i -= plan->npredicates;
-	for (size_t k = 0;; i -= let_at(plan, k++)->nconditions)
-		if (i < let_at(plan, k)->nconditions)
-			return &let_at(plan, k)->conditions[i].expr;
-}
-
-/* Lengths of the arrays of a plan's first n conditions. */
-struct condition_sizes {
-	size_t ntests, nliteral_bytes, ncolumns;
+/* Lengths of the arrays of a plan's programs. */
+struct program_sizes {
+	size_t nsteps, nliteral_bytes;
 };
 
-static struct condition_sizes sizes_of(const struct plan *plan, size_t nconditions)
+static struct program_sizes sizes_of(const struct plan *plan)
 {
-	struct condition_sizes n = {};
+	struct program_sizes n = {};
 
-	for (size_t i = 0; i < nconditions; i++) {
-		const struct expr *e = condition_at(plan, i);
-		n.ntests += e->ntests;
-		n.nliteral_bytes += e->nliteral_bytes;
-		n.ncolumns += e->ncolumns;
+	for (size_t i = 0; i < count_programs(plan); i++) {
+		n.nsteps += program_at(plan, i)->nsteps;
+		n.nliteral_bytes += program_at(plan, i)->nliteral_bytes;
 	}
-	return n;
-}
-
-static size_t count_steps(const struct plan *plan)
-{
-	size_t n = 0;
-
-	for (size_t k = 0; k < plan->nlets; k++)
-		n += let_at(plan, k)->nsteps;
 	return n;
 }
 
@@ -69,24 +44,25 @@ static size_t missing_nbytes(const struct plan *plan)
 	return nbytes;
 }
 
-static bool condition_reads(const struct expr *e, size_t c)
+/* Whether a test of the program looks at a column. */
+static bool program_tests(const struct program *p, size_t c)
 {
-	for (uint32_t i = 0; i < e->ncolumns; i++)
-		if (e->columns[i] == c)
+	for (size_t i = 0; i < p->nsteps; i++)
+		if (p->steps[i].code == STEP_LOAD && p->steps[i].load == LOAD_TEST && p->columns[p->steps[i].index] == c)
 			return true;
 	return false;
 }
 
-/* Numbers the columns that conditions look at, in span_of, of plan->ncolumns, which may be NULL.
+/* Numbers the columns that tests look at, in span_of, of plan->ncolumns, which may be NULL.
  * Returns the number of them. */
 static size_t number_places(const struct plan *plan, uint8_t *span_of)
 {
-	size_t nplaces = 0, nconditions = count_conditions(plan);
+	size_t nplaces = 0;
 
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		bool is_used = false;
-		for (size_t i = 0; i < nconditions; i++)
-			is_used |= condition_reads(condition_at(plan, i), c);
+		for (size_t i = 0; i < count_programs(plan); i++)
+			is_used |= program_tests(program_at(plan, i), c);
 		if (span_of)
 			span_of[c] = is_used ? (uint8_t)nplaces : FIELDS_NO_SPAN;
 		nplaces += is_used;
@@ -96,18 +72,12 @@ static size_t number_places(const struct plan *plan, uint8_t *span_of)
 
 bool plan_filters_on_device(const struct plan *plan)
 {
-	size_t nconditions = count_conditions(plan);
-
-	for (size_t i = 0; i < nconditions; i++)
-		if (condition_at(plan, i)->ncolumns > FIELDS_NSPANS_MAX)
-			return false;
-	return nconditions == 0 || number_places(plan, NULL) <= FIELDS_NSPANS_MAX;
+	return number_places(plan, NULL) <= FIELDS_NSPANS_MAX;
 }
 
 void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct plan *plan)
 {
-	size_t nconditions = count_conditions(plan);
-	struct condition_sizes n = sizes_of(plan, nconditions);
+	struct program_sizes n = sizes_of(plan);
 
 	a->field = arena_cut<uint32_t>(arena, plan->ncolumns);
 	a->parses = arena_cut<uint8_t>(arena, plan->ncolumns);
@@ -117,12 +87,9 @@ void plan_arrays_cut(struct plan_arrays *a, struct arena *arena, const struct pl
 	a->missing_end = arena_cut<uint32_t>(arena, plan->nmissing);
 	a->folds = arena_cut<uint8_t>(arena, plan->ncolumns);
 	a->span_of = arena_cut<uint8_t>(arena, plan->ncolumns);
-	a->exprs = arena_cut<struct expr>(arena, nconditions);
-	a->tests = arena_cut<struct expr_test>(arena, n.ntests);
 	a->literals = arena_cut<char>(arena, n.nliteral_bytes);
-	a->let_steps = arena_cut<struct fields_let_step>(arena, count_steps(plan));
-	a->let_end = arena_cut<uint32_t>(arena, plan->nlets);
-	a->places = arena_cut<uint32_t>(arena, n.ncolumns);
+	a->program_end = arena_cut<uint32_t>(arena, count_programs(plan));
+	a->steps = arena_cut<struct step>(arena, n.nsteps);
 }
 
 static void flatten_columns(const struct plan *plan, const struct plan_arrays *to)
@@ -145,50 +112,29 @@ static void flatten_columns(const struct plan *plan, const struct plan_arrays *t
 	}
 }
 
-/* Copies condition i and its arrays to `to`, with pointers to the device's arrays, `there`. */
-static void flatten_condition(const struct plan *plan, size_t i, const struct plan_arrays *to,
-			      const struct plan_arrays *there)
+/* Copies the programs: the literals of all of them as one text, and for each column that is loaded where a lane finds it. One that
+ * is computed with is parsed. */
+static void flatten_programs(const struct plan *plan, const struct plan_arrays *to)
 {
-	const struct expr *e = condition_at(plan, i);
-	struct condition_sizes at = sizes_of(plan, i);
+	uint32_t nsteps = 0, nliteral_bytes = 0;
 
-	memcpy(to->tests + at.ntests, e->tests, e->ntests * sizeof *e->tests);
-	if (e->nliteral_bytes)
-		memcpy(to->literals + at.nliteral_bytes, e->literals, e->nliteral_bytes);
-	for (uint32_t k = 0; k < e->ncolumns; k++)
-		to->places[at.ncolumns + k] = to->span_of[e->columns[k]];
-	to->exprs[i] = *e;
-	to->exprs[i].tests = there->tests + at.ntests;
-	to->exprs[i].literals = there->literals + at.nliteral_bytes;
-	to->exprs[i].columns = there->places + at.ncolumns;
-}
-
-/* A step as the device sees it; a column that is loaded is parsed. nbefore: conditions before its let's. */
-static struct fields_let_step flatten_step(const struct let *let, const struct let_step *step, size_t nbefore,
-					   const struct plan_arrays *to)
-{
-	struct fields_let_step flat = {step->code, step->index, step->number};
-
-	if (step->code == LET_IF)
-		flat.index += (uint32_t)nbefore;
-	if (step->code == LET_LOAD) {
-		flat.index = let->request.expr.columns[step->index];
-		to->folds[flat.index] = to->parses[flat.index] = 1;
-	}
-	return flat;
-}
-
-static void flatten_lets(const struct plan *plan, const struct plan_arrays *to)
-{
-	size_t nbefore = plan->npredicates;
-	uint32_t end = 0;
-
-	for (size_t k = 0; k < plan->nlets; k++) {
-		const struct let *let = let_at(plan, k);
-		for (size_t i = 0; i < let->nsteps; i++)
-			to->let_steps[end++] = flatten_step(let, &let->steps[i], nbefore, to);
-		to->let_end[k] = end;
-		nbefore += let->nconditions;
+	for (size_t i = 0; i < count_programs(plan); i++) {
+		const struct program *p = program_at(plan, i);
+		for (size_t k = 0; k < p->nsteps; k++) {
+			struct step step = p->steps[k];
+			step.literal_begin += nliteral_bytes;
+			if (step.code == STEP_LOAD) {
+				uint32_t c = p->columns[step.index];
+				step.index = step.load == LOAD_TEST ? to->span_of[c] : c;
+				if (step.load != LOAD_TEST)
+					to->folds[c] = to->parses[c] = 1;
+			}
+			to->steps[nsteps++] = step;
+		}
+		if (p->nliteral_bytes)
+			memcpy(to->literals + nliteral_bytes, p->literals, p->nliteral_bytes);
+		nliteral_bytes += (uint32_t)p->nliteral_bytes;
+		to->program_end[i] = nsteps;
 	}
 }
 
@@ -197,16 +143,11 @@ enum status plan_copy_up(struct worker *w, struct fault *fault)
 {
 	const struct plan_arrays *from = &w->plan_pinned, *to = &w->plan_device;
 	const struct plan *plan = w->plan;
-	size_t nconditions = count_conditions(plan);
-	const uint32_t *end = from->places + sizes_of(plan, nconditions).ncolumns;
+	const struct step *end = from->steps + sizes_of(plan).nsteps;
 
 	flatten_columns(plan, from);
-	flatten_lets(plan, from);
-	if (w->filters) {
-		number_places(plan, from->span_of);
-		for (size_t i = 0; i < nconditions; i++)
-			flatten_condition(plan, i, from, to);
-	}
+	number_places(plan, from->span_of);
+	flatten_programs(plan, from);
 	GPU_TRY("copy plan", copy_up(w, (char *)to->field, (const char *)from->field,
 				 (size_t)((const char *)end - (const char *)from->field)));
 	return STATUS_OK;
@@ -230,17 +171,18 @@ struct fields_plan fields_plan_of(const struct worker *w)
 	to.sought = plan->sought;
 	to.sought.text = a->sought;
 	to.ncolumns = (uint32_t)plan->ncolumns;
-	to.conditions.exprs = a->exprs;
-	to.conditions.npredicates = (uint32_t)plan->npredicates;
-	to.conditions.where = plan->where == PREDICATE_NONE || plan->npredicates == 0
+	to.programs.steps = a->steps;
+	to.programs.end = a->program_end;
+	to.programs.literals = a->literals;
+	to.programs.npredicates = (uint32_t)plan->npredicates;
+	to.programs.nlets = (uint32_t)plan->nlets;
+	to.programs.where = plan->where == PREDICATE_NONE || plan->npredicates == 0
 				      ? FIELDS_NO_WHERE
 				      : (uint32_t)plan->where;
-	to.conditions.folds = a->folds;
-	to.conditions.span_of = a->span_of;
-	to.lets.steps = a->let_steps;
-	to.lets.end = a->let_end;
-	to.lets.n = (uint32_t)plan->nlets;
-	to.lets.has_conditions = count_conditions(plan) > plan->npredicates;
+	to.programs.folds = a->folds;
+	to.programs.span_of = a->span_of;
+	for (size_t k = 0; k < plan->nlets; k++)
+		to.programs.has_choices |= program_has(program_at(plan, plan->npredicates + k), STEP_IF);
 	to.nkeys = (uint32_t)plan->nkeys;
 	for (size_t k = 0; k < plan->nkeys; k++)
 		to.key[k] = (uint32_t)plan->keys[k];

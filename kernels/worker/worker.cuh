@@ -45,12 +45,9 @@ struct plan_arrays {
 	uint32_t *missing_end;
 	/* Of conditions: the arrays of all predicates one after the other. */
 	uint8_t *folds, *span_of;
-	struct expr *exprs;
-	struct expr_test *tests;
 	char *literals;
-	struct fields_let_step *let_steps;
-	uint32_t *let_end;
-	uint32_t *places; /* the last */
+	uint32_t *program_end;
+	struct step *steps; /* the last */
 };
 
 /* A chunk's text as nibbles (src/simd/nibbles.h), half of what the bus would carry. It is packed

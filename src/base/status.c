@@ -4,6 +4,8 @@
  */
 #include "base/status.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -55,6 +57,17 @@ enum status fault_set_usage(struct fault *f, const char *sentence)
 	}
 	line[nbytes] = '\0';
 	return fault_set(f, STATUS_USAGE, 0, line);
+}
+
+enum status option_fault(struct fault *fault, const char *format, ...)
+{
+	char text[FAULT_DETAIL_NBYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	return fault_set_usage(fault, text);
 }
 
 enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes)

@@ -173,6 +173,9 @@ enum status fault_complete(struct fault *f, enum status status);
  * line end, which only an argument can have brought in, becomes \n. Returns STATUS_USAGE. */
 enum status fault_set_usage(struct fault *f, const char *sentence);
 
+/* The same, formatted: what is wrong with an option's argument. */
+__attribute__((format(printf, 2, 3))) enum status option_fault(struct fault *fault, const char *format, ...);
+
 /* Fills f's detail with a value's bytes, cut to what fits; returns status. */
 enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes);
 

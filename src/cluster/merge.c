@@ -33,7 +33,7 @@
 #include "fold/values_select.h"
 #include "io/source.h"
 #include "query/options.h"
-#include "query/select.h"
+#include "lang/select.h"
 
 /* ---- the text, in blocks that outlive the reading: they are freed by whoever uses them last ---- */
 

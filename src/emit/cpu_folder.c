@@ -39,7 +39,7 @@ void cpu_folder_use(struct cpu_folder *f, const struct plan *plan)
 	if (f->plan == plan)
 		return;
 	f->plan = f->folder.plan = f->folder.block.plan = plan;
-	f->folder.lets.plan = plan;
+	f->folder.programs.plan = plan;
 	f->rows.dialect = plan->dialect;
 	f->rows.nfields = count_fields(plan);
 }
@@ -56,21 +56,21 @@ void cpu_folder_free(struct cpu_folder *f)
 	memset(f, 0, sizeof *f);
 }
 
-/* Folds a text with computed columns: again, with more room, if their fields found none. */
-static enum status fold_with_lets(struct cpu_folder *f, const char *text, size_t nbytes,
+/* Folds a text whose plan computes values: again, with more room, if their fields found none. */
+static enum status fold_computing(struct cpu_folder *f, const char *text, size_t nbytes,
 				  struct chunk_entry entry, struct partial *out)
 {
-	struct let_block *lets = &f->folder.lets;
+	struct program_block *programs = &f->folder.programs;
 	uint64_t offset_bytes = out->offset_bytes;
 	enum status status;
 
 	for (;;) {
-		if (let_block_begin(lets, text, nbytes) != STATUS_OK)
+		if (program_block_begin(programs, text, nbytes) != STATUS_OK)
 			return STATUS_NO_MEMORY;
-		status = rows_fold(&f->folder, &f->rows, lets->data, nbytes, entry, out);
-		if (status != STATUS_OK || !lets->is_full)
+		status = rows_fold(&f->folder, &f->rows, programs->data, nbytes, entry, out);
+		if (status != STATUS_OK || !programs->is_full)
 			return status;
-		let_block_widen(lets);
+		program_block_widen(programs);
 		partial_clear(out);
 		out->offset_bytes = offset_bytes;
 	}
@@ -79,8 +79,8 @@ static enum status fold_with_lets(struct cpu_folder *f, const char *text, size_t
 enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, size_t nbytes,
 				       struct chunk_entry entry, struct partial *out)
 {
-	enum status status = f->plan->nlets > 0
-				     ? fold_with_lets(f, text, nbytes, entry, out)
+	enum status status = f->plan->computes
+				     ? fold_computing(f, text, nbytes, entry, out)
 				     : rows_fold(&f->folder, &f->rows, text, nbytes, entry, out);
 
 	f->nkept = out->nkept;
@@ -212,9 +212,9 @@ static enum status print_block(struct printing *m)
 	uint64_t kept, chosen, first = m->f->candidates.next;
 	enum status status;
 
-	if (m->f->folder.lets.is_full || m->nblocks++ < m->ndone)
+	if (m->f->folder.programs.is_full || m->nblocks++ < m->ndone)
 		return STATUS_OK;
-	status = row_filter_block(filter, b);
+	status = row_filter_block(filter, &m->f->folder.programs, b);
 	kept = chosen = filter->kept;
 
 	if (status == STATUS_OK && plan->choice) {
@@ -226,7 +226,7 @@ static enum status print_block(struct printing *m)
 		status = row_groups_find(&m->f->folder, m->text, m->groups);
 	if (status == STATUS_OK)
 		make_lets(m);
-	if (m->f->folder.lets.is_full) {
+	if (m->f->folder.programs.is_full) {
 		m->f->candidates.next = first;
 		return STATUS_OK;
 	}
@@ -287,23 +287,23 @@ static enum status print_kept(const struct row_folder *f, const char *text,
 	return STATUS_OK;
 }
 
-/* Prints record after record. With computed columns, from the first block on whose fields found no room again, with more. */
+/* Prints record after record. If the plan computes values, from the first block on whose fields found no room again, with more. */
 static enum status emit_rows(struct cpu_folder *f, const char *text, size_t nbytes, struct chunk_entry entry,
 			     const struct partial *before, struct printing *m)
 {
-	struct let_block *lets = &f->folder.lets;
+	struct program_block *programs = &f->folder.programs;
 	struct rows_extent ignored;
 
 	TRY(new_fields_begin(&f->fields, before));
-	if (f->plan->nlets == 0)
+	if (!f->plan->computes)
 		return rows_walk(&f->rows, text, nbytes, entry, print_run, m, &ignored);
-	for (;; let_block_widen(lets)) {
-		TRY(let_block_begin(lets, text, nbytes));
-		m->text = lets->data;
+	for (;; program_block_widen(programs)) {
+		TRY(program_block_begin(programs, text, nbytes));
+		m->text = programs->data;
 		m->nblocks = 0;
-		TRY(rows_walk(&f->rows, lets->data, nbytes, entry, print_run, m, &ignored));
-		if (lets->status != STATUS_OK || !lets->is_full)
-			return lets->status;
+		TRY(rows_walk(&f->rows, programs->data, nbytes, entry, print_run, m, &ignored));
+		if (programs->status != STATUS_OK || !programs->is_full)
+			return programs->status;
 	}
 }
 

@@ -18,7 +18,7 @@
 #include "fold/group.h"
 #include "fold/window.h"
 #include "fold/row_block.h"
-#include "fold/row_filter.h"
+#include "fold/program_block.h"
 #include "query/plan.h"
 
 /* One thread's new columns, and memory. All owned. A set of states has one of each new column, that of column i at

@@ -410,9 +410,11 @@ static struct complaint first_foreign(const struct total *t, const struct partia
 /* Keeps a diagnosis as a note, unless memory ran out for it. */
 static enum status keep_note(struct note *_Atomic *note, const struct text *text, enum status diagnosed, const struct fault *fault)
 {
-	if (diagnosed != STATUS_NO_MEMORY)
-		NEED(*note = note_make(fault, text->file));
-	return diagnosed == STATUS_NO_MEMORY ? diagnosed : STATUS_OK;
+	struct note *made = diagnosed == STATUS_NO_MEMORY ? NULL : note_make(fault, text->file);
+
+	NEED(made);
+	*note = made;
+	return STATUS_OK;
 }
 
 /* Makes fault, which has a value, the error that it is in another currency than the column's. */
@@ -457,7 +459,9 @@ enum status total_add_currency(struct total *t, size_t c, int file, struct fault
 	const struct note *note = *at;
 
 	if (!note) {
-		NEED(*at = note_make(fault, file));
+		struct note *made = note_make(fault, file);
+		NEED(made);
+		*at = made;
 		return STATUS_OK;
 	}
 	if (!strcmp(note->text, fault->remedy))

@@ -25,7 +25,7 @@
 #include "fold/key_memory.h"
 #include "fold/result.h"
 #include "number/decimal_text.h"
-#include "query/expr_eval.h"
+#include "number/decimal_compare.h"
 #include "query/option_table.h"
 
 /* ---- by first appearance ---- */
@@ -507,7 +507,7 @@ static int compare_numbers(const struct sort_value *a, const struct sort_value *
 		return x < y ? -1 : x > y;
 	a_text = text_of(a, a_room, &a_nbytes);
 	b_text = text_of(b, b_room, &b_nbytes);
-	return expr_compare_texts(a_text, a_nbytes, b_text, b_nbytes);
+	return decimal_compare_texts(a_text, a_nbytes, b_text, b_nbytes);
 }
 
 static int compare_texts(const struct sort_value *a, const struct sort_value *b)

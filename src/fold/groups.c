@@ -17,7 +17,7 @@
 #include "fold/group_lists.h"
 #include "fold/window.h"
 #include "fold/key_memory.h"
-#include "query/let.h"
+#include "lang/program.h"
 
 #define NSLOTS_MIN 16
 #define NSLOTS_SPARSE 4096 /* 32 KB */
@@ -28,11 +28,12 @@
  * extremes of such numbers also where they are not needed. */
 static bool may_keep_quotients(const struct plan *plan, const struct plan_column *column)
 {
-	const struct let *let = column->parses && !plan->emits && !plan->is_saved && !(column->needs & ~MOMENTS_FUSED) ? column->let : NULL;
+	const struct program *let =
+		column->parses && !plan->emits && !plan->is_saved && !(column->needs & ~MOMENTS_FUSED) ? column->let : NULL;
 
 	for (size_t i = 0; let && i < let->nsteps; i++)
-		if (let->steps[i].code == LET_DIVIDE ||
-		    (let->steps[i].code == LET_LOAD && plan->columns[let->request.expr.columns[let->steps[i].index]].let))
+		if (let->steps[i].code == STEP_DIVIDE ||
+		    (let->steps[i].code == STEP_LOAD && plan->columns[let->columns[let->steps[i].index]].let))
 			return true;
 	return false;
 }

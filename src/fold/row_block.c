@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/let_block.h"
+#include "fold/program_block.h"
 
 enum status row_block_init(struct row_block *b, const struct plan *plan)
 {
@@ -43,8 +43,8 @@ size_t row_block_set(struct row_block *b, const char *text, const struct row_run
 	b->ends = run->ends + first * run->stride;
 	b->stride = run->stride;
 	b->nrows = (unsigned)(left < ROW_BLOCK_NROWS ? left : ROW_BLOCK_NROWS);
-	if (b->lets)
-		let_block_forget(b->lets);
+	if (b->programs)
+		program_block_forget(b->programs);
 	memset(b->has_numbers, 0, b->plan->ncolumns * sizeof *b->has_numbers);
 	return b->nrows;
 }
@@ -65,7 +65,7 @@ struct field_span row_block_field(const struct row_block *b, size_t c, unsigned 
 	const uint32_t *ends = row_block_ends(b, row);
 
 	if (b->plan->columns[c].let)
-		return let_block_field(b, c, row);
+		return program_block_field(b, c, row);
 	if (!has_field(b, c))
 		return (struct field_span){ends[b->stride - 1], ends[b->stride - 1]};
 	return row_field(b->text, ends + b->plan->columns[c].field, drops_cr(b, c));
@@ -87,18 +87,21 @@ void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows,
 	}
 }
 
+size_t row_block_offset_of(const struct row_block *b, struct field_span field, unsigned row)
+{
+	if (b->programs && field.begin >= b->programs->text_nbytes)
+		return (uint32_t)(row_block_ends(b, row)[-1] + 1);
+	return field.begin;
+}
+
 size_t row_block_offset(const struct row_block *b, size_t c, unsigned row)
 {
-	size_t offset = row_block_field(b, c, row).begin;
-
-	if (b->lets && offset >= b->lets->text_nbytes)
-		return (uint32_t)(row_block_ends(b, row)[-1] + 1);
-	return offset;
+	return row_block_offset_of(b, row_block_field(b, c, row), row);
 }
 
 static unsigned how_at(const struct row_block *b, struct field_span span)
 {
-	return b->lets ? let_block_how(b->lets, span.begin) : 0;
+	return b->programs ? program_block_how(b->programs, span.begin) : 0;
 }
 
 struct raw_field row_block_raw(const struct row_block *b, size_t c, unsigned row)
@@ -106,7 +109,7 @@ struct raw_field row_block_raw(const struct row_block *b, size_t c, unsigned row
 	struct field_span span = row_block_field(b, c, row);
 
 	return (struct raw_field){b->text + span.begin, span.end - span.begin, how_at(b, span),
-				  let_block_rounded(b, c, row)};
+				  program_block_rounded(b, c, row)};
 }
 
 enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bool parses,
@@ -118,7 +121,7 @@ enum status row_block_read(const struct row_block *b, size_t c, unsigned row, bo
 
 	if (status == STATUS_OK && parses)
 		value_set_rounded(v, field.rounded);
-	if (b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK)
+	if (b->plan->columns[c].let && program_block_why(b, c, row) != STATUS_OK)
 		v->kind = DECIMAL_INVALID;
 	return status;
 }
@@ -140,7 +143,7 @@ const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c)
 	if (b->has_numbers[c])
 		return numbers;
 	if (b->plan->columns[c].let)
-		return let_block_numbers(b, c);
+		return program_block_numbers(b, c);
 	if (!has_field(b, c))
 		*numbers = (struct simd_numbers){.empty = row_block_all(b)};
 	else if (csv_dialect_trims(&b->plan->dialect))
@@ -161,7 +164,7 @@ enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row
 	size_t n = span.end - span.begin;
 	const char *value = field_in_place(&b->plan->dialect, b->text + span.begin, &n);
 
-	if (!value || (b->lets && b->plan->columns[c].let && let_block_why(b, c, row) != STATUS_OK))
+	if (!value || (b->programs && b->plan->columns[c].let && program_block_why(b, c, row) != STATUS_OK))
 		return ROW_QUOTED;
 	if (n == 0 || (b->may_be_missing[(unsigned char)*value] && value_is_missing(b->plan, how_at(b, span), value, n)))
 		return ROW_MISSING;

@@ -22,12 +22,12 @@
 
 #define ROW_BLOCK_NROWS SIMD_NUMBERS_NROWS
 
-struct let_block; /* let_block.h */
+struct program_block; /* program_block.h */
 
 /* One thread's block. All memory owned. */
 struct row_block {
 	const struct plan *plan;
-	struct let_block *lets; /* computes the plan's computed columns; NULL if it has no such column. Not owned. */
+	struct program_block *programs; /* computes values; NULL unless plan->computes. Not owned. */
 	bool missing_is_number;  /* a spelling of "missing" could pass for a number */
 	bool may_be_missing[256]; /* by first byte: the value may be blank or such a spelling */
 	const char *text;
@@ -104,6 +104,9 @@ static inline size_t row_block_nlacking(const struct row_block *b)
 /* Where faults in the value of column c in a row are said to be: its field, or that of the record's
  * first one if it was computed. */
 size_t row_block_offset(const struct row_block *b, size_t c, unsigned row);
+
+/* The same for a field of the row. */
+size_t row_block_offset_of(const struct row_block *b, struct field_span field, unsigned row);
 
 /* The raw field of the plan's column c in a row; if it is not there, no byte at the record's end. */
 struct field_span row_block_field(const struct row_block *b, size_t c, unsigned row);

@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-#include "fold/let_block.h"
-#include "fold/let_fold.h"
+#include "fold/program_block.h"
 #include "fold/pair.h"
 #include "fold/pair_block.h"
 #include "fold/window.h"
@@ -65,7 +64,7 @@ static const char *key_value(const struct grouping *m, size_t c, unsigned row, s
 	if (*is_key || !m->out)
 		return value;
 	if (plan->columns[c].let)
-		return let_fold_row(m->f, m->text, c, row, m->out) == STATUS_OK ? value : NULL;
+		return computed_fold_row(m->f, m->text, c, row, m->out) == STATUS_OK ? value : NULL;
 	column_add_wrong(&m->out->columns[c], STATUS_NUL, row_block_offset(&m->f->block, c, row));
 	return value;
 }
@@ -152,7 +151,7 @@ static enum status reserve_texts(const struct grouping *m)
 	const struct plan *plan = m->f->plan;
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
 
-	for (size_t i = 0; b->lets && i < plan->nkeys; i++)
+	for (size_t i = 0; b->programs && i < plan->nkeys; i++)
 		for (unsigned row = 0; plan->columns[plan->keys[i]].let && row < b->nrows; row++) {
 			struct field_span span = row_block_field(b, plan->keys[i], row);
 			nbytes += span.end - span.begin;
@@ -162,17 +161,17 @@ static enum status reserve_texts(const struct grouping *m)
 			    (nbytes + ROW_BLOCK_NROWS * SIMD_PAD_NBYTES) * plan->nkeys);
 }
 
-/* Takes the rows with a key that is a wrong value out of *rows, and counts them. Errors: those of let_fold_row. */
+/* Takes the rows with a key that is a wrong value out of *rows, and counts them. Errors: those of computed_fold_row. */
 static enum status drop_wrong_keys(const struct grouping *m, uint64_t *rows)
 {
 	const struct plan *plan = m->f->plan;
 
-	for (size_t i = 0; m->f->block.lets && i < plan->nkeys; i++) {
+	for (size_t i = 0; m->f->block.programs && i < plan->nkeys; i++) {
 		size_t c = plan->keys[i];
-		uint64_t wrong = plan->columns[c].let ? *rows & let_block_wrong(&m->f->block, c) : 0;
+		uint64_t wrong = plan->columns[c].let ? *rows & program_block_wrong(&m->f->block, c) : 0;
 		*rows &= ~wrong;
 		for (; m->out && wrong; wrong &= wrong - 1)
-			TRY(let_fold_row(m->f, m->text, c, lowest(wrong), m->out));
+			TRY(computed_fold_row(m->f, m->text, c, lowest(wrong), m->out));
 	}
 	return STATUS_OK;
 }
@@ -283,7 +282,7 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 		TRY(need_rest(m, group));
 		before = counts_of(&group->rest->columns[c]);
 		if (m->f->plan->columns[c].let) {
-			TRY(let_fold_row(m->f, m->text, c, lowest(rows), group->rest));
+			TRY(computed_fold_row(m->f, m->text, c, lowest(rows), group->rest));
 		} else {
 			span = row_block_field(&m->f->block, c, lowest(rows));
 			TRY(column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
@@ -430,7 +429,7 @@ static enum row_value take_presence(const struct grouping *m, size_t c, unsigned
 /* Takes the number of column c in a row, if it was rounded. ROW_QUOTED: it was not. */
 static enum row_value take_quotient(const struct grouping *m, size_t c, unsigned row, struct group_vector *v)
 {
-	const char *text = let_block_rounded(&m->f->block, c, row);
+	const char *text = program_block_rounded(&m->f->block, c, row);
 
 	if (!text || !quotient_parse(text, strlen(text), &v->rounded[row]))
 		return ROW_QUOTED;

@@ -12,7 +12,6 @@
 
 #include "base/array.h"
 #include "fold/keys.h"
-#include "fold/let_fold.h"
 #include "fold/row_currencies.h"
 #include "fold/window.h"
 
@@ -26,10 +25,9 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	    text_folder_init(&f->texts, plan) != STATUS_OK ||
 	    pair_block_init(&f->pairs, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	if (plan->nlets > 0) {
-		TRY(let_block_init(&f->lets, plan));
-		f->block.lets = &f->lets;
-	}
+	TRY(program_block_init(&f->programs, plan));
+	if (plan->computes)
+		f->block.programs = &f->programs;
 	f->keeps_keys = plan->nkeys > 0;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		f->keeps_keys |= (plan->columns[c].needs & MOMENT_KEYS) || !plan->columns[c].parses;
@@ -41,8 +39,7 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 void row_folder_free(struct row_folder *f)
 {
 	row_block_free(&f->block);
-	if (f->plan && f->plan->nlets > 0)
-		let_block_free(&f->lets);
+	program_block_free(&f->programs);
 	row_filter_free(&f->filter);
 	text_folder_free(&f->texts);
 	pair_block_free(&f->pairs);
@@ -681,6 +678,106 @@ static enum status fold_all(const struct fold *m, const struct row_run *run)
 	return status;
 }
 
+/* ---- computed columns ----
+ *
+ * Numbers of the fast path are folded all at once; other values, and those of which the text is needed, one by one. */
+
+static unsigned highest(uint64_t rows)
+{
+	return 63 - (unsigned)__builtin_clzll(rows);
+}
+
+static bool is_before(size_t offset, const struct bad_value *kept)
+{
+	return !kept || offset < kept->offset;
+}
+
+/* Keeps the row's value, if it is the first of its kind. is_text: it is wrong as a number only. */
+static enum status keep(struct row_folder *f, const char *text, size_t c, unsigned row, enum status why,
+			bool is_text)
+{
+	struct bad_values *kept = partial_computed(f->out, c);
+	size_t offset = row_block_offset(&f->block, c, row), nbytes;
+	struct field_span span;
+	const char *value;
+
+	if (!is_before(offset, kept->first) && (is_text || !is_before(offset, kept->first_nul)))
+		return STATUS_OK;
+	span = row_block_field(&f->block, c, row);
+	value = field_value(&f->plan->dialect, text + span.begin, span.end - span.begin, &f->scratch, &nbytes);
+	NEED(value);
+	TRY(bad_value_keep(&kept->first, offset, why, value, nbytes));
+	if (!is_text)
+		TRY(bad_value_keep(&kept->first_nul, offset, why, value, nbytes));
+	return STATUS_OK;
+}
+
+enum status computed_fold_row(struct row_folder *f, const char *text, size_t c, unsigned row, struct partial *out)
+{
+	size_t offset = row_block_offset(&f->block, c, row);
+	enum status why = program_block_why(&f->block, c, row), status = STATUS_OK;
+	bool is_text = why == STATUS_OK;
+	struct raw_field field;
+
+	if (is_text) {
+		field = row_block_raw(&f->block, c, row);
+		status = column_add_computed(f->plan, out, c, &field, offset, &f->scratch, &why);
+		is_text = why != STATUS_NUL;
+	} else {
+		column_add_wrong(&out->columns[c], why, offset);
+	}
+	return status == STATUS_OK && why != STATUS_OK ? keep(f, text, c, row, why, is_text) : status;
+}
+
+/* Offers the kept rows' values to an end of the column: for the last one from the last row back. */
+static enum status offer_rows(struct row_folder *f, size_t c, uint64_t offset_bytes, struct ends *ends, enum end end)
+{
+	enum status status = STATUS_OK;
+	bool taken = false;
+
+	for (uint64_t rows = f->filter.kept & ~program_block_wrong(&f->block, c); rows && !taken && status == STATUS_OK;) {
+		unsigned row = end == END_FIRST ? lowest(rows) : highest(rows);
+		struct raw_field field = row_block_raw(&f->block, c, row);
+		uint64_t place = offset_bytes + row_block_offset(&f->block, c, row);
+		rows &= ~(UINT64_C(1) << row);
+		status = ends_offer(ends, end, f->plan, c, place, &field, &f->scratch, &taken);
+	}
+	return status;
+}
+
+static enum status fold_ends(struct row_folder *f, size_t c, struct partial *out)
+{
+	struct ends *ends = moments_need(&out->columns[c].moments, CELL_ENDS);
+	enum status status = STATUS_OK;
+
+	NEED(ends);
+	if (!ends_has(ends, END_FIRST))
+		status = offer_rows(f, c, out->offset_bytes, ends, END_FIRST);
+	return status == STATUS_OK ? offer_rows(f, c, out->offset_bytes, ends, END_LAST) : status;
+}
+
+enum status computed_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
+{
+	const struct plan_column *plan = &f->plan->columns[c];
+	const struct simd_numbers *x = row_block_numbers(&f->block, c);
+	struct column_partial *column = &out->columns[c];
+	uint64_t kept = f->filter.kept, numbers = kept & x->numbers;
+	enum status status = plan->needs & MOMENT_ENDS ? fold_ends(f, c, out) : STATUS_OK;
+
+	if (!plan->parses || (plan->needs & (MOMENT_TEXTS | MOMENT_KEYS)))
+		numbers = 0;
+	simd()->fold_numbers(x, numbers, &f->fold);
+	if (status == STATUS_OK && numbers && plan_column_has_moments(plan))
+		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
+				     numbers);
+	if (numbers && column->first_number_offset == OFFSET_NONE)
+		column->first_number_offset =
+			(uint32_t)(row_block_ends(&f->block, lowest(numbers))[-1] + 1);
+	for (kept &= ~numbers; kept && status == STATUS_OK; kept &= kept - 1)
+		status = computed_fold_row(f, text, c, lowest(kept), out);
+	return status;
+}
+
 /* ---- conditions ---- */
 
 /* Folds the kept rows' fields as rows of two separators. */
@@ -707,7 +804,7 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	bool trims_texts = csv_dialect_trims(&m->f->plan->dialect) && plan_column_has_texts(column);
 
 	if (column->let)
-		return let_fold_column(m->f, m->text, c, m->out);
+		return computed_fold_column(m->f, m->text, c, m->out);
 	if (column->field >= b->stride) {
 		m->out->columns[c].nmissing += (uint64_t)__builtin_popcountll(kept);
 		return STATUS_OK;
@@ -740,20 +837,18 @@ static enum status fold_kept(const struct fold *m)
 static enum status fold_undecided(const struct fold *m)
 {
 	const struct row_filter *filter = &m->f->filter;
-	unsigned first = lowest(filter->undecided);
-	size_t c = filter->culprit.column, nbytes;
-	struct field_span span;
+	const struct row_culprit *culprit = &filter->culprit;
 	const char *value;
+	size_t nbytes;
 
 	m->out->nundecided += (uint64_t)__builtin_popcountll(filter->undecided);
 	if (m->out->first_undecided_offset != OFFSET_NONE)
 		return STATUS_OK;
-	m->out->first_undecided_offset = row_block_offset(&m->f->block, c, first);
-	m->out->undecided_column = (uint32_t)c;
-	span = row_block_field(&m->f->block, c, first);
-	value = field_value(&m->f->plan->dialect, m->text + span.begin, span.end - span.begin,
+	m->out->first_undecided_offset = row_block_offset_of(&m->f->block, culprit->field, lowest(filter->undecided));
+	m->out->undecided_column = culprit->column;
+	value = field_value(&m->f->plan->dialect, m->text + culprit->field.begin, culprit->field.end - culprit->field.begin,
 			    &m->f->scratch, &nbytes);
-	return value ? bad_value_keep(&m->out->undecided, m->out->first_undecided_offset, filter->culprit.why,
+	return value ? bad_value_keep(&m->out->undecided, m->out->first_undecided_offset, culprit->why,
 				      value, nbytes)
 		     : STATUS_NO_MEMORY;
 }
@@ -762,7 +857,7 @@ static enum status fold_block(const struct fold *m)
 {
 	const struct plan *plan = m->f->plan;
 	struct row_filter *filter = &m->f->filter;
-	enum status status = row_filter_block(filter, &m->f->block);
+	enum status status = row_filter_block(filter, &m->f->programs, &m->f->block);
 
 	if (status != STATUS_OK)
 		return status;
@@ -863,8 +958,8 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	decimal_fold_clear(&f->fold);
 	text_folder_begin(&f->texts, text, nbytes);
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
-	if (status == STATUS_OK && f->plan->nlets > 0)
-		status = f->lets.status;
+	if (status == STATUS_OK && f->plan->computes)
+		status = f->programs.status;
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;

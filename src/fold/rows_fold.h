@@ -12,10 +12,9 @@
 #include "csv/chunk.h"
 #include "csv/rows.h"
 #include "fold/column.h"
-#include "fold/let_block.h"
 #include "fold/pair_block.h"
+#include "fold/program_block.h"
 #include "fold/row_block.h"
-#include "fold/row_filter.h"
 #include "fold/row_groups.h"
 #include "fold/text_rows.h"
 #include "query/plan.h"
@@ -30,7 +29,7 @@ struct row_folder {
 	const struct plan *plan;
 	struct partial *out; /* of the text that is folded: what is complained about is kept there */
 	struct row_block block;
-	struct let_block lets; /* block.lets, if the plan has computed columns */
+	struct program_block programs; /* block.programs, if plan->computes */
 	struct row_filter filter;
 	struct pair_block pairs;
 	struct row_groups groups;
@@ -67,12 +66,20 @@ struct row_part row_run_part(const struct plan *plan, const char *text, const st
 
 /* Folds into out, which the caller has cleared, the complete records of the text that r has
  * classified last. entry: as in rows_walk. Sets all of out but needs_entry. Values that are no
- * numbers are counted, not errors. With computed columns, text is f->lets.data, and out is void if
- * f->lets.is_full afterwards. Errors: STATUS_NO_MEMORY. */
+ * numbers are counted, not errors. If plan->computes, text is f->programs.data, and out is void if
+ * f->programs.is_full afterwards. Errors: STATUS_NO_MEMORY. */
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
 		      struct chunk_entry entry, struct partial *out);
 
 /* Folds column c of the rows of f's block that its filter keeps into out. Errors: STATUS_NO_MEMORY. */
 enum status rows_fold_kept_column(struct row_folder *f, const char *text, size_t c, struct partial *out);
+
+/* Folds column c, which is computed, of the rows of f's block that its filter keeps into out and f->fold.
+ * text: f->programs.data. Errors: STATUS_NO_MEMORY. */
+enum status computed_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out);
+
+/* Folds column c, which is computed, of a row into out. A value that is complained about is kept in f->out. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status computed_fold_row(struct row_folder *f, const char *text, size_t c, unsigned row, struct partial *out);
 
 #endif

@@ -339,7 +339,7 @@ static enum status is_printed(struct row_block *b, size_t c, unsigned row, struc
 	struct recent_value v;
 	enum status status;
 
-	*is = !b->plan->columns[c].let || let_block_why(b, c, row) == STATUS_OK;
+	*is = !b->plan->columns[c].let || program_block_why(b, c, row) == STATUS_OK;
 	if (!*is || !b->plan->columns[c].let || !b->plan->columns[c].parses)
 		return STATUS_OK;
 	status = row_number_value(b, c, row_block_numbers(b, c), row, scratch, &v);

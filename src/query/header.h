@@ -13,7 +13,7 @@
 #include "query/options.h"
 #include "query/plan.h"
 #include "query/remedy.h"
-#include "query/select.h"
+#include "lang/select.h"
 #include "base/status.h"
 
 /* A field of one of the first records, its quotes removed. */

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/array.h"
 #include "base/nearest.h"
 #include "number/decimal.h"
+#include "lang/select.h"
 
 #define NAME_NBYTES 32 /* every name is shorter */
 
@@ -25,17 +25,6 @@ struct parser {
 	enum option_about *about;
 	struct fault *fault;
 };
-
-enum status option_fault(struct fault *fault, const char *format, ...)
-{
-	char text[FAULT_DETAIL_NBYTES];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	return fault_set_usage(fault, text);
-}
 
 /* ---- unknown options ---- */
 
@@ -246,18 +235,6 @@ enum status option_number(const struct option_row *row, const char *text, int mo
 	return STATUS_OK;
 }
 
-const char *option_unquote(const char *text, char *to)
-{
-	for (text++; *text; text++) {
-		if (*text == '"' && *++text != '"') {
-			*to = '\0';
-			return text;
-		}
-		*to++ = *text;
-	}
-	return NULL;
-}
-
 enum status option_add_items(const struct option_row *row, const char *list, const char ***items, size_t *nitems,
 			     struct fault *fault)
 {
@@ -276,7 +253,7 @@ enum status option_add_items(const struct option_row *row, const char *list, con
 		*added = item;
 		(*nitems)++;
 		if (*list == '"')
-			for (end = option_unquote(list, item); end && decimal_is_blank(*end);)
+			for (end = selector_unquote(list, item); end && decimal_is_blank(*end);)
 				end++;
 		if (!end || (*end && *end != ','))
 			return option_fault(fault, "--%s: after '%.64s' a quote is missing, or a comma; a quote in quotes is doubled",

@@ -95,18 +95,10 @@ const char *option_digits(const char *text, uint64_t most, uint64_t *number);
 enum status option_number(const struct option_row *row, const char *text, int most, int *number,
 			  struct fault *fault);
 
-/* Copies the quoted item that text begins with to `to`, its "" as ". Returns what follows the closing quote, or NULL if there is
- * none. */
-const char *option_unquote(const char *text, char *to);
-
 /* Appends copies of the items of a comma-separated list, blanks around each trimmed, to *items. One in quotes may hold
  * commas. Free with option_free_items, after an error too. Errors: STATUS_USAGE, a quote that is not closed; STATUS_NO_MEMORY. */
 enum status option_add_items(const struct option_row *row, const char *list, const char ***items, size_t *nitems,
 			     struct fault *fault);
 void option_free_items(const char **items, size_t nitems);
-
-/* Formats fault's detail, cut to what fits. Returns STATUS_USAGE. */
-__attribute__((format(printf, 2, 3))) enum status option_fault(struct fault *fault,
-							       const char *format, ...);
 
 #endif

@@ -15,7 +15,7 @@
 #include "codec/codec.h"
 #include "number/decimal.h"
 #include "number/decimal_text.h"
-#include "query/pattern.h"
+#include "lang/pattern.h"
 #include "query/remedy.h"
 #include "simd/simd.h"
 

@@ -96,7 +96,7 @@ static inline bool new_column_has(enum new_column_kind kind, unsigned traits)
 	return (all[kind] & traits) != 0;
 }
 
-struct expr; /* a condition on records: expr_eval.h */
+struct program; /* an expression: lang/program.h */
 struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
 struct choice; /* emit/choice.h */
@@ -143,11 +143,9 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 	}
 }
 
-struct let; /* query/let.h */
-
 /* One field that is read, or one computed column. Tables have 300,000 and more: no byte is left between two members. */
 struct plan_column {
-	const struct let *let; /* what computes it; NULL: it is a field of the records. Not owned. */
+	const struct program *let; /* what computes it; NULL: it is a field of the records. Not owned. */
 	const char *name;    /* header name, or colN; not owned */
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
 	uint32_t field;      /* 0-based position in the record */
@@ -217,6 +215,7 @@ struct plan {
 	size_t ncolumns;
 	struct plan_column *columns; /* by field, ascending, no field twice; then computed ones */
 	size_t nlets;                /* of these */
+	bool computes;               /* values that are no fields, in these or in predicates: texts are copied, with room behind */
 	size_t npairs;
 	struct plan_pair *pairs;
 	/* --by: records with the same values in these columns are a group. */
@@ -234,7 +233,7 @@ struct plan {
 				     * keep them until then (fold/groups.h) */
 
 	size_t npredicates;
-	const struct expr **predicates; /* --where's, and one for each --offsets */
+	const struct program **predicates; /* --where's, and one for each --offsets */
 	size_t where; /* the predicate without which a record is left out, or PREDICATE_NONE */
 
 	bool guesses_texts; /* numbers may be left out of MOMENT_TEXTS: only a column of text needs

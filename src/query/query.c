@@ -12,7 +12,7 @@
 #include "csv/record.h"
 #include "csv/word_layout.h"
 #include "query/option_table.h"
-#include "query/select.h"
+#include "lang/select.h"
 
 #define FEW_SELECTORS 16
 #define MATRIX_COLUMNS_MAX 1000 /* a thread takes up to 0.4 KiB a pair: 200 MB */
@@ -45,7 +45,7 @@ struct making {
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
 	uint32_t use;                 /* of the options: what is asked just now */
 	struct name_index index; /* if there are many selectors */
-	struct expr_names names; /* the input's, of those with signs; its array owned */
+	struct signed_names names; /* the input's, of those with signs; its array owned */
 	bool waits_for_names;    /* the first record has not been read: an expression may mean its names */
 	bool needs_names;        /* and one does, or it is an error */
 	bool found_star;         /* '*' has found a column */
@@ -54,49 +54,30 @@ struct making {
 
 /* ---- what the options say ---- */
 
-/* Takes the status of parsing an expression of an option: waits for names where these may mend it, or says what to type
- * instead. Returns the status that counts. */
-static enum status take_parsed(struct making *m, enum status status, const char *option, const char *text,
-			       const struct expr_request *r)
+/* Compiles an expression of an option. Where names may mend an error, and the first record has not been read, they are waited
+ * for: the program then is empty. */
+static enum status compile(struct making *m, struct program *p, const char *option, const char *text)
 {
-	const struct first_record *first = &m->q->header.record[0];
-	const char **taken;
+	const struct options *o = m->options;
+	const struct program_context context = {&m->names, &o->dialect, o->notation.decimal};
+	enum status status = program_compile(p, option, text, &context, m->fault);
 
-	if (status != STATUS_USAGE || !r->may_be_name)
+	if (status != STATUS_USAGE || !p->may_be_name || !m->waits_for_names)
 		return status;
-	if (m->waits_for_names) {
-		m->needs_names = true;
-		return STATUS_OK;
-	}
-	if (r->value_end == 0)
-		return status;
-	taken = calloc(first->nfields + 1, sizeof *taken);
-	for (size_t i = 0; taken && i < first->nfields; i++)
-		taken[i] = first->values[i].text;
-	let_suggest(option, text, &m->names, taken, taken ? first->nfields : 0, m->fault);
-	free(taken);
-	return status;
-}
-
-static enum status parse_condition(struct making *m, const char *option, const char *text)
-{
-	struct expr_request *r = &m->q->conditions[m->q->nconditions++];
-
-	return take_parsed(m, expr_parse(r, option, text, &m->names, m->fault), option, text, r);
+	m->needs_names = true;
+	program_free(p);
+	return STATUS_OK;
 }
 
 static enum status parse_let(struct making *m, const char *text)
 {
-	const struct options *o = m->options;
 	struct query *q = m->q;
-	struct let *let = &q->lets[q->nlets++];
-	enum status status = let_parse(let, text, &m->names, &o->dialect, o->notation.decimal, m->fault);
+	struct program *let = &q->lets[q->nlets];
 
-	TRY(take_parsed(m, status, "let", text, &let->request));
-	if (!let->name) { /* the error comes when names are known */
-		let_free(&q->lets[--q->nlets]);
+	TRY(compile(m, let, "let", text));
+	if (!let->name) /* the error comes when names are known */
 		return STATUS_OK;
-	}
+	q->nlets++;
 	for (size_t i = 0; i + 1 < q->nlets; i++)
 		if (!strcmp(q->lets[i].name, let->name))
 			return option_fault(m->fault, "--let: there are two new columns '%.64s'", let->name);
@@ -143,12 +124,9 @@ static enum status list_selections(struct making *m)
 	for (size_t i = 0; i < m->nselections; i++)
 		TRY(add_selection(m, &m->selections[i], q->nlets));
 	for (size_t i = 0; i < q->nconditions; i++)
-		TRY(add_selection(m, &q->conditions[i].columns, q->nlets));
-	for (size_t k = 0; k < q->nlets; k++) {
-		TRY(add_selection(m, &q->lets[k].request.columns, k));
-		for (size_t i = 0; i < q->lets[k].nconditions; i++)
-			TRY(add_selection(m, &q->lets[k].conditions[i].columns, k));
-	}
+		TRY(add_selection(m, &q->conditions[i].names, q->nlets));
+	for (size_t k = 0; k < q->nlets; k++)
+		TRY(add_selection(m, &q->lets[k].names, k));
 	return STATUS_OK;
 }
 
@@ -165,10 +143,10 @@ static enum status parse_selections(struct making *m)
 	m->let_demands = calloc(o->nuses + 1, sizeof *m->let_demands);
 	NEED(q->conditions && q->lets && q->renames && m->selections && m->let_demands);
 	if (o->where)
-		TRY(parse_condition(m, "where", o->where));
+		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_OFFSETS)
-			TRY(parse_condition(m, "offsets", o->uses[i].argument));
+			TRY(compile(m, &q->conditions[q->nconditions++], "offsets", o->uses[i].argument));
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_LET_COLUMN)
 			TRY(parse_let(m, o->uses[i].argument));
@@ -191,9 +169,9 @@ static enum status parse_selections(struct making *m)
 static void free_requests(struct query *q)
 {
 	for (size_t i = 0; i < q->nconditions; i++)
-		expr_free(&q->conditions[i]);
+		program_free(&q->conditions[i]);
 	for (size_t i = 0; i < q->nlets; i++)
-		let_free(&q->lets[i]);
+		program_free(&q->lets[i]);
 	free(q->conditions);
 	free(q->lets);
 	free(q->renames);
@@ -257,7 +235,7 @@ static enum status add_signed_name(struct making *m, const char *name)
 {
 	const char **added;
 
-	if (!name || !expr_is_signed_name(name))
+	if (!name || !name_is_signed(name))
 		return STATUS_OK;
 	added = ARRAY_ADD(m->names.at, m->names.n);
 	NEED(added);
@@ -426,10 +404,10 @@ static enum status select_field(struct making *m, size_t field)
 	return STATUS_OK;
 }
 
-static enum status select_request(struct making *m, const struct expr_request *r)
+static enum status select_columns(struct making *m, const struct program *p)
 {
-	for (size_t i = 0; i < r->columns.nselectors; i++)
-		TRY(select_field(m, r->fields[i]));
+	for (size_t i = 0; i < p->names.nselectors; i++)
+		TRY(select_field(m, p->fields[i]));
 	return STATUS_OK;
 }
 
@@ -646,11 +624,8 @@ static enum status resolve_lets(struct making *m)
 		for (size_t i = 0; i < h->nnames; i++)
 			if (h->names[i] && !strcmp(h->names[i], m->q->lets[k].name))
 				return option_fault(m->fault, "--let: the input has a column '%.64s' already", h->names[i]);
-	for (struct let *let = m->q->lets; let < m->q->lets + m->q->nlets; let++) {
-		TRY(expr_resolve(&let->request, h->names, h->nnames, m->fault));
-		for (size_t i = 0; i < let->nconditions; i++)
-			TRY(expr_resolve(&let->conditions[i], h->names, h->nnames, m->fault));
-	}
+	for (struct program *let = m->q->lets; let < m->q->lets + m->q->nlets; let++)
+		TRY(program_resolve(let, h->names, h->nnames, m->fault));
 	return STATUS_OK;
 }
 
@@ -702,17 +677,13 @@ static enum status demand(struct making *m)
 	for (m->use = 0; !q->summary && m->use < m->options->nuses; m->use++)
 		TRY(demand_use(m, &m->options->uses[m->use], &nlets));
 	for (size_t i = 0; i < q->nconditions; i++) {
-		TRY(expr_resolve(&q->conditions[i], q->header.names, q->header.nnames, m->fault));
-		TRY(select_request(m, &q->conditions[i]));
+		TRY(program_resolve(&q->conditions[i], q->header.names, q->header.nnames, m->fault));
+		TRY(select_columns(m, &q->conditions[i]));
 	}
 	TRY(find_renames(m));
-	for (size_t k = q->nlets; k-- > 0;) { /* last: what they need */
-		if (!m->let_demands[k].selected)
-			continue;
-		TRY(select_request(m, &q->lets[k].request));
-		for (size_t i = 0; i < q->lets[k].nconditions; i++)
-			TRY(select_request(m, &q->lets[k].conditions[i]));
-	}
+	for (size_t k = q->nlets; k-- > 0;) /* last: what they need */
+		if (m->let_demands[k].selected)
+			TRY(select_columns(m, &q->lets[k]));
 	return STATUS_OK;
 }
 
@@ -758,24 +729,23 @@ static size_t column_of(struct making *m, size_t field)
 	return demand_of(m, field)->column;
 }
 
-/* Sets where in the plan a request's columns are. */
-static void place(struct making *m, struct expr_request *r)
+/* Sets where in the plan a program's columns are. */
+static void place(struct making *m, struct program *p)
 {
-	for (size_t i = 0; i < r->columns.nselectors; i++)
-		r->expr.columns[i] = (uint32_t)column_of(m, r->fields[i]);
+	for (size_t i = 0; i < p->names.nselectors; i++)
+		p->columns[i] = (uint32_t)column_of(m, p->fields[i]);
+	m->q->plan.computes |= p->computes || p->name;
 }
 
 /* A column of numbers is always one: a value that is no number is an error wherever it is used. */
-static enum status plan_let(struct making *m, struct let *let, struct demand *d)
+static enum status plan_let(struct making *m, struct program *let, struct demand *d)
 {
 	struct plan *plan = &m->q->plan;
 
-	place(m, &let->request);
-	for (size_t i = 0; i < let->nconditions; i++)
-		place(m, &let->conditions[i]);
-	if (let->is_number && d->is_key)
+	place(m, let);
+	if (let->type == TYPE_NUMBER && d->is_key)
 		d->needs |= MOMENT_COUNT;
-	if (let->is_number && d->needs) {
+	if (let->type == TYPE_NUMBER && d->needs) {
 		d->number = true;
 		d->counts_text = false;
 	}
@@ -815,27 +785,34 @@ static enum status plan_columns(struct making *m)
 	return STATUS_OK;
 }
 
-/* Marks the columns whose numbers meet in a result or a computed column: what a condition alone reads need not share a
- * currency. */
+/* Marks the columns whose numbers a program computes with. */
+static void mark_currencies(struct plan *plan, const struct program *p)
+{
+	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
+		if (step->code == STEP_LOAD && step->load == LOAD_CALCULATE)
+			plan->columns[p->columns[step->index]].has_currency = true;
+}
+
+/* Marks the columns whose numbers meet in a result or an expression: what is compared alone need not share a currency. */
 static void plan_currencies(struct plan *plan)
 {
 	for (size_t c = 0; plan->notation.money && c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
-		const struct let *let = column->let;
-		column->has_currency |= !let && column->parses && column->needs && !column->takes_text;
-		for (size_t i = 0; let && i < let->nsteps; i++)
-			if (let->steps[i].code == LET_LOAD && let->steps[i].load == LET_LOAD_NUMBER)
-				plan->columns[let->request.expr.columns[let->steps[i].index]].has_currency = true;
+		column->has_currency |= !column->let && column->parses && column->needs && !column->takes_text;
+		if (column->let)
+			mark_currencies(plan, column->let);
 	}
+	for (size_t p = 0; plan->notation.money && p < plan->npredicates; p++)
+		mark_currencies(plan, plan->predicates[p]);
 	for (size_t c = 0; plan->nlets && c < plan->ncolumns; c++)
 		plan->columns[c].has_currency &= !plan->columns[c].let;
 }
 
 /* Whether numbers of a computed column may be rounded quotients. before: of the columns before it, all that it takes. */
-static bool may_be_rounded(const struct let *let, const bool *before)
+static bool may_be_rounded(const struct program *let, const bool *before)
 {
-	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++)
-		if (step->code == LET_DIVIDE || (step->code == LET_LOAD && before[let->request.expr.columns[step->index]]))
+	for (const struct step *step = let->steps; step < let->steps + let->nsteps; step++)
+		if (step->code == STEP_DIVIDE || (step->code == STEP_LOAD && before[let->columns[step->index]]))
 			return true;
 	return false;
 }
@@ -979,13 +956,13 @@ static enum status make_plan(struct making *m)
 	plan->windows = calloc(q->nresults + 1, sizeof *plan->windows);
 	NEED(plan->columns && plan->keys && plan->predicates && plan->new_columns && plan->windows);
 	TRY(plan_columns(m));
-	plan_currencies(plan);
 	TRY(plan_pairs(m));
 	plan->where = m->options->where ? 0 : PREDICATE_NONE;
 	for (; plan->npredicates < q->nconditions; plan->npredicates++) {
 		place(m, &q->conditions[plan->npredicates]);
-		plan->predicates[plan->npredicates] = &q->conditions[plan->npredicates].expr;
+		plan->predicates[plan->npredicates] = &q->conditions[plan->npredicates];
 	}
+	plan_currencies(plan);
 	plan_new_columns(m);
 	return check_comments(m);
 }

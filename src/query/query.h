@@ -9,10 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/expr.h"
-
 #include "query/header.h"
-#include "query/let.h"
+#include "lang/program.h"
 #include "io/input.h"
 #include "query/options.h"
 #include "query/plan.h"
@@ -39,9 +37,9 @@ struct query {
 	struct header header;
 	struct file_headers later; /* the headers of files behind the header's */
 	size_t nlets;     /* in the order of the command line */
-	struct let *lets;
+	struct program *lets;
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
-	struct expr_request *conditions;
+	struct program *conditions;
 	const struct operation_use *uses; /* the options' */
 	int nthreads;      /* for what is computed from the total; 0: one for each core */
 	bool summary;      /* no operation was given: every column (summary.h) */

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "number/iso_date.h"
-#include "query/expr_eval.h"
-#include "query/let.h"
+#include "lang/program.h"
 #include "query/remedy.h"
 #include "query/value.h"
 
@@ -105,72 +104,60 @@ static bool holds_numbers(const struct query *q, const struct plan_column *c)
 	const struct first_record *r = &h->record[h->present ? 1 : 0];
 
 	if (c->let)
-		return c->let->is_number;
+		return c->let->type == TYPE_NUMBER;
 	return c->field < r->nfields && r->values[c->field].is_number;
 }
 
-/* The first test of an expression from the i-th on that puts a column in order by a number in quotes; ntests: none. */
-static uint32_t find_order(const struct query *q, const struct expr *e, uint32_t i)
+/* The first test of a program from the step on that puts a column in order by a number in quotes; NULL: none. */
+static const struct step *find_order(const struct query *q, const struct program *p, const struct step *step)
 {
-	for (; i < e->ntests; i++) {
-		const struct expr_test *t = &e->tests[i];
-		bool is_order = !(t->accepts & EXPR_LESS) != !(t->accepts & EXPR_GREATER);
-		if (t->kind == EXPR_TEST_TEXT && is_order &&
-		    value_is_number(&q->plan, e->literals + t->literal_begin, t->literal_nbytes))
-			break;
-	}
-	return i;
-}
-
-/* The n-th condition, and the computed column that it is in or NULL; NULL: there are fewer. */
-static const struct expr *condition_at(const struct query *q, size_t n, const struct let **let)
-{
-	*let = NULL;
-	if (n < q->nconditions)
-		return &q->conditions[n].expr;
-	n -= q->nconditions;
-	for (*let = q->lets; *let < q->lets + q->nlets; ++*let) {
-		if (n < (*let)->nconditions)
-			return &(*let)->conditions[n].expr;
-		n -= (*let)->nconditions;
+	for (; step < p->steps + p->nsteps; step++) {
+		bool is_order = !(step->accepts & ORDER_LESS) != !(step->accepts & ORDER_GREATER);
+		if (step->code == STEP_ORDER_TEXT && is_order && step->left != NO_COLUMN &&
+		    value_is_number(&q->plan, p->literals + step->literal_begin, step->literal_nbytes))
+			return step;
 	}
 	return NULL;
 }
 
-/* Whether the plan has a computed column: one that nothing asks for has no places of columns. */
-static bool is_planned(const struct query *q, const struct let *let)
+/* The n-th program: the conditions, then the computed columns. NULL: there are fewer. */
+static const struct program *program_at(const struct query *q, size_t n)
 {
-	for (size_t c = q->plan.ncolumns - q->plan.nlets; c < q->plan.ncolumns; c++)
-		if (q->plan.columns[c].let == let)
+	if (n < q->nconditions)
+		return &q->conditions[n];
+	return n - q->nconditions < q->nlets ? &q->lets[n - q->nconditions] : NULL;
+}
+
+/* Whether the plan has the program: a computed column that nothing asks for has no places of columns. */
+static bool is_planned(const struct query *q, const struct program *p)
+{
+	for (size_t c = q->plan.ncolumns - q->plan.nlets; p->name && c < q->plan.ncolumns; c++)
+		if (q->plan.columns[c].let == p)
 			return true;
-	return false;
+	return !p->name;
 }
 
 bool query_has_order_as_text(const struct query *q)
 {
-	const struct let *let;
-	const struct expr *e;
+	const struct program *p;
 
-	for (size_t n = 0; (e = condition_at(q, n, &let)); n++)
-		if (find_order(q, e, 0) < e->ntests)
+	for (size_t n = 0; (p = program_at(q, n)); n++)
+		if (find_order(q, p, p->steps))
 			return true;
 	return false;
 }
 
 bool query_orders_numbers_as_text(const struct query *q, struct fault *fault)
 {
-	const struct let *let;
-	const struct expr *e;
+	const struct program *p;
 
-	for (size_t n = 0; (e = condition_at(q, n, &let)); n++) {
-		if (let && !is_planned(q, let))
-			continue;
-		for (uint32_t i = find_order(q, e, 0); i < e->ntests; i = find_order(q, e, i + 1)) {
-			const struct plan_column *c = &q->plan.columns[e->columns[e->tests[i].left]];
+	for (size_t n = 0; (p = program_at(q, n)); n++) {
+		const struct step *step = is_planned(q, p) ? find_order(q, p, p->steps) : NULL;
+		for (; step; step = find_order(q, p, step + 1)) {
+			const struct plan_column *c = &q->plan.columns[p->columns[step->left]];
 			if (!holds_numbers(q, c))
 				continue;
-			fault_set_value(fault, STATUS_OK, e->literals + e->tests[i].literal_begin,
-					e->tests[i].literal_nbytes);
+			fault_set_value(fault, STATUS_OK, p->literals + step->literal_begin, step->literal_nbytes);
 			fault->column = c->name;
 			return true;
 		}
@@ -193,47 +180,31 @@ static bool is_name(const struct query *q, const char *text, size_t nbytes)
 	return false;
 }
 
-/* Whether a condition compares another column with the name of a column. */
-static bool compares_with_name(const struct query *q, const struct expr *e, struct fault *fault)
+/* Whether a step's text is the name of a column, and it is not compared with that: v != "v" leaves headers out. */
+static bool has_name(const struct query *q, const struct program *p, const struct step *step)
 {
-	for (const struct expr_test *t = e->tests; t < e->tests + e->ntests; t++) {
-		const char *text = e->literals + t->literal_begin, *own;
-		if (t->kind != EXPR_TEST_TEXT || !t->is_quoted || !is_name(q, text, t->literal_nbytes))
-			continue;
-		own = q->plan.columns[e->columns[t->left]].name;
-		if (strlen(own) == t->literal_nbytes && !memcmp(own, text, t->literal_nbytes))
-			continue; /* v != "v": it leaves headers out */
-		fault_set_value(fault, STATUS_OK, text, t->literal_nbytes);
+	const char *text = p->literals + step->literal_begin, *own;
+
+	if ((step->code != STEP_ORDER_TEXT && step->code != STEP_LITERAL) || !step->is_quoted ||
+	    !is_name(q, text, step->literal_nbytes))
+		return false;
+	if (step->code == STEP_LITERAL || step->left == NO_COLUMN)
 		return true;
-	}
-	return false;
-}
-
-/* Whether a value of the computed column is the name of a column. */
-static bool has_name(const struct query *q, const struct let *let, struct fault *fault)
-{
-	const char *literals = let->request.expr.literals;
-
-	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++)
-		if (step->code == LET_LITERAL && step->is_quoted &&
-		    is_name(q, literals + step->literal_begin, step->literal_nbytes)) {
-			fault_set_value(fault, STATUS_OK, literals + step->literal_begin, step->literal_nbytes);
-			return true;
-		}
-	return false;
+	own = q->plan.columns[p->columns[step->left]].name;
+	return strlen(own) != step->literal_nbytes || memcmp(own, text, step->literal_nbytes) != 0;
 }
 
 bool query_takes_name_for_text(const struct query *q, struct fault *fault)
 {
-	const struct let *let;
-	const struct expr *e;
+	const struct program *p;
 
-	for (size_t n = 0; (e = condition_at(q, n, &let)); n++)
-		if ((!let || is_planned(q, let)) && compares_with_name(q, e, fault))
-			return true;
-	for (let = q->lets; let < q->lets + q->nlets; let++)
-		if (is_planned(q, let) && has_name(q, let, fault))
-			return true;
+	for (size_t n = 0; (p = program_at(q, n)); n++)
+		for (size_t i = 0; i < p->nsteps && is_planned(q, p); i++)
+			if (has_name(q, p, &p->steps[i])) {
+				fault_set_value(fault, STATUS_OK, p->literals + p->steps[i].literal_begin,
+						p->steps[i].literal_nbytes);
+				return true;
+			}
 	return false;
 }
 
@@ -257,9 +228,9 @@ enum in_header {
 };
 
 /* The result of an operation on a and b. */
-static enum in_header operate_in_header(enum let_code code, enum in_header a, enum in_header b)
+static enum in_header operate_in_header(enum step_code code, enum in_header a, enum in_header b)
 {
-	bool calculates = code >= LET_ADD && code <= LET_DIVIDE;
+	bool calculates = code >= STEP_ADD && code <= STEP_DIVIDE;
 
 	return calculates && a && b && (a >= IN_HEADER_NAME || b >= IN_HEADER_NAME) ? IN_HEADER_WRONG : IN_HEADER_ANY;
 }
@@ -272,37 +243,25 @@ static enum in_header load_in_header(const struct query *q, const struct plan_co
 	return header_has_name(q, c) ? IN_HEADER_NAME : IN_HEADER_ANY;
 }
 
-/* Runs the expression on the header, as far as names and numbers alone say what comes out. lets: of those before it. */
-static enum in_header let_in_header(const struct query *q, const struct let *let, const enum in_header *lets)
+/* Runs the program of a computed column on the header, as far as names and numbers alone say what comes out. lets: of those
+ * before it. */
+static enum in_header let_in_header(const struct query *q, const struct program *let, const enum in_header *lets)
 {
-	enum in_header stack[LET_DEPTH_MAX];
-	size_t n = 0;
+	enum in_header stack[PROGRAM_NVALUES_MAX];
+	int n = 0;
 
-	for (const struct let_step *step = let->steps; step < let->steps + let->nsteps; step++) {
-		switch ((enum let_code)step->code) {
-		case LET_LOAD:
-			stack[n++] = load_in_header(q, &q->plan.columns[let->request.expr.columns[step->index]],
-						    lets);
-			break;
-		case LET_NUMBER:
-			stack[n++] = step->number.significand ? IN_HEADER_NUMBER : IN_HEADER_ANY;
-			break;
-		case LET_LITERAL:
-			stack[n++] = IN_HEADER_ANY;
-			break;
-		case LET_NEGATE:
-		case LET_ABS:
-		case LET_ROUND:
-		case LET_LOWER:
-		case LET_UPPER:
-		case LET_LENGTH:
-		case LET_EPOCH:
+	for (const struct step *step = let->steps; step < let->steps + let->nsteps; step++) {
+		enum in_header before[2] = {n > 0 ? stack[n - 1] : IN_HEADER_ANY, n > 1 ? stack[n - 2] : IN_HEADER_ANY};
+		int ntruths = 0, nbefore = n;
+		program_balance(step, &n, &ntruths);
+		if (step->code == STEP_LOAD)
+			stack[n - 1] = load_in_header(q, &q->plan.columns[let->columns[step->index]], lets);
+		else if (step->code == STEP_NUMBER)
+			stack[n - 1] = step->number.significand ? IN_HEADER_NUMBER : IN_HEADER_ANY;
+		else if (n < nbefore && step->code < STEP_ORDER_NUMBERS)
+			stack[n - 1] = operate_in_header((enum step_code)step->code, before[1], before[0]);
+		else if (step->code < STEP_ORDER_NUMBERS)
 			stack[n - 1] = IN_HEADER_ANY;
-			break;
-		default:
-			n--;
-			stack[n - 1] = operate_in_header(step->code, stack[n - 1], stack[n]);
-		}
 	}
 	return stack[0];
 }
@@ -325,7 +284,7 @@ static bool some_column_shows_header(const struct query *q, bool is_part)
 	bool shows = false;
 
 	for (size_t c = 0; lets && c < q->plan.ncolumns && !shows; c++) {
-		const struct let *let = q->plan.columns[c].let; /* those that it takes come before it */
+		const struct program *let = q->plan.columns[c].let; /* those that it takes come before it */
 		if (let)
 			lets[let - q->lets] = let_in_header(q, let, lets);
 		shows = shows_header(q, &q->plan.columns[c], lets, is_part);
@@ -337,10 +296,10 @@ static bool some_column_shows_header(const struct query *q, bool is_part)
 /* Whether the condition of --where compares only one column, with a number. */
 static bool condition_shows_header(const struct query *q)
 {
-	const struct expr *e = q->plan.where == PREDICATE_NONE ? NULL : q->plan.predicates[q->plan.where];
+	const struct program *p = q->plan.where == PREDICATE_NONE ? NULL : q->plan.predicates[q->plan.where];
 
-	return e && e->ntests == 1 && e->tests[0].kind == EXPR_TEST_NUMBER && q->plan.bad_record == INVALID_ERROR &&
-	       header_has_name(q, &q->plan.columns[e->columns[e->tests[0].left]]);
+	return p && p->nsteps == 2 && p->steps[1].code == STEP_ORDER_NUMBER && q->plan.bad_record == INVALID_ERROR &&
+	       header_has_name(q, &q->plan.columns[p->columns[p->steps[1].left]]);
 }
 
 void query_seek_header(struct query *q, bool is_part)

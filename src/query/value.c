@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "query/expr_eval.h"
+#include "number/decimal_compare.h"
 
 #define SAME_NBYTES_MAX 512 /* of two numbers in a notation of their own that are compared */
 
@@ -20,12 +20,12 @@ static bool is_same_number(const struct plan *plan, const char *spelling, size_t
 	char a[SAME_NBYTES_MAX + NOTATION_ROOM], b[SAME_NBYTES_MAX + NOTATION_ROOM];
 
 	if (notation_is_plain(&plan->notation))
-		return expr_is_same_number(spelling, spelling_nbytes, text, nbytes);
+		return decimal_texts_are_same(spelling, spelling_nbytes, text, nbytes);
 	if (spelling_nbytes > SAME_NBYTES_MAX || nbytes > SAME_NBYTES_MAX)
 		return false;
 	spelling_nbytes = notation_to_plain(&plan->notation, spelling, spelling_nbytes, a);
 	nbytes = notation_to_plain(&plan->notation, text, nbytes, b);
-	return spelling_nbytes > 0 && nbytes > 0 && expr_is_same_number(a, spelling_nbytes, b, nbytes);
+	return spelling_nbytes > 0 && nbytes > 0 && decimal_texts_are_same(a, spelling_nbytes, b, nbytes);
 }
 
 bool value_is_missing(const struct plan *plan, unsigned how, const char *text, size_t nbytes)

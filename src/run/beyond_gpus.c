@@ -6,8 +6,7 @@
 
 #include "fold/group_words.h"
 #include "fold/values_select.h"
-#include "query/expr_eval.h"
-#include "query/let.h"
+#include "lang/lane.h"
 #include "query/value.h"
 
 /* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
@@ -17,58 +16,45 @@ static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column
 	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
 }
 
-static bool is_computed(const struct plan *plan, const struct expr *e, uint32_t operand)
+/* Whether a GPU does a step of a program. A column whose texts count as well is read in one way only; of computed columns a GPU
+ * has numbers of the fast path, and no text. What conditions compute with may be passed over: then it need be no number. */
+static bool step_is_for_gpus(const struct plan *plan, const struct program *p, const struct step *step)
 {
-	return plan->columns[e->columns[operand]].let != NULL;
-}
+	static const bool lanes[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help) [STEP_##id] = lane,
+#include "lang/functions.def"
+#undef FUNCTION
+		[STEP_NUMBER] = true,	[STEP_NEGATE] = true,	[STEP_ADD] = true,	   [STEP_SUBTRACT] = true,
+		[STEP_MULTIPLY] = true, [STEP_AND_THEN] = true, [STEP_OR_THEN] = true, [STEP_AND] = true,
+		[STEP_OR] = true,	[STEP_DROP] = true,
+	};
+	const struct plan_column *c = NULL;
 
-/* Whether a GPU evaluates a test: of computed columns it has numbers of the fast path, and no text. */
-static bool test_is_for_gpus(const struct plan *plan, const struct expr *e, const struct expr_test *t)
-{
-	if (t->kind == EXPR_TEST_MATCH)
-		return false;
-	if (t->kind == EXPR_TEST_COLUMNS)
-		return !is_computed(plan, e, t->left) && !is_computed(plan, e, t->right);
-	if (!is_computed(plan, e, t->left) || t->kind == EXPR_TEST_MISSING || t->kind == EXPR_TEST_IS_NUMBER)
-		return true;
-	return t->kind == EXPR_TEST_NUMBER && t->literal_kind == EXPR_NUMBER;
-}
-
-static bool condition_is_for_gpus(const struct plan *plan, const struct expr *e)
-{
-	for (uint32_t i = 0; i < e->ntests; i++)
-		if (!test_is_for_gpus(plan, e, &e->tests[i]))
-			return false;
-	return true;
-}
-
-/* Whether a GPU does a step of a computed column. A column whose texts count as well is read in one way only. */
-static bool step_is_for_gpus(const struct plan *plan, const struct let *let, const struct let_step *step)
-{
-	const struct plan_column *c;
-
-	switch (step->code) {
-	case LET_LOAD:
-		c = &plan->columns[let->request.expr.columns[step->index]];
-		return step->load == LET_LOAD_NUMBER && (c->parses || c->needs == 0);
-	case LET_DIVIDE:
-	case LET_LITERAL:
-		return false;
-	default:
-		return step->code < LET_LOWER;
+	if (step->code == STEP_LOAD) {
+		c = &plan->columns[p->columns[step->index]];
+		return step->load == LOAD_TEST || (step->load == LOAD_CALCULATE && p->name && step->depth == 0 &&
+						   (c->parses || c->needs == 0));
 	}
+	if (!step_is_test(step))
+		return step->code < sizeof lanes && lanes[step->code];
+	if (step->left != NO_COLUMN)
+		c = &plan->columns[p->columns[step->left]];
+	if (step->code == STEP_ORDER_NUMBERS)
+		return c && !c->let && step->right != NO_COLUMN && !plan->columns[p->columns[step->right]].let;
+	if (step->code == STEP_MATCH || step->code == STEP_ORDER_TEXTS || (c && !c->let) || step->code == STEP_IS_MISSING ||
+	    step->code == STEP_IS_NUMBER)
+		return step->code != STEP_MATCH && step->code != STEP_ORDER_TEXTS;
+	return step->code == STEP_ORDER_NUMBER && !step->is_long;
 }
 
-/* Whether a GPU computes a column of --let. */
-static bool let_is_for_gpus(const struct plan *plan, const struct let *let)
+/* Whether a GPU runs a program. */
+static bool program_is_for_gpus(const struct plan *plan, const struct program *p)
 {
-	if (!let->is_number || let->depth > LET_LANE_DEPTH_MAX || missing_is_number(plan))
+	if (p->nvalues > LANE_NVALUES_MAX || p->ntruths > LANE_NTRUTHS_MAX || (p->computes && missing_is_number(plan)) ||
+	    (p->name && p->type != TYPE_NUMBER))
 		return false;
-	for (size_t i = 0; i < let->nsteps; i++)
-		if (!step_is_for_gpus(plan, let, &let->steps[i]))
-			return false;
-	for (size_t i = 0; i < let->nconditions; i++)
-		if (!condition_is_for_gpus(plan, &let->conditions[i].expr))
+	for (size_t i = 0; i < p->nsteps; i++)
+		if (!step_is_for_gpus(plan, p, &p->steps[i]))
 			return false;
 	return true;
 }
@@ -116,10 +102,10 @@ const char *beyond_gpus(const struct plan *plan, const struct input *input)
 	bool condition = false, let = false, result = false, new_column = false;
 
 	for (size_t p = 0; p < plan->npredicates; p++)
-		condition |= !condition_is_for_gpus(plan, plan->predicates[p]);
+		condition |= !program_is_for_gpus(plan, plan->predicates[p]);
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
-		let |= column->let && !let_is_for_gpus(plan, column->let);
+		let |= column->let && !program_is_for_gpus(plan, column->let);
 		result |= needs_moments_of_cpu(plan, column) || plan->npairs || keeps_numbers_for_cpu(plan, column) ||
 			  needs_texts_of_cpu(plan, column);
 	}

@@ -188,7 +188,7 @@ static const char *use_of(const struct plan *plan, size_t at)
 	if (c->is_key)
 		return " (for the groups)";
 	for (size_t p = 0; p < plan->npredicates; p++)
-		for (uint32_t i = 0; i < plan->predicates[p]->ncolumns; i++)
+		for (size_t i = 0; i < plan->predicates[p]->names.nselectors; i++)
 			if (plan->predicates[p]->columns[i] == at)
 				return " (for a condition)";
 	return " (for a computed column)";

@@ -119,7 +119,7 @@ def check_conditions():
     unknown("is missing", "north is missing", "north", "")
     for condition, place, words in (
             ("region = North America", 15, "expected 'and', 'or' or the end (text is written in quotes)"),
-            ("region = 2024-01-02", 13, "expected 'and', 'or' or the end (text is written in quotes)"),
+            ("region = 2024-01-02", 13, "a date is text: write it in quotes"),
             ("(region = north pole)", 16, "expected ')', 'and' or 'or' (text is written in quotes)"),
             ("region = 10.0.0.1", 9, "not a number (text is written in quotes)"),
             ("region = 'a' )", 13, "no parenthesis is open here"), ("region = 'a' = 'b'", 13, "comparisons do not chain: join them with 'and'")):

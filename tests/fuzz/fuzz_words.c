@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_words.c - what is on the command line: COLS (select.h) and EXPR (expr.h), parsed, their columns
+ * fuzz_words.c - what is on the command line: COLS (select.h) and expressions (program.h), compiled, their columns
  * found among the names of a header, and the condition asked of a record.
  *
- * Input: a byte, 'c', 'l' for NAME = EXPR of --let (let.h), or other, that says which; the text; and for EXPR a
+ * Input: a byte, 'c', 'l' for NAME = EXPR of --let, or other, that says which; the text; and for an expression a
  * NUL and a record's text.
  */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "query/expr.h"
-#include "fold/expr_row.h"
-#include "fuzz.h"
-#include "query/let.h"
-#include "csv/record.h"
-#include "query/select.h"
 #include "base/utf8.h"
+#include "csv/record.h"
+#include "fold/program_block.h"
+#include "fuzz.h"
+#include "lang/program.h"
+#include "lang/select.h"
+#include "simd/simd.h"
 
 #define NFIELDS 6
 #define MAX_NBYTES 4000
@@ -62,72 +63,93 @@ static void check_cols(const char *text)
 	selection_free(&selection);
 }
 
-/* ---- EXPR ---- */
+/* ---- expressions ---- */
 
-/* Asks the condition of the record; twice, since it must not depend on the first time. */
-static void check_row(struct expr_request *r, const char *text, size_t nbytes)
+/* Runs the program, a condition or a computed column, for a record; again in more room if its fields found none. */
+static uint64_t run_once(const struct plan *plan, const char *text, size_t nbytes, const uint32_t *ends)
 {
-	struct plan_column columns[NFIELDS];
-	struct plan plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .ncolumns = NFIELDS, .columns = columns};
-	struct field_span spans[NFIELDS];
-	struct record record;
-	struct expr_row row;
-	enum expr_truth truth[2];
+	const struct row_run run = {ends + 1, NFIELDS, 1};
+	struct row_filter filter;
+	struct program_block l;
+	struct row_block b;
+	uint64_t seen = 0;
 
-	for (uint32_t c = 0; c < NFIELDS; c++)
-		columns[c] = (struct plan_column){.field = c, .name = "x"};
-	if (record_split(text, nbytes, &plan.dialect, true, &record) == STATUS_OK && record.nfields >= NFIELDS) {
-		memcpy(spans, record.fields, sizeof spans);
-		for (size_t c = 0; c < r->columns.nselectors; c++)
-			r->expr.columns[c] = r->fields[c];
-		FUZZ_CHECK(expr_row_init(&row, &r->expr) == STATUS_OK);
-		for (int i = 0; i < 2; i++) {
-			uint32_t culprit = 0;
-			enum status why = STATUS_OK;
-			FUZZ_CHECK(expr_row_eval(&row, &r->expr, &plan, text, spans, &truth[i],
-						 &culprit, &why) == STATUS_OK);
-			FUZZ_CHECK(culprit < NFIELDS);
+	FUZZ_CHECK(row_block_init(&b, plan) == STATUS_OK && program_block_init(&l, plan) == STATUS_OK &&
+		   row_filter_init(&filter, plan) == STATUS_OK);
+	do {
+		if (plan->computes)
+			FUZZ_CHECK(program_block_begin(&l, text, nbytes) == STATUS_OK);
+		b.programs = plan->computes ? &l : NULL;
+		row_block_set(&b, plan->computes ? l.data : text, &run, 0);
+		FUZZ_CHECK(row_filter_block(&filter, &l, &b) == STATUS_OK);
+		if (filter.undecided)
+			FUZZ_CHECK(filter.culprit.column < plan->ncolumns && filter.culprit.why != STATUS_OK);
+		seen = filter.kept | filter.undecided << 1;
+		if (plan->nlets) {
+			struct field_span field = row_block_field(&b, NFIELDS, 0);
+			FUZZ_CHECK(field.begin <= field.end);
+			seen |= (uint64_t)(field.end - field.begin) << 8;
 		}
-		FUZZ_CHECK(truth[0] == truth[1]);
-		expr_row_free(&row);
-	}
-	record_free(&record);
+		program_block_widen(&l);
+	} while (plan->computes && l.is_full);
+	row_filter_free(&filter);
+	program_block_free(&l);
+	row_block_free(&b);
+	return seen;
 }
 
-static void check_expr(const char *text, const char *line, size_t nbytes)
+/* Asks the program of the record; twice, since it must not depend on the first time. */
+static void check_row(struct program *p, const char *line, size_t nbytes)
 {
-	struct expr_request r;
+	struct plan_column columns[NFIELDS + 1];
+	const struct program *predicate = p;
+	struct plan plan = {.dialect = {.delimiter = ',', .quote = '"'}, .notation = {.decimal = '.'}, .ncolumns = NFIELDS,
+			    .columns = columns, .computes = p->computes || p->name};
+	char *memory = calloc(1, nbytes + 2 * SIMD_PAD_NBYTES + 1), *text = memory + SIMD_PAD_NBYTES;
+	uint32_t ends[NFIELDS + 1] = {UINT32_MAX};
+	struct record record;
+
+	FUZZ_CHECK(memory != NULL);
+	memcpy(text, line, nbytes);
+	text[nbytes] = '\n';
+	for (uint32_t c = 0; c < NFIELDS; c++)
+		columns[c] = (struct plan_column){.field = c, .name = "x"};
+	memcpy(p->columns, p->fields, p->names.nselectors * sizeof *p->fields);
+	if (p->name) {
+		columns[plan.ncolumns++] = (struct plan_column){.let = p, .name = p->name};
+		plan.nlets = 1;
+	} else {
+		plan.predicates = &predicate;
+		plan.npredicates = 1;
+	}
+	if (record_split(text, nbytes, &plan.dialect, true, &record) == STATUS_OK && record.nfields == NFIELDS) {
+		for (size_t c = 0; c < NFIELDS; c++)
+			ends[c + 1] = (uint32_t)record.fields[c].end;
+		FUZZ_CHECK(run_once(&plan, text, nbytes, ends) == run_once(&plan, text, nbytes, ends));
+	}
+	record_free(&record);
+	free(memory);
+}
+
+static void check_program(const char *option, const char *text, const char *line, size_t nbytes)
+{
+	static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
+	const struct program_context context = {NULL, &dialect, '.'};
+	struct program p;
 	struct fault fault;
-	enum status status = expr_parse(&r, "where", text, NULL, &fault);
+	enum status status = program_compile(&p, option, text, &context, &fault);
 
 	if (status == STATUS_USAGE) {
 		check_usage(&fault, 3);
-		FUZZ_CHECK(r.error_offset <= strlen(text));
+		FUZZ_CHECK(p.error_offset <= strlen(text));
 	}
-	FUZZ_CHECK(status == STATUS_OK || status == STATUS_USAGE);
-	if (status == STATUS_OK && expr_resolve(&r, names, NFIELDS, &fault) == STATUS_OK)
-		check_row(&r, line, nbytes);
-	expr_free(&r);
-}
-
-/* ---- --let ---- */
-
-static void check_let(const char *text)
-{
-	const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
-	struct let let;
-	struct fault fault;
-	enum status status = let_parse(&let, text, NULL, &dialect, '.', &fault);
-
-	if (status == STATUS_USAGE)
-		check_usage(&fault, 3);
 	FUZZ_CHECK(status == STATUS_OK || status == STATUS_USAGE);
 	if (status == STATUS_OK) {
-		FUZZ_CHECK(let.name && let.nsteps > 0 && let.nsteps <= strlen(text));
-		FUZZ_CHECK(let.depth > 0 && let.depth <= LET_DEPTH_MAX);
-		expr_resolve(&let.request, names, NFIELDS, &fault);
+		FUZZ_CHECK(p.nsteps > 0 && p.nvalues > 0 && p.nvalues <= PROGRAM_NVALUES_MAX);
+		if (program_resolve(&p, names, NFIELDS, &fault) == STATUS_OK)
+			check_row(&p, line, nbytes);
 	}
-	let_free(&let);
+	program_free(&p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
@@ -142,10 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	length = strlen(text);
 	if (*data == 'c')
 		check_cols(text);
-	else if (*data == 'l')
-		check_let(text);
 	else
-		check_expr(text, text + (length + 1 < nbytes ? length + 1 : length),
-			   length + 1 < nbytes ? nbytes - length - 2 : 0);
+		check_program(*data == 'l' ? "let" : "where", text, text + (length + 1 < nbytes ? length + 1 : length),
+			      length + 1 < nbytes ? nbytes - length - 2 : 0);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "fold/groups.h"
-#include "query/expr.h"
+#include "lang/program.h"
 }
 
 #define CHUNK_NBYTES ((size_t)1 << 17)
@@ -26,8 +26,8 @@ struct trial {
 	struct plan_column columns[NFIELDS];
 	struct new_column scans[NSCANS_MAX];
 	size_t keys[2];
-	const struct expr *predicates[3];
-	struct expr_request requests[3];
+	const struct program *predicates[3];
+	struct program programs[3];
 	struct worker *worker;
 	struct partial gpu, cpu, before;
 	struct cpu_folder on_cpu;
@@ -84,14 +84,15 @@ static void trial_condition(struct trial *t, const char *text)
 {
 	static char *const names[] = {(char *)"a", (char *)"b", (char *)"c", (char *)"d",
 				      (char *)"e"};
-	struct expr_request *r = &t->requests[t->plan.npredicates];
+	const struct program_context context = {NULL, &t->plan.dialect, '.'};
+	struct program *p = &t->programs[t->plan.npredicates];
 	struct fault fault;
 
-	if (expr_parse(r, "where", text, NULL, &fault) != STATUS_OK ||
-	    expr_resolve(r, names, NFIELDS, &fault) != STATUS_OK)
+	if (program_compile(p, "where", text, &context, &fault) != STATUS_OK ||
+	    program_resolve(p, names, NFIELDS, &fault) != STATUS_OK)
 		bail("%s: %s", text, fault.detail);
-	memcpy(r->expr.columns, r->fields, r->expr.ncolumns * sizeof *r->fields);
-	t->predicates[t->plan.npredicates++] = &r->expr;
+	memcpy(p->columns, p->fields, p->names.nselectors * sizeof *p->fields);
+	t->predicates[t->plan.npredicates++] = p;
 }
 
 static void trial_open(struct trial *t, size_t chunk_nbytes)
@@ -118,7 +119,7 @@ static void trial_close(struct trial *t)
 	cpu_folder_free(&t->on_cpu);
 	free(t->padded);
 	for (size_t p = 0; p < t->plan.npredicates; p++)
-		expr_free(&t->requests[p]);
+		program_free(&t->programs[p]);
 	group_store_free(t->plan.groups);
 }
 

@@ -2,7 +2,7 @@
  *
  * test_select.c - the COLS language: lists, quotes, positions, ranges, names, limits.
  */
-#include "query/select.h"
+#include "lang/select.h"
 #include "tap.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

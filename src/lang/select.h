@@ -36,6 +36,10 @@ struct field_range {
 /* Computed columns count as fields from here on. */
 #define FIELD_COMPUTED FIELD_LIMIT
 
+/* Copies the quoted item that text begins with to `to`, its "" as ". Returns what follows the closing quote, or NULL if there is
+ * none. */
+const char *selector_unquote(const char *text, char *to);
+
 /* Splits a COLS list into items. Errors: STATUS_USAGE for an empty item or an open quote,
  * STATUS_NO_MEMORY. Free with selection_free, after an error too. */
 enum status selection_parse(const char *cols, struct selection *out, struct fault *fault);

@@ -5,7 +5,7 @@
  * UTF-8 costs time, so it is left out where it makes no difference: a pattern of ASCII characters
  * without classes and dots matches the same bytes without it.
  */
-#include "query/pattern.h"
+#include "lang/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>

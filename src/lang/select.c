@@ -2,7 +2,7 @@
  *
  * select.c - see select.h.
  */
-#include "query/select.h"
+#include "lang/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,22 @@
 
 #include "base/array.h"
 #include "number/decimal.h"
-#include "query/option_table.h"
 
 #define BLIND_RANGE_LIMIT 4096 /* the most columns of a range if the input is empty */
 
 /* ---- the list ---- */
+
+const char *selector_unquote(const char *text, char *to)
+{
+	for (text++; *text; text++) {
+		if (*text == '"' && *++text != '"') {
+			*to = '\0';
+			return text;
+		}
+		*to++ = *text;
+	}
+	return NULL;
+}
 
 /* Reads the item at p into s. Returns its end, or NULL if it is malformed. */
 static const char *parse_item(const char *p, struct selector *s)
@@ -23,7 +34,7 @@ static const char *parse_item(const char *p, struct selector *s)
 
 	s->quoted = *p == '"';
 	if (s->quoted) {
-		p = option_unquote(p, s->text);
+		p = selector_unquote(p, s->text);
 		return p && (*p == ',' || !*p) ? p : NULL;
 	}
 	memcpy(s->text, p, nbytes);
@@ -56,7 +67,7 @@ static const char *parse_first_side(const char *p, struct selector *s)
 
 	s->quoted = *p == '"';
 	if (s->quoted) {
-		end = option_unquote(p, s->text);
+		end = selector_unquote(p, s->text);
 	} else if ((end = first_side_end(p, &s->joined))) {
 		memcpy(s->text, p, nbytes);
 		s->text[nbytes] = s->text[end - p] = '\0';

@@ -1,0 +1,1341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program_block.c - see program_block.h: memory, numbers, texts, tests, truths, columns.
+ */
+#include "fold/program_block.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/lane.h"
+#include "lang/pattern.h"
+#include "number/big_decimal.h"
+#include "number/decimal_text.h"
+#include "number/iso_date.h"
+#include "simd/simd.h"
+
+#define ROOM_NBYTES ((size_t)1 << 16) /* for fields, to begin with */
+#define PAD_NBYTES (2 * SIMD_PAD_NBYTES)
+
+/* A literal among the numbers of one scale: significands below `low` are less, those above `high`
+ * greater. */
+struct row_threshold {
+	int64_t low, high;
+};
+
+/* One run of a program. */
+struct run {
+	struct program_block *l;
+	struct row_block *b;
+	struct program_state *state;
+	uint64_t rows;       /* of the block: those that are evaluated */
+	struct program_values *top;  /* beyond the last on the stack */
+	struct truth *truth; /* and of truths */
+};
+
+static unsigned lowest(uint64_t rows)
+{
+	return (unsigned)__builtin_ctzll(rows);
+}
+
+static struct program_values *compute(struct row_block *b, size_t c);
+
+/* ---- memory ---- */
+
+/* The literal times 10^nplaces; where that does not fit, a bound beyond every significand. */
+static struct row_threshold threshold_above(int64_t literal, int nplaces)
+{
+	const int64_t limit = DECIMAL_SIGNIFICAND_LIMIT;
+	int128 x = literal;
+
+	if (!decimal_rescale(&x, nplaces) || x > limit || x < -limit)
+		x = literal < 0 ? -limit : limit;
+	return (struct row_threshold){(int64_t)x, (int64_t)x};
+}
+
+/* The literal divided by 10^nplaces; where digits are lost, it lies between two significands. */
+static struct row_threshold threshold_below(int64_t literal, int nplaces)
+{
+	bool between = false;
+
+	for (; nplaces > 0; nplaces--) {
+		int64_t digit = literal % 10;
+		between |= digit != 0;
+		literal = literal / 10 - (digit < 0);
+	}
+	return (struct row_threshold){literal + between, literal};
+}
+
+static void set_thresholds(struct decimal x, struct row_threshold *out)
+{
+	for (int scale = 0; scale < DECIMAL_NSCALES; scale++)
+		out[scale] = scale >= x.scale ? threshold_above(x.significand, scale - x.scale)
+					      : threshold_below(x.significand, x.scale - scale);
+}
+
+static enum status state_init(struct program_state *state, const struct program *p)
+{
+	state->program = p;
+	state->values = p->type == TYPE_TRUTH ? NULL : calloc(1, sizeof *state->values);
+	state->truths = calloc(p->ntruths + (size_t)1, sizeof *state->truths);
+	state->rows = calloc(p->ntruths + (size_t)1, sizeof *state->rows);
+	state->bits = calloc(p->ntruths + (size_t)1, sizeof *state->bits);
+	state->results = calloc(p->ntests + (size_t)1, sizeof *state->results);
+	state->thresholds = calloc(p->norders * (size_t)DECIMAL_NSCALES + 1, sizeof *state->thresholds);
+	state->matches = calloc(p->npatterns + 1, sizeof(struct pattern_match *));
+	NEED((state->values || p->type == TYPE_TRUTH) && state->truths && state->rows && state->bits && state->results &&
+	     state->thresholds && state->matches);
+	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
+		if (step->code == STEP_ORDER_NUMBER && !step->is_long)
+			set_thresholds(step->number, state->thresholds + (size_t)step->index * DECIMAL_NSCALES);
+	for (size_t i = 0; i < p->npatterns; i++) {
+		state->matches[i] = pattern_match_make(p->patterns[i]);
+		NEED(state->matches[i]);
+	}
+	return STATUS_OK;
+}
+
+static void state_free(struct program_state *state)
+{
+	for (size_t i = 0; state->matches && i < state->program->npatterns; i++)
+		pattern_match_free(state->matches[i]);
+	free(state->matches);
+	free(state->thresholds);
+	free(state->results);
+	free(state->bits);
+	free(state->rows);
+	free(state->truths);
+	free(state->values);
+}
+
+enum status program_block_init(struct program_block *l, const struct plan *plan)
+{
+	size_t depth = 1, n = plan->nlets + plan->npredicates;
+
+	memset(l, 0, sizeof *l);
+	l->plan = plan;
+	l->first = plan->ncolumns - plan->nlets;
+	l->room_nbytes = ROOM_NBYTES;
+	l->text_nbytes = SIZE_MAX; /* until a text is copied, no field lies behind it */
+	l->programs = calloc(n + 1, sizeof *l->programs);
+	NEED(l->programs);
+	for (size_t i = 0; i < n; i++) {
+		const struct program *p = i < plan->nlets ? plan->columns[l->first + i].let : plan->predicates[i - plan->nlets];
+		TRY(state_init(&l->programs[i], p));
+		depth += p->nvalues;
+	}
+	l->top = l->stack = calloc(depth, sizeof *l->stack);
+	return l->stack ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void program_block_free(struct program_block *l)
+{
+	for (struct program_state *state = l->programs; state && state->program; state++)
+		state_free(state);
+	free(l->programs);
+	free(l->stack);
+	free(l->scratch[0].data);
+	free(l->scratch[1].data);
+	free(l->memory);
+	memset(l, 0, sizeof *l);
+}
+
+/* Makes room for a text of nbytes, literals, and fields. */
+static enum status reserve(struct program_block *l, size_t nbytes)
+{
+	size_t needed = nbytes + SIMD_PAD_NBYTES + l->room_nbytes;
+	char *memory;
+
+	for (const struct program_state *state = l->programs; state->program; state++)
+		needed += state->program->nliteral_bytes;
+	if (needed > UINT32_MAX)
+		return STATUS_NO_MEMORY;
+	if (needed <= l->capacity)
+		return STATUS_OK;
+	memory = malloc(needed + 2 * PAD_NBYTES);
+	NEED(memory);
+	memset(memory, 0, PAD_NBYTES);
+	free(l->memory);
+	l->memory = memory;
+	l->data = memory + PAD_NBYTES;
+	l->capacity = needed;
+	return STATUS_OK;
+}
+
+enum status program_block_begin(struct program_block *l, const char *text, size_t nbytes)
+{
+	TRY(reserve(l, nbytes));
+	memcpy(l->data, text, nbytes + SIMD_PAD_NBYTES);
+	l->text_nbytes = nbytes;
+	l->nbytes = nbytes + SIMD_PAD_NBYTES;
+	for (struct program_state *state = l->programs; state->program; state++) {
+		const struct program *p = state->program;
+		state->literals_offset = (uint32_t)l->nbytes;
+		memcpy(l->data + l->nbytes, p->literals, p->nliteral_bytes);
+		l->nbytes += p->nliteral_bytes;
+	}
+	l->is_full = false;
+	l->status = STATUS_OK;
+	return STATUS_OK;
+}
+
+void program_block_widen(struct program_block *l)
+{
+	l->room_nbytes *= 4;
+}
+
+void program_block_forget(struct program_block *l)
+{
+	for (size_t i = 0; i < l->plan->nlets; i++)
+		l->programs[i].is_computed = false;
+}
+
+/* Room for nbytes after the fields that were made before. NULL if they do not fit. */
+static char *make_room(struct program_block *l, size_t nbytes)
+{
+	if (l->capacity - l->nbytes >= nbytes)
+		return l->data + l->nbytes;
+	l->is_full = true;
+	return NULL;
+}
+
+/* ---- a row's value ---- */
+
+static void set_number(struct program_values *v, unsigned row, struct decimal x)
+{
+	uint64_t bit = UINT64_C(1) << row;
+
+	v->numbers |= bit;
+	v->fields &= ~bit;
+	v->rounded &= ~bit;
+	v->wrong &= ~bit;
+	v->own_significand[row] = x.significand;
+	v->own_scale[row] = (uint8_t)x.scale;
+}
+
+static void set_span(struct program_values *v, unsigned row, struct field_span span)
+{
+	v->fields |= UINT64_C(1) << row;
+	v->begin[row] = (uint32_t)span.begin;
+	v->end[row] = (uint32_t)span.end;
+}
+
+static void set_missing(const struct run *r, struct program_values *v, unsigned row)
+{
+	uint64_t bit = UINT64_C(1) << row;
+	size_t begin = row_block_ends(r->b, row)[-1] + 1u;
+
+	v->numbers &= ~bit;
+	v->rounded &= ~bit;
+	v->wrong &= ~bit;
+	set_span(v, row, (struct field_span){(uint32_t)begin, (uint32_t)begin});
+}
+
+/* Makes the row's value wrong; the field that it has shows it. */
+static void set_wrong(struct program_values *v, unsigned row, enum status why)
+{
+	uint64_t bit = UINT64_C(1) << row;
+
+	v->numbers &= ~bit;
+	v->rounded &= ~bit;
+	v->wrong |= bit;
+	v->why[row] = (uint8_t)why;
+}
+
+/* Appends a field of nbytes and makes it the row's; it has no number then. Without room, it is
+ * empty, and l->is_full. */
+static void set_field(const struct run *r, struct program_values *v, unsigned row, const char *text, size_t nbytes)
+{
+	struct program_block *l = r->l;
+	char *to = make_room(l, nbytes);
+
+	set_missing(r, v, row);
+	if (!to)
+		return;
+	memcpy(to, text, nbytes);
+	set_span(v, row, (struct field_span){l->nbytes, l->nbytes + nbytes});
+	l->nbytes += nbytes;
+}
+
+/* Writes the plain decimal text[1 .. nbytes] in the input's notation, with quotes if it needs them, for which
+ * there is room on both sides. Returns its begin, and its length at *nbytes. */
+static char *to_notation(const struct plan *plan, char *text, size_t *nbytes)
+{
+	char *point = plan->notation.decimal == '.' ? NULL : memchr(text + 1, '.', *nbytes);
+
+	if (point)
+		*point = plan->notation.decimal;
+	if (!memchr(text + 1, plan->dialect.delimiter, *nbytes))
+		return text + 1;
+	text[0] = text[*nbytes + 1] = plan->dialect.quote;
+	*nbytes += 2;
+	return text;
+}
+
+/* Writes the row's number as its field. */
+static void number_to_field(struct program_block *l, struct program_values *v, unsigned row)
+{
+	char *to = make_room(l, DECIMAL_TEXT_NBYTES + 3), *field;
+	size_t nbytes;
+
+	set_span(v, row, (struct field_span){0, 0});
+	if (!to)
+		return;
+	nbytes = decimal_format(v->significand[row], v->scale[row], to + 1);
+	field = to_notation(l->plan, to, &nbytes);
+	set_span(v, row, (struct field_span){(size_t)(field - l->data), (size_t)(field - l->data) + nbytes});
+	l->nbytes = v->end[row];
+}
+
+/* The row's raw field, which is made if need be. */
+static struct field_span field_of(const struct run *r, struct program_values *v, unsigned row)
+{
+	if (v->fields >> row & 1)
+		return (struct field_span){v->begin[row], v->end[row]};
+	if (v->column != NO_COLUMN)
+		set_span(v, row, row_block_field(r->b, v->column, row));
+	else
+		number_to_field(r->l, v, row);
+	return (struct field_span){v->begin[row], v->end[row]};
+}
+
+/* Puts a row's value without quotes at *text. scratch: for it. */
+static enum row_value read_text(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch, const char **text,
+				size_t *nbytes)
+{
+	struct field_span span;
+	enum row_value is;
+
+	if (v->wrong >> row & 1)
+		return ROW_QUOTED;
+	if (v->column != NO_COLUMN && !(v->fields >> row & 1)) {
+		is = row_block_value(r->b, v->column, row, text, nbytes);
+		if (is != ROW_QUOTED)
+			return is;
+	}
+	span = field_of(r, v, row);
+	*text = field_value(&r->l->plan->dialect, r->b->text + span.begin, span.end - span.begin, scratch, nbytes);
+	if (!*text)
+		r->l->status = STATUS_NO_MEMORY;
+	return *text && !value_is_missing(r->l->plan, program_block_how(r->l, span.begin), *text, *nbytes) ? ROW_PRESENT
+													    : ROW_MISSING;
+}
+
+/* Makes the values' numbers those of their column. */
+static void load_numbers(const struct run *r, struct program_values *v)
+{
+	const struct simd_numbers *x;
+
+	if (v->has_numbers)
+		return;
+	x = row_block_numbers(r->b, v->column);
+	v->has_numbers = true;
+	v->numbers = x->numbers;
+	v->empty = x->empty;
+	v->significand = x->significand;
+	v->scale = x->scale;
+}
+
+/* All that the values have is in them, and of their column nothing any more: of those rows that have neither a number nor a
+ * field, it has the fields. */
+static void own(struct program_values *v)
+{
+	v->column = NO_COLUMN;
+	v->has_numbers = true;
+	v->empty = 0;
+	v->significand = v->own_significand;
+	v->scale = v->own_scale;
+}
+
+/* Copies numbers and fields from the values' column. */
+static void settle(const struct run *r, struct program_values *v)
+{
+	if (v->column == NO_COLUMN)
+		return;
+	load_numbers(r, v);
+	for (uint64_t rows = r->rows & ~v->fields; rows; rows &= rows - 1) {
+		struct field_span span = row_block_field(r->b, v->column, lowest(rows));
+		v->begin[lowest(rows)] = (uint32_t)span.begin;
+		v->end[lowest(rows)] = (uint32_t)span.end;
+	}
+	v->fields |= r->rows;
+	if (v->significand != v->own_significand) {
+		memcpy(v->own_significand, v->significand, sizeof v->own_significand);
+		memcpy(v->own_scale, v->scale, sizeof v->own_scale);
+	}
+	own(v);
+}
+
+/* ---- numbers beyond the fast path ---- */
+
+static void set_quotient(const struct run *r, struct program_values *v, unsigned row, const struct quotient *q)
+{
+	char text[BIG_DECIMAL_QUOTIENT_NBYTES + QUOTIENT_TEXT_NBYTES];
+	size_t nbytes = quotient_format(q, text + 1), number_nbytes;
+	char *field = to_notation(r->l->plan, text, &nbytes);
+
+	number_nbytes = quotient_write(q, field + nbytes) + 1;
+	set_field(r, v, row, field, nbytes + number_nbytes);
+	if (r->l->is_full)
+		return;
+	v->end[row] -= (uint32_t)number_nbytes;
+	v->rounded |= UINT64_C(1) << row;
+}
+
+/* Makes x the row's value. One that no field may hold is wrong, and shown by its first digits. */
+static void set_big(const struct run *r, struct program_values *v, unsigned row, const struct big_decimal *x)
+{
+	const bool is_in_range = big_decimal_is_in_range(x);
+	char text[BIG_DECIMAL_TEXT_NBYTES + 2], digits[INTEGER_NDIGITS], *field;
+	struct quotient quotient;
+	struct decimal d;
+	size_t nbytes;
+	int ndigits, n;
+
+	if (x->is_rounded && is_in_range) {
+		big_decimal_to_quotient(x, &quotient);
+		set_quotient(r, v, row, &quotient);
+	} else if (!x->is_rounded && big_decimal_to_decimal(x, &d)) {
+		set_number(v, row, d);
+	} else if (is_in_range) {
+		nbytes = big_decimal_format(x, text + 1);
+		field = to_notation(r->l->plan, text, &nbytes);
+		set_field(r, v, row, field, nbytes);
+	} else {
+		ndigits = integer_digits(&x->n, digits);
+		n = ndigits ? (ndigits - 1) % 9 + 1 : 0;
+		while (n > 1 && digits[n - 1] == '0')
+			n--;
+		snprintf(text, 64, "%s%.*se%d", x->n.negative ? "-" : "", n ? n : 1, n ? digits : "0", ndigits - n - x->scale);
+		set_field(r, v, row, text, strlen(text));
+		set_wrong(v, row, STATUS_OUT_OF_RANGE);
+	}
+}
+
+enum operand { OPERAND_NUMBER, OPERAND_MISSING, OPERAND_INVALID };
+
+/* Reads a row's value, exactly. OPERAND_INVALID: it is wrong, or becomes so; it has a field then. */
+static enum operand read_big(const struct run *r, struct program_values *v, unsigned row, struct big_decimal *x)
+{
+	const char *data = r->b->text;
+	struct field_span field;
+	struct value value;
+	enum status status = STATUS_NOT_A_NUMBER;
+
+	if (v->numbers >> row & 1) {
+		big_decimal_set(x, (struct decimal){v->significand[row], v->scale[row]});
+		return OPERAND_NUMBER;
+	}
+	field = field_of(r, v, row);
+	if (v->rounded >> row & 1) {
+		big_decimal_parse(data + field.end, strlen(data + field.end), x);
+		return OPERAND_NUMBER;
+	}
+	if (v->wrong >> row & 1)
+		return OPERAND_INVALID;
+	if (field.begin == field.end)
+		return OPERAND_MISSING;
+	if (value_read(r->l->plan, VALUE_AS_NUMBER | program_block_how(r->l, field.begin), data + field.begin,
+		       field.end - field.begin, &r->l->scratch[0], &value) != STATUS_OK) {
+		r->l->status = STATUS_NO_MEMORY;
+		return OPERAND_MISSING;
+	}
+	if (value.kind == DECIMAL_MISSING)
+		return OPERAND_MISSING;
+	if (value.kind != DECIMAL_INVALID)
+		status = big_decimal_parse(value.text, value.nbytes, x);
+	if (status == STATUS_OK)
+		return OPERAND_NUMBER;
+	set_wrong(v, row, status);
+	return OPERAND_INVALID;
+}
+
+static void divide_row(const struct run *r, struct program_values *v, unsigned row, const struct big_decimal *a,
+		       const struct big_decimal *b)
+{
+	char text[BIG_DECIMAL_QUOTIENT_NBYTES + 2], *field;
+	struct big_decimal quotient;
+	size_t nbytes;
+
+	if (integer_is_zero(&b->n)) {
+		set_missing(r, v, row);
+		return;
+	}
+	if (big_decimal_quotient(&quotient, a, b)) {
+		set_big(r, v, row, &quotient);
+		return;
+	}
+	nbytes = big_decimal_divide(a, b, text + 1);
+	field = to_notation(r->l->plan, text, &nbytes);
+	set_field(r, v, row, field, nbytes);
+	set_wrong(v, row, STATUS_OUT_OF_RANGE);
+}
+
+/* Sets the lesser or greater of two numbers, of equal ones the first. */
+static void choose_row(const struct run *r, struct program_values *v, unsigned row, bool least, struct big_decimal *a,
+		       struct big_decimal *b)
+{
+	int a_scale = a->scale, b_scale = b->scale, order = big_decimal_compare(a, b);
+	bool is_a = least ? order <= 0 : order >= 0;
+
+	big_decimal_round(is_a ? a : b, is_a ? a_scale : b_scale); /* which comparing has raised */
+	set_big(r, v, row, is_a ? a : b);
+}
+
+/* Combines the values of a row that the loops below cannot. */
+static void combine_row(const struct run *r, enum step_code code, struct program_values *a, struct program_values *b, unsigned row)
+{
+	struct big_decimal x, y, product;
+	enum operand left = read_big(r, a, row, &x), right = read_big(r, b, row, &y);
+
+	if (left == OPERAND_MISSING || right == OPERAND_MISSING) {
+		set_missing(r, a, row);
+	} else if (left == OPERAND_INVALID) {
+		return; /* the field stays */
+	} else if (right == OPERAND_INVALID) {
+		set_span(a, row, field_of(r, b, row));
+		set_wrong(a, row, (enum status)b->why[row]);
+	} else if (code == STEP_DIVIDE) {
+		divide_row(r, a, row, &x, &y);
+	} else if (code == STEP_MULTIPLY) {
+		big_decimal_multiply(&product, &x, &y);
+		set_big(r, a, row, &product);
+	} else if (code == STEP_MIN || code == STEP_MAX) {
+		choose_row(r, a, row, code == STEP_MIN, &x, &y);
+	} else {
+		y.n.negative ^= code == STEP_SUBTRACT;
+		big_decimal_add(&x, &y);
+		set_big(r, a, row, &x);
+	}
+}
+
+static void change_row(const struct run *r, const struct step *step, struct program_values *v, unsigned row)
+{
+	struct big_decimal x;
+	enum operand is = read_big(r, v, row, &x);
+
+	if (is == OPERAND_MISSING)
+		set_missing(r, v, row);
+	if (is != OPERAND_NUMBER)
+		return;
+	if (step->code == STEP_NEGATE)
+		x.n.negative = !x.n.negative;
+	else if (step->code == STEP_ABS)
+		x.n.negative = false;
+	else if (x.is_rounded)
+		big_decimal_trust(&x, (int)step->index);
+	else
+		big_decimal_round(&x, (int)step->index);
+	set_big(r, v, row, &x);
+}
+
+/* ---- numbers ---- */
+
+static struct decimal number_at(const struct program_values *v, unsigned row)
+{
+	return (struct decimal){v->significand[row], v->scale[row]};
+}
+
+/* Multiplies, adds, subtracts or chooses numbers; returns the rows whose result fits. Inline, so that each code has a loop
+ * of its own. */
+static inline __attribute__((always_inline)) uint64_t calculate(enum step_code code, struct program_values *a, const struct program_values *b,
+							       uint64_t rows)
+{
+	uint64_t fit = 0;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct decimal x = number_at(a, row), y = number_at(b, row), out;
+		bool fits = true;
+		if (code == STEP_MULTIPLY)
+			fits = decimal_multiply(x, y, &out);
+		else if (code == STEP_ADD || code == STEP_SUBTRACT)
+			fits = decimal_add(x, code == STEP_SUBTRACT ? decimal_negate(y) : y, &out);
+		else
+			out = (code == STEP_MIN ? decimal_compare(x, y) <= 0 : decimal_compare(x, y) >= 0) ? x : y;
+		if (!fits)
+			continue;
+		a->own_significand[row] = out.significand;
+		a->own_scale[row] = (uint8_t)out.scale;
+		fit |= rows & -rows;
+	}
+	return fit;
+}
+
+/* Divides numbers; returns the rows that are done. */
+static uint64_t divide(const struct run *r, struct program_values *a, const struct program_values *b, uint64_t rows)
+{
+	uint64_t done = 0;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct quotient q;
+		if (b->significand[row] == 0)
+			continue;
+		quotient_divide(&q, number_at(a, row), number_at(b, row));
+		if (q.is_rounded) {
+			set_quotient(r, a, row, &q);
+		} else if (q.scale >= 0 && q.scale < DECIMAL_NSCALES &&
+			   q.magnitude < (uint128)DECIMAL_SIGNIFICAND_LIMIT) {
+			int64_t significand = (int64_t)q.magnitude;
+			set_number(a, row, (struct decimal){q.negative ? -significand : significand, q.scale});
+		} else {
+			continue;
+		}
+		done |= rows & -rows;
+	}
+	return done;
+}
+
+/* a, b: a op b */
+static void work_numbers(struct run *r, const struct step *step)
+{
+	struct program_values *a = r->top - 2, *b = r->top - 1;
+	uint64_t both, done;
+
+	load_numbers(r, a);
+	load_numbers(r, b);
+	both = r->rows & a->numbers & b->numbers;
+	switch (step->code) {
+	case STEP_ADD:
+		done = calculate(STEP_ADD, a, b, both);
+		break;
+	case STEP_SUBTRACT:
+		done = calculate(STEP_SUBTRACT, a, b, both);
+		break;
+	case STEP_MULTIPLY:
+		done = calculate(STEP_MULTIPLY, a, b, both);
+		break;
+	case STEP_DIVIDE:
+		done = 0;
+		break;
+	default:
+		done = step->code == STEP_MIN ? calculate(STEP_MIN, a, b, both) : calculate(STEP_MAX, a, b, both);
+	}
+	a->fields &= ~done;
+	if (step->code == STEP_DIVIDE)
+		done = divide(r, a, b, both);
+	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
+		combine_row(r, (enum step_code)step->code, a, b, lowest(rows));
+	own(a);
+	r->top--;
+}
+
+/* x: op x */
+static void work_number(struct run *r, const struct step *step)
+{
+	struct program_values *x = r->top - 1;
+	uint64_t done;
+
+	load_numbers(r, x);
+	done = r->rows & x->numbers;
+	for (uint64_t rows = done; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct decimal d = lane_change(step, number_at(x, row));
+		x->own_significand[row] = d.significand;
+		x->own_scale[row] = (uint8_t)d.scale;
+	}
+	x->fields &= ~done;
+	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
+		change_row(r, step, x, lowest(rows));
+	own(x);
+}
+
+/* ---- texts ---- */
+
+static char changed_case(enum step_code code, char c)
+{
+	if (code == STEP_LOWER)
+		return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+/* Changes the letters of a raw field, whose quotes stay. */
+static void change_case(const struct run *r, enum step_code code, struct program_values *v, unsigned row)
+{
+	struct field_span field = field_of(r, v, row);
+	size_t nbytes = field.end - field.begin;
+	char *to = make_room(r->l, nbytes);
+
+	if (!to)
+		return;
+	for (size_t i = 0; i < nbytes; i++)
+		to[i] = changed_case(code, r->b->text[field.begin + i]);
+	set_span(v, row, (struct field_span){r->l->nbytes, r->l->nbytes + nbytes});
+	r->l->nbytes += nbytes;
+	v->numbers &= ~(UINT64_C(1) << row);
+	v->rounded &= ~(UINT64_C(1) << row);
+}
+
+static int64_t count_characters(const char *text, size_t nbytes)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < nbytes; i++)
+		n += (text[i] & 0xc0) != 0x80; /* a byte that continues none */
+	return n;
+}
+
+static void set_epoch(const struct run *r, struct program_values *v, unsigned row, const char *text, size_t nbytes)
+{
+	char digits[64] = "0.";
+	size_t fraction, nfraction;
+	struct big_decimal x, part;
+	int64_t seconds;
+
+	text = decimal_trim(text, &nbytes);
+	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction)) {
+		field_of(r, v, row);
+		set_wrong(v, row, STATUS_NOT_A_DATE);
+		return;
+	}
+	if (nfraction > sizeof digits - 2)
+		nfraction = sizeof digits - 2;
+	memcpy(digits + 2, text + fraction, nfraction);
+	big_decimal_set(&x, (struct decimal){seconds, 0});
+	big_decimal_parse(digits, 2 + nfraction, &part);
+	big_decimal_add(&x, &part);
+	set_big(r, v, row, &x);
+}
+
+/* x: a function of its text */
+static void work_text(struct run *r, const struct step *step)
+{
+	struct program_values *x = r->top - 1;
+
+	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		const char *text;
+		size_t nbytes;
+		enum row_value is = read_text(r, x, row, &r->l->scratch[0], &text, &nbytes);
+		if (is == ROW_QUOTED)
+			field_of(r, x, row); /* it stays wrong */
+		else if (is == ROW_MISSING)
+			set_missing(r, x, row);
+		else if (step->code == STEP_LENGTH)
+			set_number(x, row, (struct decimal){count_characters(text, nbytes), 0});
+		else if (step->code == STEP_EPOCH)
+			set_epoch(r, x, row, text, nbytes);
+		else
+			change_case(r, (enum step_code)step->code, x, row);
+	}
+	own(x);
+}
+
+/* ---- tests ---- */
+
+/* Reads a row's value as it is compared: a rounded number as it is printed. Returns its text in number, if it has one. */
+static struct lane_value read_value(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch)
+{
+	struct lane_value value = {.kind = LANE_NUMBER};
+	bool is_number = true;
+
+	if (v->numbers >> row & 1) {
+		value.number = number_at(v, row);
+		return value;
+	}
+	value.kind = LANE_MISSING;
+	switch (read_text(r, v, row, scratch, &value.text, &value.nbytes)) {
+	case ROW_QUOTED:
+		value.kind = LANE_NOT_A_NUMBER;
+		break;
+	case ROW_PRESENT:
+		value.kind = LANE_UNREAD;
+		if (value_to_plain(r->l->plan, &value.text, &value.nbytes, scratch, &is_number) != STATUS_OK)
+			r->l->status = STATUS_NO_MEMORY;
+		if (!is_number)
+			value.kind = LANE_NOT_A_NUMBER;
+		lane_read(&value);
+		break;
+	default:
+		break;
+	}
+	return value;
+}
+
+/* Tests the order of two numbers of a row, of which one is not of the fast path. */
+static unsigned test_long_numbers(const struct step *step, struct lane_value *a, struct lane_value *b)
+{
+	char text[DECIMAL_TEXT_NBYTES];
+
+	for (int i = 0; i < 2; i++) {
+		struct lane_value *v = i ? b : a;
+		if (v->kind != LANE_NUMBER || v->text)
+			continue;
+		if ((i ? a : b)->kind != LANE_LONG)
+			continue;
+		v->nbytes = decimal_format(v->number.significand, v->number.scale, text);
+		v->text = text;
+	}
+	return lane_test_numbers(step, a, b);
+}
+
+static void add_truth(struct truth *t, unsigned of_row, uint64_t bit)
+{
+	t->low |= of_row & 1 ? bit : 0;
+	t->high |= of_row & 2 ? bit : 0;
+}
+
+static uint64_t if_accepted(const struct step *step, enum order order, uint64_t rows)
+{
+	return step->accepts & order ? rows : 0;
+}
+
+/* A value against a number. */
+static struct truth test_number(const struct run *r, const struct step *step, struct program_values *v)
+{
+	const struct row_threshold *thresholds = r->state->thresholds + (size_t)step->index * DECIMAL_NSCALES;
+	uint64_t less = 0, greater = 0, odd = r->rows;
+	struct truth t = {0, 0};
+
+	load_numbers(r, v);
+	if (!step->is_long) {
+		const struct row_threshold first = thresholds[*v->scale];
+		const bool are_alike = simd_scales_alike(v->scale);
+		for (unsigned row = r->b->nrows; are_alike && row-- > 0;) {
+			less = less << 1 | (v->significand[row] < first.low);
+			greater = greater << 1 | (v->significand[row] > first.high);
+		}
+		for (unsigned row = r->b->nrows; !are_alike && row-- > 0;) {
+			struct row_threshold threshold = thresholds[v->scale[row]];
+			less = less << 1 | (v->significand[row] < threshold.low);
+			greater = greater << 1 | (v->significand[row] > threshold.high);
+		}
+		t.low = r->rows & v->numbers &
+			(if_accepted(step, ORDER_LESS, less) | if_accepted(step, ORDER_GREATER, greater) |
+			 if_accepted(step, ORDER_EQUAL, ~(less | greater)));
+		t.high = t.low;
+		odd &= ~v->numbers;
+	}
+	for (odd &= ~v->empty; odd; odd &= odd - 1) {
+		struct lane_value value = read_value(r, v, lowest(odd), &r->l->scratch[0]);
+		struct lane_value literal = {.text = r->state->program->literals + step->literal_begin,
+					     .nbytes = step->literal_nbytes, .number = step->number,
+					     .kind = step->is_long ? LANE_LONG : LANE_NUMBER};
+		add_truth(&t, test_long_numbers(step, &value, &literal), odd & -odd);
+	}
+	return t;
+}
+
+/* Two values, as numbers. */
+static struct truth test_numbers(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b)
+{
+	struct truth t = {0, 0};
+	const int64_t *x, *y;
+	const uint8_t *x_scale, *y_scale;
+	uint64_t both, less = 0, greater = 0;
+
+	load_numbers(r, a);
+	load_numbers(r, b);
+	both = r->rows & a->numbers & b->numbers;
+	x = a->significand;
+	y = b->significand;
+	x_scale = a->scale;
+	y_scale = b->scale;
+	for (uint64_t rows = both; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		int order = decimal_compare((struct decimal){x[row], x_scale[row]}, (struct decimal){y[row], y_scale[row]});
+		less |= order < 0 ? rows & -rows : 0;
+		greater |= order > 0 ? rows & -rows : 0;
+	}
+	t.low = if_accepted(step, ORDER_LESS, less) | if_accepted(step, ORDER_GREATER, greater) |
+		if_accepted(step, ORDER_EQUAL, both & ~(less | greater));
+	t.high = t.low;
+	for (uint64_t odd = r->rows & ~both & ~(a->empty | b->empty); odd; odd &= odd - 1) {
+		struct lane_value left = read_value(r, a, lowest(odd), &r->l->scratch[0]),
+				  right = read_value(r, b, lowest(odd), &r->l->scratch[1]);
+		add_truth(&t, test_long_numbers(step, &left, &right), odd & -odd);
+	}
+	return t;
+}
+
+/* Two values, as texts. */
+static struct truth test_texts(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b)
+{
+	struct truth t = {0, 0};
+
+	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		const char *x, *y;
+		size_t x_nbytes, y_nbytes;
+		enum row_value is_x = read_text(r, a, row, &r->l->scratch[0], &x, &x_nbytes),
+			       is_y = read_text(r, b, row, &r->l->scratch[1], &y, &y_nbytes);
+		if (is_x == ROW_MISSING || is_y == ROW_MISSING)
+			continue;
+		add_truth(&t, is_x == ROW_QUOTED || is_y == ROW_QUOTED ? LANE_MAYBE
+				: lane_accepts(step, lane_order_bytes(x, x_nbytes, y, y_nbytes)), rows & -rows);
+	}
+	return t;
+}
+
+/* Values that are no plain numbers may be others. */
+static struct truth test_is_number(const struct run *r, const struct step *step, struct program_values *v)
+{
+	struct truth t = {0, 0};
+
+	load_numbers(r, v);
+	t.low = if_accepted(step, ORDER_EQUAL, r->rows & v->numbers);
+	t.high = t.low;
+	for (uint64_t odd = r->rows & ~(v->numbers | v->empty); odd; odd &= odd - 1) {
+		struct lane_value value = read_value(r, v, lowest(odd), &r->l->scratch[0]);
+		if (value.kind != LANE_MISSING)
+			add_truth(&t, lane_accepts(step, lane_is_number(&value) ? ORDER_EQUAL : ORDER_GREATER), odd & -odd);
+	}
+	return t;
+}
+
+/* A value as text, or whether it is missing. Inline, so that each kind of test has a loop of its own; is_equality: the text is
+ * compared with the literal, but not put in order. */
+static inline __attribute__((always_inline)) struct truth scan_texts(const struct run *r, const struct step *step,
+								     struct program_values *v, enum step_code code, bool is_equality)
+{
+	const bool is_field = v->column != NO_COLUMN && !(v->fields | v->wrong);
+	const char *literal = r->state->program->literals + step->literal_begin, *text;
+	const size_t n = step->literal_nbytes;
+	const uint32_t column = v->column;
+	const struct row_block *b = r->b;
+	uint64_t missing = 0, holds = 0, odd = 0;
+	size_t nbytes;
+	int found;
+
+	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		enum row_value is = is_field ? row_block_value(b, column, row, &text, &nbytes) : ROW_QUOTED;
+		if (is == ROW_QUOTED)
+			is = read_text(r, v, row, &r->l->scratch[0], &text, &nbytes);
+		if (is != ROW_PRESENT) {
+			*(is == ROW_MISSING ? &missing : &odd) |= rows & -rows;
+		} else if (is_equality) {
+			holds |= nbytes == n && memcmp(text, literal, n) == 0 ? rows & -rows : 0;
+		} else if (code == STEP_CONTAINS) { /* faster than lane_order_text */
+			holds |= memmem(text, nbytes, literal, n) ? rows & -rows : 0;
+		} else if (code == STEP_MATCH) {
+			found = pattern_matches(r->state->program->patterns[step->index], r->state->matches[step->index], text, nbytes);
+			holds |= found > 0 ? rows & -rows : 0;
+			odd |= found < 0 ? rows & -rows : 0; /* it takes too many steps */
+		} else if (code != STEP_IS_MISSING) {
+			holds |= step->accepts & lane_order_text(step, text, nbytes, literal) ? rows & -rows : 0;
+		}
+	}
+	if (code == STEP_IS_MISSING)
+		holds = if_accepted(step, ORDER_LESS, missing) | if_accepted(step, ORDER_GREATER, r->rows & ~missing);
+	else if (is_equality || code == STEP_CONTAINS || code == STEP_MATCH)
+		holds = if_accepted(step, ORDER_EQUAL, holds) | if_accepted(step, ORDER_GREATER, r->rows & ~(holds | missing | odd));
+	return (struct truth){holds, code == STEP_IS_MISSING ? holds : holds | odd};
+}
+
+static struct truth test_text(const struct run *r, const struct step *step, struct program_values *v)
+{
+	switch (step->code) {
+	case STEP_IS_MISSING:
+		return scan_texts(r, step, v, STEP_IS_MISSING, false);
+	case STEP_CONTAINS:
+		return scan_texts(r, step, v, STEP_CONTAINS, false);
+	case STEP_MATCH:
+		return scan_texts(r, step, v, STEP_MATCH, false);
+	case STEP_ORDER_TEXT:
+		if (!(step->accepts & ORDER_LESS) == !(step->accepts & ORDER_GREATER))
+			return scan_texts(r, step, v, STEP_ORDER_TEXT, true);
+		/* fall through */
+	default:
+		return scan_texts(r, step, v, STEP_ORDER_TEXT, false);
+	}
+}
+
+/* ---- values without an answer ---- */
+
+/* What is wrong with a value that a test cannot take; why is STATUS_OK if it can. */
+static struct row_culprit culprit_of(const struct run *r, const struct step *step, struct program_values *v, unsigned row)
+{
+	const struct program *p = r->state->program;
+	struct row_culprit culprit = {.column = v->column, .why = STATUS_OK};
+	struct lane_value value;
+
+	load_numbers(r, v);
+	value = read_value(r, v, row, &r->l->scratch[0]);
+	if (v->wrong >> row & 1)
+		culprit.why = (enum status)v->why[row];
+	else if (step->code == STEP_MATCH)
+		culprit.why = STATUS_TOO_COSTLY;
+	else if (value.kind == LANE_NOT_A_NUMBER || value.kind == LANE_OUT_OF_RANGE)
+		culprit.why = value.kind == LANE_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE : STATUS_NOT_A_NUMBER;
+	if (culprit.why == STATUS_OK)
+		return culprit;
+	culprit.field = field_of(r, v, row);
+	if (culprit.column == NO_COLUMN) /* of a computed condition; else what its steps have found wrong is a column's value */
+		culprit.column = p->name ? (uint32_t)(r->l->first + (size_t)(r->state - r->l->programs)) : p->columns[0];
+	for (size_t i = 0; v->column == NO_COLUMN && i < p->names.nselectors; i++)
+		if (!r->l->plan->columns[p->columns[i]].let &&
+		    row_block_field(r->b, p->columns[i], row).begin == culprit.field.begin)
+			culprit.column = p->columns[i];
+	return culprit;
+}
+
+/* Notes what is wrong with the values of a test in some rows, where they are no columns that can be asked later. */
+static void note_culprits(struct run *r, const struct step *step, struct program_values *a, struct program_values *b, uint64_t rows)
+{
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct row_culprit culprit = culprit_of(r, step, a, row);
+		r->state->noted[row] = culprit.why == STATUS_OK ? culprit_of(r, step, b, row) : culprit;
+	}
+}
+
+/* Makes the values those of a column of the plan. */
+static void load(const struct run *r, uint32_t column, struct program_values *v)
+{
+	v->column = column;
+	v->has_numbers = false;
+	v->numbers = v->empty = v->fields = v->rounded = v->wrong = 0;
+	if (r->l->plan->columns[column].let) {
+		const struct program_values *from = compute(r->b, column);
+		v->wrong = from->wrong;
+		v->rounded = from->rounded;
+		memcpy(v->why, from->why, sizeof v->why);
+	}
+}
+
+/* The condition of steps [first, end), which are as deep as `depth` says, for a row: a test without an answer counts as true from
+ * test `true_from` on, and as false before it. */
+static bool holds(const struct program_state *state, const struct step *first, const struct step *end, unsigned depth,
+		  unsigned row, uint32_t true_from)
+{
+	bool *bit = state->bits;
+
+	for (const struct step *step = first; step < end; step++) {
+		if (step->depth != depth)
+			continue;
+		if (step_is_test(step)) {
+			const struct truth *t = &state->results[step->test];
+			*bit++ = (step->test >= true_from ? t->high : t->low) >> row & 1;
+		} else if (step->code == STEP_AND || step->code == STEP_OR) {
+			bit--;
+			bit[-1] = step->code == STEP_AND ? bit[-1] & bit[0] : bit[-1] | bit[0];
+		}
+	}
+	return state->bits[0];
+}
+
+/* Finds the value that leaves a condition undecided in a row. A higher true_from can only turn it from true to false; the test
+ * where that happens has the value. */
+static void find_culprit(struct run *r, const struct step *first, const struct step *end, unsigned depth, unsigned row)
+{
+	const struct program *p = r->state->program;
+	struct row_culprit *culprit = &r->state->culprits[row];
+	uint32_t kept = 0, dropped = p->ntests;
+	const struct step *step = first;
+
+	while (dropped - kept > 1) {
+		uint32_t middle = kept + (dropped - kept) / 2;
+		if (holds(r->state, first, end, depth, row, middle))
+			kept = middle;
+		else
+			dropped = middle;
+	}
+	while (!step_is_test(step) || step->test != kept)
+		step++;
+	*culprit = r->state->noted[row];
+	for (int i = 0; i < 2; i++) {
+		uint32_t column = i ? step->left : step->right; /* the left one counts */
+		struct row_culprit found;
+		if (column == NO_COLUMN)
+			continue;
+		load(r, p->columns[column], r->top);
+		found = culprit_of(r, step, r->top, row);
+		if (found.why != STATUS_OK)
+			*culprit = found;
+	}
+}
+
+/* Notes the rows in which a condition is undecided, and why. */
+static void note_undecided(struct run *r, struct truth t, const struct step *first, const struct step *end, unsigned depth)
+{
+	uint64_t undecided = t.high & ~t.low;
+
+	r->state->undecided |= undecided;
+	for (; undecided; undecided &= undecided - 1)
+		find_culprit(r, first, end, depth, lowest(undecided));
+}
+
+/* Takes the test's values from the stack, and pushes its truth. */
+static void work_test(struct run *r, const struct step *step)
+{
+	bool of_two = step->code == STEP_ORDER_NUMBERS || step->code == STEP_ORDER_TEXTS;
+	struct program_values *a = r->top - 1 - of_two, *b = r->top - 1;
+	uint64_t odd;
+	struct truth t;
+
+	if (step->code == STEP_ORDER_NUMBERS)
+		t = test_numbers(r, step, a, b);
+	else if (step->code == STEP_ORDER_TEXTS)
+		t = test_texts(r, step, a, b);
+	else if (step->code == STEP_ORDER_NUMBER)
+		t = test_number(r, step, a);
+	else if (step->code == STEP_IS_NUMBER)
+		t = test_is_number(r, step, a);
+	else
+		t = test_text(r, step, a);
+	odd = t.high & ~t.low;
+	if (odd && (step->left == NO_COLUMN || (of_two && step->right == NO_COLUMN)))
+		note_culprits(r, step, a, b, odd);
+	r->top -= of_two + !step->keeps;
+	r->state->results[step->test] = t;
+	*r->truth++ = t;
+}
+
+/* ---- steps ---- */
+
+static void load_literal(const struct run *r, const struct step *step, struct program_values *v)
+{
+	uint32_t begin = r->state->literals_offset + step->literal_begin;
+
+	v->numbers = step->code == STEP_NUMBER ? r->rows : 0;
+	v->fields = r->rows & ~v->numbers;
+	v->rounded = v->wrong = 0;
+	for (unsigned row = 0; row < ROW_BLOCK_NROWS; row++) {
+		v->own_significand[row] = step->number.significand;
+		v->own_scale[row] = (uint8_t)step->number.scale;
+		v->begin[row] = begin;
+		v->end[row] = begin + step->literal_nbytes;
+	}
+	own(v);
+}
+
+/* Makes the values of some rows those of others. Both are settled. */
+static void take_rows(struct program_values *to, const struct program_values *from, uint64_t rows)
+{
+	to->numbers = (to->numbers & ~rows) | (from->numbers & rows);
+	to->fields = (to->fields & ~rows) | (from->fields & rows);
+	to->rounded = (to->rounded & ~rows) | (from->rounded & rows);
+	to->wrong = (to->wrong & ~rows) | (from->wrong & rows);
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		to->own_significand[row] = from->own_significand[row];
+		to->own_scale[row] = from->own_scale[row];
+		to->begin[row] = from->begin[row];
+		to->end[row] = from->end[row];
+		to->why[row] = from->why[row];
+	}
+}
+
+/* The rows whose value is missing. */
+static uint64_t missing_rows(const struct run *r, struct program_values *v)
+{
+	uint64_t missing = 0;
+	const char *text;
+	size_t nbytes;
+
+	for (uint64_t rows = r->rows & ~v->numbers & ~v->wrong; rows; rows &= rows - 1)
+		if (read_text(r, v, lowest(rows), &r->l->scratch[0], &text, &nbytes) == ROW_MISSING)
+			missing |= rows & -rows;
+	return missing;
+}
+
+/* COALESCE, IF: a, b: b where a is missing, or the condition does not hold */
+static void work_choice(struct run *r, const struct step *step)
+{
+	struct program_values *a = r->top - 2, *b = r->top - 1;
+	uint64_t rows;
+
+	settle(r, a);
+	settle(r, b);
+	if (step->code == STEP_IF) {
+		struct truth t = *--r->truth;
+		note_undecided(r, t, step - step->index, step, step->depth + 1u);
+		rows = r->rows & ~t.low;
+	} else {
+		rows = missing_rows(r, a);
+	}
+	take_rows(a, b, rows);
+	r->top--;
+}
+
+static void (*const works[])(struct run *r, const struct step *step) = {
+#define FUNCTION(id, name, arguments, type, work, lane, help) [STEP_##id] = work_##work,
+#include "lang/functions.def"
+#undef FUNCTION
+	[STEP_NEGATE] = work_number,	   [STEP_ADD] = work_numbers,	    [STEP_SUBTRACT] = work_numbers,
+	[STEP_MULTIPLY] = work_numbers,	   [STEP_DIVIDE] = work_numbers,    [STEP_ORDER_NUMBERS] = work_test,
+	[STEP_ORDER_TEXTS] = work_test,	   [STEP_ORDER_NUMBER] = work_test, [STEP_ORDER_TEXT] = work_test,
+	[STEP_IS_MISSING] = work_test,	   [STEP_IS_NUMBER] = work_test,    [STEP_STARTS] = work_test,
+	[STEP_ENDS] = work_test,	   [STEP_CONTAINS] = work_test,	    [STEP_MATCH] = work_test,
+};
+
+/* Runs a program for some rows of the block. What it leaves is r->l->top[0], or r->truth[-1]. */
+static struct run run_program(struct row_block *b, struct program_block *l, struct program_state *state, uint64_t rows)
+{
+	const struct program *p = state->program;
+	struct run r = {l, b, state, rows, l->top, state->truths};
+	uint64_t *outer = state->rows; /* the rows before a part of `and` or `or` */
+
+	state->undecided = 0;
+	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++) {
+		switch (step->code) {
+		case STEP_LOAD:
+			l->top = r.top + 1; /* a computed column uses the stack from there on */
+			load(&r, p->columns[step->index], r.top++);
+			break;
+		case STEP_NUMBER:
+		case STEP_LITERAL:
+			load_literal(&r, step, r.top++);
+			break;
+		case STEP_DROP:
+			r.top--;
+			break;
+		case STEP_AND_THEN:
+		case STEP_OR_THEN:
+			rows = r.rows & (step->code == STEP_AND_THEN ? r.truth[-1].high : ~r.truth[-1].low);
+			if (rows == 0) {
+				step += step->index - 1;
+				break;
+			}
+			*outer++ = r.rows;
+			r.rows = rows;
+			break;
+		case STEP_AND:
+			r.rows = *--outer;
+			r.truth--;
+			r.truth[-1].low &= r.truth[0].low;
+			r.truth[-1].high &= r.truth[0].high;
+			break;
+		case STEP_OR:
+			r.rows = *--outer;
+			r.truth--;
+			r.truth[-1].low |= r.truth[0].low;
+			r.truth[-1].high |= r.truth[0].high;
+			break;
+		default:
+			works[step->code](&r, step);
+		}
+	}
+	return r;
+}
+
+/* ---- computed columns ---- */
+
+/* Computes column c for the block, if it is not. */
+static struct program_values *compute(struct row_block *b, size_t c)
+{
+	struct program_block *l = b->programs;
+	struct program_state *state = &l->programs[c - l->first];
+	struct program_values *bottom = l->top;
+	struct run r;
+
+	if (state->is_computed)
+		return state->values;
+	state->is_computed = true;
+	r = run_program(b, l, state, row_block_all(b));
+	settle(&r, bottom);
+	*state->values = *bottom;
+	own(state->values);
+	l->top = bottom;
+	return state->values;
+}
+
+static struct program_values *compute_again(const struct row_block *b, size_t c)
+{
+	return compute((struct row_block *)(uintptr_t)b, c);
+}
+
+const struct simd_numbers *program_block_numbers(struct row_block *b, size_t c)
+{
+	struct program_values *v = compute(b, c);
+	struct simd_numbers *x = &b->numbers[c];
+
+	x->numbers = v->numbers;
+	x->empty = 0;
+	for (uint64_t rows = v->fields & ~v->numbers; rows; rows &= rows - 1)
+		if (v->begin[lowest(rows)] == v->end[lowest(rows)])
+			x->empty |= rows & -rows;
+	memcpy(x->significand, v->significand, sizeof x->significand);
+	memcpy(x->scale, v->scale, sizeof x->scale);
+	b->has_numbers[c] = true;
+	return x;
+}
+
+struct field_span program_block_field(const struct row_block *b, size_t c, unsigned row)
+{
+	struct program_values *v = compute_again(b, c);
+
+	if (!(v->fields >> row & 1))
+		number_to_field(b->programs, v, row);
+	return (struct field_span){v->begin[row], v->end[row]};
+}
+
+const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row)
+{
+	struct program_values *v;
+
+	if (!b->plan->columns[c].let)
+		return NULL;
+	v = compute_again(b, c);
+	return v->rounded >> row & 1 ? b->programs->data + v->end[row] : NULL;
+}
+
+uint64_t program_block_wrong(struct row_block *b, size_t c)
+{
+	return compute(b, c)->wrong;
+}
+
+enum status program_block_why(const struct row_block *b, size_t c, unsigned row)
+{
+	struct program_values *v = compute_again(b, c);
+
+	return v->wrong >> row & 1 ? (enum status)v->why[row] : STATUS_OK;
+}
+
+/* ---- conditions ---- */
+
+enum status row_filter_init(struct row_filter *f, const struct plan *plan)
+{
+	f->holds = calloc(plan->npredicates + 1, sizeof *f->holds);
+	return f->holds ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void row_filter_free(struct row_filter *f)
+{
+	free(f->holds);
+	f->holds = NULL;
+}
+
+/* Leaves out the rows in which a program has no answer. */
+static void leave_out(struct row_filter *f, const struct program_state *state)
+{
+	uint64_t rows = state->undecided & ~f->undecided & f->kept;
+
+	if (rows && (f->undecided == 0 || lowest(rows) < lowest(f->undecided)))
+		f->culprit = state->culprits[lowest(rows)];
+	f->undecided |= rows;
+}
+
+enum status row_filter_block(struct row_filter *f, struct program_block *l, struct row_block *b)
+{
+	const struct plan *plan = l->plan;
+
+	f->kept = row_block_all(b);
+	f->undecided = 0;
+	for (size_t i = 0; i < plan->nlets; i++) {
+		if (!program_has(l->programs[i].program, STEP_IF))
+			continue;
+		compute(b, l->first + i);
+		leave_out(f, &l->programs[i]);
+	}
+	f->kept &= ~f->undecided;
+	for (size_t p = 0; p < plan->npredicates; p++) {
+		struct program_state *state = &l->programs[plan->nlets + p];
+		struct program_values *bottom = l->top;
+		struct run r = run_program(b, l, state, f->kept);
+		struct truth t = r.truth[-1];
+		note_undecided(&r, t, state->program->steps, state->program->steps + state->program->nsteps, 0);
+		l->top = bottom;
+		leave_out(f, state);
+		f->kept &= ~f->undecided;
+		if (p == plan->where)
+			f->kept &= t.low;
+		f->holds[p] = t.low;
+	}
+	for (size_t p = 0; p < plan->npredicates; p++)
+		f->holds[p] &= f->kept;
+	return l->status;
+}

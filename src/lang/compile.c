@@ -1,0 +1,1145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compile.c - the language of expressions: errors, operands, comparisons, conditions, functions. See program.h.
+ *
+ * Recursive descent; steps come out in postfix order, and there is no syntax tree. Each part of an expression is the steps from
+ * its first one to the last so far.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/utf8.h"
+#include "lang/lane.h"
+#include "lang/pattern.h"
+#include "lang/program.h"
+
+#define PROGRAM_NBYTES_MAX ((size_t)1 << 28)
+#define PLACES_MAX WIDE_SCALE_MAX
+#define SHOW_NBYTES 128
+#define WINDOW_NBYTES 36 /* shown on each side of an error */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define QUOTES " (text is written in quotes)"
+#define A_VALUE "a column or a value"
+#define A_COMPARISON "a comparison (= != < <= > >= ~, is, in, between, contains, starts, ends)"
+
+struct parser {
+	struct program *program;
+	const struct program_context *context;
+	const char *option, *text;
+	struct token token; /* the look-ahead */
+	size_t names_capacity, steps_capacity;
+	int nlevels;
+	enum status status;
+	struct fault *fault;
+};
+
+/* A part that was compiled: the steps from `first` to the next part's first. */
+struct operand {
+	enum value_type type;
+	size_t begin; /* in the text; of a comparison: its sign */
+	size_t first, end; /* end: of one whose value stays for several comparisons */
+};
+
+/* All functions below that return a bool return false after an error. */
+typedef bool parse_function(struct parser *p, struct operand *out);
+static parse_function parse_expression, parse_sum;
+
+/* ---- errors ---- */
+
+/* Copies text to `to`, with '?' for what does not print, and a NUL. Returns the number of
+ * characters. */
+static size_t copy_printing(const char *text, size_t nbytes, char *to)
+{
+	size_t ncharacters = 0, length;
+
+	for (; nbytes; text += length, nbytes -= length, ncharacters++) {
+		if (!utf8_prints(text, nbytes, &length)) {
+			*to++ = '?';
+			length = length ? length : 1;
+			continue;
+		}
+		memcpy(to, text, length);
+		to += length;
+	}
+	*to = '\0';
+	return ncharacters;
+}
+
+/* Returns the start of the character that has byte `offset`. */
+static size_t character_start(const char *text, size_t offset)
+{
+	for (size_t back = 1; back < 4 && back <= offset; back++)
+		if (utf8_length(text + offset - back, 4) > back)
+			return offset - back;
+	return offset;
+}
+
+/* Writes two lines, the second without a line end: text (NUL-terminated, any bytes) around byte
+ * `offset` in printing characters, with "..." for what is cut; and a caret below that byte's
+ * character. A character counts as one column. */
+static void show(const char *text, size_t offset, char lines[SHOW_NBYTES])
+{
+	char before[WINDOW_NBYTES + 4], after[WINDOW_NBYTES + 1];
+	size_t nbytes = strlen(text), begin = 0, end = nbytes, width;
+
+	offset = character_start(text, offset);
+	if (offset > WINDOW_NBYTES)
+		begin = character_start(text, offset - WINDOW_NBYTES + 3);
+	if (nbytes - offset > WINDOW_NBYTES)
+		end = character_start(text, offset + WINDOW_NBYTES);
+	width = copy_printing(text + begin, offset - begin, before);
+	copy_printing(text + offset, end - offset, after);
+	snprintf(lines, SHOW_NBYTES, "%s%s%s%s\n%*s^", begin ? "..." : "", before, after,
+		 end < nbytes ? "..." : "", (int)width + (begin ? 3 : 0), "");
+}
+
+/* How other languages write what this one has another word for. nbefore: bytes of it that were read as something of this
+ * language before the rest failed. */
+static const struct {
+	const char *text;
+	size_t nbefore;
+	const char *remedy;
+} foreign_words[] = {
+	{"<>", 1, "!="},
+	{"=~", 1, "~"},
+	{"===", 2, "="},
+	{"null", 0, "'is missing', or 'is not missing'"},
+	{"not null", 0, "'is not missing'"},
+	{"na", 0, "'is missing', or 'is not missing'"},
+	{"like", 0, "contains, starts with, ends with, or ~ and a regular expression"},
+	{"ilike", 0, "~ and a regular expression that begins with (?i)"},
+	{"matches", 0, "~ and a regular expression"},
+	{"regexp", 0, "~ and a regular expression"},
+	{"eq", 0, "="},
+	{"ne", 0, "!="},
+	{"lt", 0, "<"},
+	{"le", 0, "<="},
+	{"gt", 0, ">"},
+	{"ge", 0, ">="},
+};
+
+static bool is_word_byte(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* Sets the remedy where the error is at a word or a sign of another language. */
+static void suggest_word(struct parser *p, size_t offset)
+{
+	for (size_t i = 0; i < COUNT(foreign_words); i++) {
+		const char *word = foreign_words[i].text;
+		size_t n = strlen(word), nbefore = foreign_words[i].nbefore;
+		if (offset < nbefore || strncasecmp(p->text + offset - nbefore, word, n) != 0 ||
+		    (is_word_byte(word[n - 1]) && is_word_byte(p->text[offset - nbefore + n])))
+			continue;
+		snprintf(p->fault->remedy, sizeof p->fault->remedy, "%s", foreign_words[i].remedy);
+		return;
+	}
+}
+
+/* Whether a sign up to the byte of the text may be part of a name: a-b. */
+static bool has_sign_in_name(const char *text, size_t offset)
+{
+	for (size_t i = 1; i <= offset; i++)
+		if (text[i] && strchr("+-*/", text[i]) && token_in_name(text[i - 1]))
+			return true;
+	return false;
+}
+
+/* Stores the first error, at a byte of the text. */
+__attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, size_t offset, const char *format, ...)
+{
+	char words[FAULT_DETAIL_NBYTES], lines[SHOW_NBYTES];
+	char detail[FAULT_DETAIL_NBYTES];
+	va_list arguments;
+
+	if (p->status != STATUS_OK)
+		return false;
+	va_start(arguments, format);
+	vsnprintf(words, sizeof words, format, arguments);
+	va_end(arguments);
+	show(p->text, offset, lines);
+	snprintf(detail, sizeof detail, "--%.16s: %.100s\n%s", p->option, words, lines);
+	p->program->error_offset = offset;
+	p->program->may_be_name = has_sign_in_name(p->text, offset);
+	p->status = fault_set(p->fault, STATUS_USAGE, 0, detail);
+	suggest_word(p, offset);
+	return false;
+}
+
+static bool no_memory(struct parser *p)
+{
+	p->status = STATUS_NO_MEMORY;
+	return false;
+}
+
+/* Reports that the next token is not what the grammar requires. */
+static bool unexpected(struct parser *p, const char *wanted)
+{
+	if (p->token.kind == TOKEN_BAD)
+		return fail(p, p->token.begin, "%s", p->token.words);
+	return fail(p, p->token.begin, "expected %s%s", wanted, p->token.kind == TOKEN_END ? ", not the end" : "");
+}
+
+/* Like unexpected, where a word that stands there may be meant as a text. */
+static bool unexpected_word(struct parser *p, const char *wanted)
+{
+	char words[FAULT_DETAIL_NBYTES];
+	bool is_word = p->token.kind == TOKEN_COLUMN || p->token.kind == TOKEN_NUMBER;
+
+	snprintf(words, sizeof words, "%s%s", wanted, is_word ? QUOTES : "");
+	return unexpected(p, words);
+}
+
+static void advance(struct parser *p)
+{
+	p->token = token_at(p->text, p->token.begin + p->token.nbytes, p->context->names);
+}
+
+/* Reads the next token after one of this kind. */
+static bool take(struct parser *p, enum token_kind kind, const char *wanted)
+{
+	if (p->token.kind != kind)
+		return unexpected(p, wanted);
+	advance(p);
+	return true;
+}
+
+static bool takes_word(struct parser *p, const char *word)
+{
+	bool takes = token_is_word(&p->token, p->text, word);
+
+	if (takes)
+		advance(p);
+	return takes;
+}
+
+static bool enter(struct parser *p)
+{
+	if (p->nlevels++ <= PROGRAM_NLEVELS) /* the operand within the last ones is one, too */
+		return true;
+	return fail(p, p->token.begin, "more than %d parentheses within each other", PROGRAM_NLEVELS);
+}
+
+/* ---- steps ---- */
+
+static bool add_step(struct parser *p, struct step step)
+{
+	if (ARRAY_GROW(p->program->steps, p->steps_capacity, p->program->nsteps + 1) != STATUS_OK)
+		return no_memory(p);
+	p->program->steps[p->program->nsteps++] = step;
+	return true;
+}
+
+static struct step *last_step(const struct parser *p)
+{
+	return &p->program->steps[p->program->nsteps - 1];
+}
+
+/* Whether steps [first, end) are a literal alone. */
+static bool is_literal(const struct parser *p, size_t first, size_t end)
+{
+	const struct step *step = &p->program->steps[first];
+
+	return end == first + 1 && (step->code == STEP_NUMBER || step->code == STEP_LITERAL);
+}
+
+/* Says what steps [first, end) are for, if they are a column alone. Returns the column, or NO_COLUMN. */
+static uint32_t use_column(const struct parser *p, size_t first, size_t end, enum step_load load)
+{
+	struct step *step = &p->program->steps[first];
+
+	if (end != first + 1 || step->code != STEP_LOAD)
+		return NO_COLUMN;
+	step->load = (uint8_t)load;
+	return step->index;
+}
+
+/* Complements a condition, which begins at `first`: its tests, and whether it is `and` or `or` (De Morgan). */
+static void negate(struct parser *p, size_t first)
+{
+	static const uint8_t others[] = {[STEP_AND_THEN] = STEP_OR_THEN, [STEP_OR_THEN] = STEP_AND_THEN, [STEP_AND] = STEP_OR,
+					 [STEP_OR] = STEP_AND};
+
+	for (size_t i = first; i < p->program->nsteps; i++) {
+		struct step *step = &p->program->steps[i];
+		if (step->depth > 0)
+			continue;
+		if (step_is_test(step))
+			step->accepts ^= ORDER_ANY;
+		else if (step->code < sizeof others && others[step->code])
+			step->code = others[step->code];
+	}
+}
+
+/* Copies a token's text to the literals, without its quotes. */
+static void add_literal(struct parser *p, const struct token *token, struct step *step)
+{
+	struct program *program = p->program;
+	char *to = program->literals + program->nliteral_bytes;
+	size_t nbytes = token->nbytes;
+
+	if (token->kind == TOKEN_STRING)
+		nbytes = token_unquote(p->text + token->begin, nbytes, to);
+	else
+		memcpy(to, p->text + token->begin, nbytes);
+	step->literal_begin = (uint32_t)program->nliteral_bytes;
+	step->literal_nbytes = (uint32_t)nbytes;
+	step->is_quoted = p->text[token->begin] == '"';
+	program->nliteral_bytes += nbytes;
+}
+
+/* ---- values ---- */
+
+static bool want_truth(struct parser *p, const struct operand *x)
+{
+	return x->type == TYPE_TRUTH || unexpected(p, A_COMPARISON);
+}
+
+static bool want_value(struct parser *p, const struct operand *x)
+{
+	return x->type != TYPE_TRUTH || fail(p, x->begin, "a value is needed, not a condition: if(condition, 1, 0)");
+}
+
+/* Reports a text where a number is needed. */
+static bool want_number(struct parser *p, const struct operand *x)
+{
+	use_column(p, x->first, p->program->nsteps, LOAD_CALCULATE);
+	return want_value(p, x) && (x->type != TYPE_TEXT || fail(p, x->begin, "a number is needed, not a text"));
+}
+
+/* A number of up to 18 digits is computed with; a longer one stays text. */
+static bool parse_number(struct parser *p)
+{
+	const struct token *t = &p->token;
+	struct lane_value v = {.text = p->text + t->begin, .nbytes = t->nbytes};
+	struct step step = {.at = (uint32_t)t->begin};
+
+	lane_read(&v);
+	if (v.kind != LANE_NUMBER && v.kind != LANE_LONG)
+		return fail(p, t->begin, "%s", v.kind == LANE_OUT_OF_RANGE ? status_words(STATUS_OUT_OF_RANGE) : "not a number" QUOTES);
+	add_literal(p, t, &step);
+	step.code = v.kind == LANE_NUMBER ? STEP_NUMBER : STEP_LITERAL;
+	step.is_long = v.kind == LANE_LONG;
+	step.number = v.number;
+	advance(p);
+	return add_step(p, step);
+}
+
+static bool parse_string(struct parser *p)
+{
+	struct step step = {.code = STEP_LITERAL, .at = (uint32_t)p->token.begin};
+
+	add_literal(p, &p->token, &step);
+	advance(p);
+	return add_step(p, step);
+}
+
+/* Pushes the column of a token, which is added to the program's if it is new. */
+static bool add_column(struct parser *p, const struct token *token)
+{
+	const char *text = p->text + token->begin;
+	struct selection *names = &p->program->names;
+	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`' || token->is_signed};
+	size_t i = 0;
+
+	if (!s.text)
+		return no_memory(p);
+	if (*text == '`')
+		s.text[token_unquote(text, token->nbytes, s.text)] = '\0';
+	while (i < names->nselectors &&
+	       (names->selectors[i].quoted != s.quoted || strcmp(names->selectors[i].text, s.text) != 0))
+		i++;
+	if (i < names->nselectors) {
+		free(s.text);
+	} else if (ARRAY_GROW(names->selectors, p->names_capacity, i + 1) == STATUS_OK) {
+		names->selectors[names->nselectors++] = s;
+	} else {
+		free(s.text);
+		return no_memory(p);
+	}
+	return add_step(p, (struct step){.code = STEP_LOAD, .index = (uint32_t)i, .at = (uint32_t)token->begin});
+}
+
+/* ---- functions ---- */
+
+static const struct function {
+	const char *name, *arguments, *help;
+	enum step_code code;
+	enum value_type type;
+} functions[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help) {name, arguments, help, STEP_##id, TYPE_##type},
+#include "lang/functions.def"
+#undef FUNCTION
+};
+
+/* A number of digits, which is part of the step. */
+static bool parse_places(struct parser *p, struct step *step)
+{
+	size_t begin = p->token.begin;
+	const struct step *number;
+
+	if (p->token.kind == TOKEN_NUMBER && !parse_number(p))
+		return false;
+	number = last_step(p);
+	if (number->at != begin || number->code != STEP_NUMBER || number->number.scale != 0 ||
+	    number->number.significand < 0 || number->number.significand > PLACES_MAX)
+		return fail(p, begin, "a number of digits from 0 to %d", PLACES_MAX);
+	step->index = (uint32_t)number->number.significand;
+	p->program->nsteps--;
+	return true;
+}
+
+/* An argument of the kind that a letter of functions.def says. */
+static bool parse_argument(struct parser *p, char kind, struct step *step, struct operand *out)
+{
+	if (kind == 'k')
+		return parse_places(p, step);
+	if (!parse_expression(p, out))
+		return false;
+	if (kind == 'n')
+		return want_number(p, out);
+	if (kind != 'c')
+		return want_value(p, out);
+	for (size_t i = out->first; i < p->program->nsteps; i++)
+		p->program->steps[i].depth++;
+	step->index = (uint32_t)out->first;
+	return want_truth(p, out);
+}
+
+/* The arguments of a function, up to the parenthesis, and its steps. */
+static bool parse_arguments(struct parser *p, const struct function *f, struct operand *out)
+{
+	struct step step = {.code = (uint8_t)f->code, .at = (uint32_t)out->begin};
+	bool repeats = false, has_type = false;
+	char comma[FAULT_DETAIL_NBYTES];
+	struct operand x;
+
+	snprintf(comma, sizeof comma, "',': %s", f->help);
+	out->type = f->type;
+	for (const char *kind = f->arguments; *kind && *kind != '+'; kind++) {
+		size_t n = 0;
+		repeats = kind[1] == '+';
+		do {
+			if ((n > 0 || kind > f->arguments) && !take(p, TOKEN_COMMA, comma))
+				return false;
+			if (!parse_argument(p, *kind, &step, &x) || (repeats && n > 0 && !add_step(p, step)))
+				return false;
+			if (*kind == 'v') {
+				out->type = has_type && x.type != out->type ? TYPE_ANY : x.type;
+				has_type = true;
+			}
+			n++;
+		} while (repeats && (n < 2 || p->token.kind == TOKEN_COMMA));
+	}
+	if (f->code == STEP_IF)
+		step.index = (uint32_t)p->program->nsteps - step.index;
+	return repeats || add_step(p, step);
+}
+
+/* The name was read; the token is the parenthesis. */
+static bool parse_call(struct parser *p, const struct token *name, struct operand *out)
+{
+	char list[FAULT_DETAIL_NBYTES];
+	size_t nbytes = 0;
+
+	for (size_t i = 0; i < COUNT(functions); i++) {
+		if (token_is_word(name, p->text, functions[i].name)) {
+			advance(p);
+			return parse_arguments(p, &functions[i], out) && take(p, TOKEN_CLOSE, "')'");
+		}
+		nbytes += (size_t)snprintf(list + nbytes, sizeof list - nbytes, "%s%s", i ? ", " : "", functions[i].name);
+	}
+	return fail(p, name->begin, "no function of this name: %s", list);
+}
+
+/* ---- operators ---- */
+
+static bool parse_factor(struct parser *p, struct operand *out);
+
+static bool parse_parentheses(struct parser *p, struct operand *out)
+{
+	size_t begin = p->token.begin;
+
+	advance(p);
+	if (!parse_expression(p, out))
+		return false;
+	if (out->type != TYPE_TRUTH)
+		out->begin = begin;
+	if (p->token.kind != TOKEN_CLOSE)
+		return unexpected_word(p, out->type == TYPE_TRUTH ? "')', 'and' or 'or'" : "')'");
+	advance(p);
+	return true;
+}
+
+static bool parse_negation(struct parser *p, struct operand *out)
+{
+	advance(p);
+	if (!parse_factor(p, out) || !want_number(p, out))
+		return false;
+	out->type = TYPE_NUMBER;
+	if (last_step(p)->code == STEP_NUMBER && out->first + 1 == p->program->nsteps) {
+		last_step(p)->number.significand *= -1;
+		return true;
+	}
+	return add_step(p, (struct step){.code = STEP_NEGATE, .at = (uint32_t)out->begin});
+}
+
+static bool parse_value(struct parser *p, struct operand *out)
+{
+	const struct token token = p->token;
+
+	switch (token.kind) {
+	case TOKEN_NUMBER:
+		out->type = TYPE_NUMBER;
+		return parse_number(p);
+	case TOKEN_STRING:
+		out->type = TYPE_TEXT;
+		return parse_string(p);
+	case TOKEN_OPEN:
+		return parse_parentheses(p, out);
+	case TOKEN_MINUS:
+		return parse_negation(p, out);
+	case TOKEN_COLUMN:
+		advance(p);
+		if (p->token.kind == TOKEN_OPEN && p->text[token.begin] != '`')
+			return parse_call(p, &token, out);
+		return add_column(p, &token);
+	case TOKEN_AND:
+	case TOKEN_OR:
+	case TOKEN_NOT:
+	case TOKEN_IS:
+	case TOKEN_MISSING:
+		if (token_in_name(p->text[token.begin]))
+			return fail(p, token.begin, "expected " A_VALUE "; a column of this name is written `%.*s`", (int)token.nbytes,
+				    p->text + token.begin);
+		/* fall through */
+	default:
+		return unexpected(p, A_VALUE);
+	}
+}
+
+static bool parse_factor(struct parser *p, struct operand *out)
+{
+	*out = (struct operand){.begin = p->token.begin, .first = p->program->nsteps};
+	if (!enter(p) || !parse_value(p, out))
+		return false;
+	p->nlevels--;
+	return true;
+}
+
+/* Applies an operator to a and the value that follows. */
+static bool apply(struct parser *p, enum step_code code, struct operand *a, parse_function *parse)
+{
+	struct step step = {.code = (uint8_t)code, .at = (uint32_t)p->token.begin};
+	struct operand b;
+
+	advance(p);
+	if (!want_number(p, a) || !parse(p, &b) || !want_number(p, &b))
+		return false;
+	a->type = TYPE_NUMBER;
+	return add_step(p, step);
+}
+
+static bool parse_product(struct parser *p, struct operand *out)
+{
+	if (!parse_factor(p, out))
+		return false;
+	while (p->token.kind == TOKEN_STAR || p->token.kind == TOKEN_SLASH)
+		if (!apply(p, p->token.kind == TOKEN_STAR ? STEP_MULTIPLY : STEP_DIVIDE, out, parse_factor))
+			return false;
+	return true;
+}
+
+/* After a value the sign of a number, +1, is an operator. */
+static void split_sign(struct parser *p)
+{
+	struct token *t = &p->token;
+	char first = p->text[t->begin];
+
+	if (t->kind != TOKEN_NUMBER || (first != '+' && first != '-'))
+		return;
+	t->kind = first == '+' ? TOKEN_PLUS : TOKEN_MINUS;
+	t->nbytes = 1;
+}
+
+static bool parse_sum(struct parser *p, struct operand *out)
+{
+	if (!parse_product(p, out))
+		return false;
+	for (split_sign(p); p->token.kind == TOKEN_PLUS || p->token.kind == TOKEN_MINUS; split_sign(p)) {
+		if (token_is_date(p->text, p->token.begin))
+			return fail(p, p->token.begin, "a date is text: write it in quotes");
+		if (!apply(p, p->token.kind == TOKEN_PLUS ? STEP_ADD : STEP_SUBTRACT, out, parse_product))
+			return false;
+	}
+	return true;
+}
+
+/* ---- comparisons ---- */
+
+/* Returns the orders of (b, a) from those of (a, b). */
+static unsigned mirrored(unsigned accepts)
+{
+	return (accepts & ORDER_EQUAL) | (accepts & ORDER_LESS ? ORDER_GREATER : 0u) | (accepts & ORDER_GREATER ? ORDER_LESS : 0u);
+}
+
+static unsigned complement_if(bool negated, unsigned accepts)
+{
+	return negated ? accepts ^ ORDER_ANY : accepts;
+}
+
+static bool add_test(struct parser *p, struct step test)
+{
+	test.test = p->program->ntests++;
+	return add_step(p, test);
+}
+
+/* Moves the literal of the left side behind the steps of the right side. */
+static void exchange(struct parser *p, struct operand *left, struct operand *right)
+{
+	struct step *first = &p->program->steps[left->first], literal = *first;
+	struct operand swapped = *left;
+
+	memmove(first, first + 1, (p->program->nsteps - right->first) * sizeof *first);
+	*last_step(p) = literal;
+	*left = *right;
+	left->first = swapped.first;
+	*right = swapped;
+	right->first = p->program->nsteps - 1;
+}
+
+/* Compares left with right, which is the last operand. keeps: left's value stays. */
+static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps)
+{
+	struct step test = {.accepts = (uint8_t)accepts, .keeps = keeps, .right = NO_COLUMN, .at = (uint32_t)right.begin};
+	const bool is_left_literal = !keeps && is_literal(p, left.first, right.first),
+		   is_right_literal = is_literal(p, right.first, p->program->nsteps);
+	size_t left_end = keeps ? left.end : right.first;
+
+	if (!want_value(p, &left) || !want_value(p, &right))
+		return false;
+	if (is_left_literal && is_right_literal)
+		return fail(p, left.begin, "neither side of this comparison is a column%s",
+			    left.type == TYPE_TEXT || right.type == TYPE_TEXT ? ": `NAME` is one, \"NAME\" a text" : "");
+	if (is_left_literal) {
+		exchange(p, &left, &right);
+		test.accepts = (uint8_t)mirrored(accepts);
+		left_end = right.first;
+	}
+	test.left = use_column(p, left.first, left_end, LOAD_TEST);
+	if (is_left_literal || is_right_literal) {
+		const struct step *literal = last_step(p);
+		test.code = right.type == TYPE_TEXT ? STEP_ORDER_TEXT : STEP_ORDER_NUMBER;
+		test.index = right.type == TYPE_TEXT ? 0 : p->program->norders++;
+		test.is_long = literal->is_long;
+		test.is_quoted = literal->is_quoted;
+		test.literal_begin = literal->literal_begin;
+		test.literal_nbytes = literal->literal_nbytes;
+		test.number = literal->number;
+		p->program->nsteps--;
+		if (test.literal_nbytes == 0)
+			return fail(p, right.begin, "an empty field is missing: write 'is missing'");
+	} else {
+		bool are_texts = (left.type == TYPE_TEXT || right.type == TYPE_TEXT) && left.type != TYPE_NUMBER &&
+				 right.type != TYPE_NUMBER;
+		test.code = are_texts ? STEP_ORDER_TEXTS : STEP_ORDER_NUMBERS;
+		test.right = use_column(p, right.first, p->program->nsteps, LOAD_TEST);
+	}
+	return add_test(p, test);
+}
+
+/* left = right, and the other signs */
+static bool parse_compare(struct parser *p, const struct operand *left)
+{
+	unsigned accepts = p->token.accepts;
+	struct operand right;
+
+	advance(p);
+	return parse_sum(p, &right) && compare(p, *left, right, accepts, false);
+}
+
+/* Adds a test of one value, which has the step's literal. */
+static bool test_value(struct parser *p, const struct operand *left, enum step_code code, bool negated, struct step test)
+{
+	unsigned accepts = code == STEP_IS_MISSING ? ORDER_LESS : ORDER_EQUAL;
+
+	test.code = (uint8_t)code;
+	test.accepts = (uint8_t)complement_if(negated, accepts);
+	test.left = use_column(p, left->first, p->program->nsteps, LOAD_TEST);
+	test.right = NO_COLUMN;
+	return add_test(p, test);
+}
+
+/* is missing, is not number, ... */
+static bool parse_is(struct parser *p, const struct operand *left)
+{
+	bool negated = false;
+
+	advance(p);
+	if (p->token.kind == TOKEN_NOT) {
+		negated = true;
+		advance(p);
+	}
+	if (takes_word(p, "number"))
+		return test_value(p, left, STEP_IS_NUMBER, negated, (struct step){0});
+	return take(p, TOKEN_MISSING, "'missing', 'number' or 'not'") &&
+	       test_value(p, left, STEP_IS_MISSING, negated, (struct step){0});
+}
+
+/* Compares left, whose value stays, with what is parsed next. */
+static bool compare_next(struct parser *p, const struct operand *left, unsigned accepts)
+{
+	struct operand value;
+
+	return parse_sum(p, &value) && compare(p, *left, value, accepts, true);
+}
+
+/* Begins the next part of a chain of `and` or `or`. *last: the step that did so before, which this one refers to until
+ * close_chain; NO_COLUMN: none did. */
+static bool open_part(struct parser *p, enum step_code then, uint32_t *last)
+{
+	if (!add_step(p, (struct step){.code = (uint8_t)then, .index = *last}))
+		return false;
+	*last = (uint32_t)p->program->nsteps - 1;
+	return true;
+}
+
+/* Has the steps that begin parts of a chain go to its end. */
+static void close_chain(struct parser *p, uint32_t last)
+{
+	while (last != NO_COLUMN) {
+		struct step *then = &p->program->steps[last];
+		uint32_t before = then->index;
+		then->index = (uint32_t)p->program->nsteps - last;
+		last = before;
+	}
+}
+
+/* in (1, 2): = 1 or = 2 */
+static bool parse_in(struct parser *p, const struct operand *left)
+{
+	uint32_t last = NO_COLUMN;
+
+	if (!take(p, TOKEN_OPEN, "'(' and a list of values after 'in'") || !compare_next(p, left, ORDER_EQUAL))
+		return false;
+	while (p->token.kind == TOKEN_COMMA) {
+		advance(p);
+		if (!open_part(p, STEP_OR_THEN, &last) || !compare_next(p, left, ORDER_EQUAL) ||
+		    !add_step(p, (struct step){.code = STEP_OR}))
+			return false;
+	}
+	close_chain(p, last);
+	if (p->token.kind != TOKEN_CLOSE)
+		return unexpected_word(p, "',' or ')'");
+	advance(p);
+	return true;
+}
+
+/* between a and b: >= a and <= b */
+static bool parse_between(struct parser *p, const struct operand *left)
+{
+	uint32_t last = NO_COLUMN;
+
+	if (!compare_next(p, left, ORDER_GREATER | ORDER_EQUAL) || !take(p, TOKEN_AND, "'and': between LEAST and GREATEST") ||
+	    !open_part(p, STEP_AND_THEN, &last) || !compare_next(p, left, ORDER_LESS | ORDER_EQUAL) ||
+	    !add_step(p, (struct step){.code = STEP_AND}))
+		return false;
+	close_chain(p, last);
+	return true;
+}
+
+/* contains "x", and the like; the token is behind the word */
+static bool parse_part_of(struct parser *p, const struct operand *left, enum step_code code)
+{
+	struct step test = {.at = (uint32_t)p->token.begin};
+
+	if (code != STEP_CONTAINS && !takes_word(p, "with"))
+		return unexpected(p, code == STEP_STARTS ? "'with' after 'starts'" : "'with' after 'ends'");
+	if (p->token.kind != TOKEN_STRING)
+		return unexpected(p, "a text in quotes");
+	add_literal(p, &p->token, &test);
+	if (test.literal_nbytes == 0)
+		return fail(p, p->token.begin, "an empty text is in every value");
+	advance(p);
+	return test_value(p, left, code, false, test);
+}
+
+/* The code of the test for a pattern, or for the text that it stands for, which becomes its literal. */
+static enum step_code plain_code(struct parser *p, struct step *test)
+{
+	static const enum step_code codes[] = {STEP_MATCH, STEP_CONTAINS, STEP_STARTS, STEP_ENDS, STEP_ORDER_TEXT};
+	size_t begin, end;
+	enum pattern_plain plain = pattern_plain(p->program->literals + test->literal_begin, test->literal_nbytes, &begin, &end);
+
+	test->is_quoted = false; /* nobody takes a pattern for a name */
+	if (plain != PATTERN_NOT_PLAIN) {
+		test->literal_begin += (uint32_t)begin;
+		test->literal_nbytes = (uint32_t)(end - begin);
+	}
+	return codes[plain];
+}
+
+/* Compiles the pattern of a test, the token, whose text is its literal. */
+static bool compile_pattern(struct parser *p, struct step *test)
+{
+	char words[PATTERN_WORDS_NBYTES];
+	size_t offset, begin = p->token.begin;
+	struct pattern **pattern = ARRAY_ADD(p->program->patterns, p->program->npatterns);
+	enum status status;
+
+	if (!pattern)
+		return no_memory(p);
+	test->index = (uint32_t)p->program->npatterns++;
+	status = pattern_compile(p->program->literals + test->literal_begin, test->literal_nbytes, pattern, &offset, words);
+	if (status == STATUS_USAGE) /* a doubled quote before it moves the caret: it is near */
+		return fail(p, begin + (pattern_library() ? 1 + offset : 0), "%s", words);
+	if (status != STATUS_OK)
+		p->status = fault_set(p->fault, status, 0, NULL);
+	return status == STATUS_OK;
+}
+
+/* ~ "regex", !~ "regex" */
+static bool parse_match(struct parser *p, const struct operand *left)
+{
+	bool negated = p->token.accepts != ORDER_EQUAL;
+	struct step test = {.at = (uint32_t)p->token.begin};
+
+	advance(p);
+	if (p->token.kind != TOKEN_STRING)
+		return unexpected(p, "a regular expression in quotes");
+	add_literal(p, &p->token, &test);
+	if (test.literal_nbytes == 0)
+		return fail(p, p->token.begin, "the regular expression is empty");
+	if (!compile_pattern(p, &test))
+		return false;
+	advance(p);
+	return test_value(p, left, plain_code(p, &test), negated, test);
+}
+
+/* The comparisons that begin with a word; if there is none, *out stays a value. */
+static bool parse_word(struct parser *p, struct operand *out)
+{
+	static const struct {
+		const char *word;
+		enum step_code code;
+	} words[] = {{"in", STEP_OR}, {"between", STEP_AND}, {"contains", STEP_CONTAINS}, {"starts", STEP_STARTS}, {"ends", STEP_ENDS}};
+	const bool negated = p->token.kind == TOKEN_NOT;
+	size_t i = 0;
+
+	if (negated)
+		advance(p);
+	while (i < COUNT(words) && !token_is_word(&p->token, p->text, words[i].word))
+		i++;
+	if (i == COUNT(words))
+		return !negated || unexpected(p, "'in', 'between', 'contains', 'starts' or 'ends'");
+	if (is_literal(p, out->first, p->program->nsteps))
+		return fail(p, out->begin, "not a column: a comparison with a word after it begins with one");
+	advance(p);
+	out->end = p->program->nsteps;
+	if (words[i].code >= STEP_AND) {
+		if (!(words[i].code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
+		    !add_step(p, (struct step){.code = STEP_DROP}))
+			return false;
+	} else if (!parse_part_of(p, out, words[i].code)) {
+		return false;
+	}
+	if (negated)
+		negate(p, out->first);
+	out->type = TYPE_TRUTH;
+	return true;
+}
+
+static bool parse_comparison(struct parser *p, struct operand *out)
+{
+	const size_t sign = (parse_sum(p, out), p->token.begin);
+	const enum token_kind kind = p->token.kind;
+	bool is_constant;
+
+	if (p->status != STATUS_OK)
+		return false;
+	is_constant = is_literal(p, out->first, p->program->nsteps);
+	if ((kind == TOKEN_IS || kind == TOKEN_MATCH) && !want_value(p, out))
+		return false;
+	if (kind == TOKEN_COMPARE) {
+		if (!parse_compare(p, out))
+			return false;
+	} else if (kind == TOKEN_IS) {
+		if (is_constant)
+			return fail(p, out->begin, "only a column can be missing, or a number");
+		if (!parse_is(p, out))
+			return false;
+	} else if (kind == TOKEN_MATCH) {
+		if (is_constant)
+			return fail(p, out->begin, "only a column matches a regular expression");
+		if (!parse_match(p, out))
+			return false;
+	} else if (out->type == TYPE_TRUTH || !parse_word(p, out) || out->type != TYPE_TRUTH) {
+		return p->status == STATUS_OK;
+	}
+	out->type = TYPE_TRUTH;
+	out->begin = sign;
+	if (p->token.kind == TOKEN_COMPARE || p->token.kind == TOKEN_IS || p->token.kind == TOKEN_MATCH)
+		return fail(p, p->token.begin, "comparisons do not chain: join them with 'and'");
+	return true;
+}
+
+/* ---- and, or, not ---- */
+
+static bool parse_not(struct parser *p, struct operand *out)
+{
+	bool negated = false, is_condition = p->token.kind == TOKEN_NOT;
+	size_t first = p->program->nsteps;
+
+	for (; p->token.kind == TOKEN_NOT; advance(p))
+		negated = !negated;
+	if (!parse_comparison(p, out) || (is_condition && !want_truth(p, out)))
+		return false;
+	if (negated)
+		negate(p, first);
+	return true;
+}
+
+static bool parse_chain(struct parser *p, struct operand *out, enum token_kind sign, enum step_code then, enum step_code join,
+			parse_function *parse)
+{
+	uint32_t last = NO_COLUMN;
+	struct operand next;
+
+	if (!parse(p, out))
+		return false;
+	while (p->token.kind == sign) {
+		if (!want_truth(p, out))
+			return false;
+		advance(p);
+		if (!open_part(p, then, &last) || !parse(p, &next) || !want_truth(p, &next) ||
+		    !add_step(p, (struct step){.code = (uint8_t)join}))
+			return false;
+	}
+	close_chain(p, last);
+	return true;
+}
+
+static bool parse_and(struct parser *p, struct operand *out)
+{
+	return parse_chain(p, out, TOKEN_AND, STEP_AND_THEN, STEP_AND, parse_not);
+}
+
+static bool parse_expression(struct parser *p, struct operand *out)
+{
+	return parse_chain(p, out, TOKEN_OR, STEP_OR_THEN, STEP_OR, parse_and);
+}
+
+/* ---- the whole ---- */
+
+/* NAME = */
+static bool parse_name(struct parser *p)
+{
+	const struct token name = p->token;
+	const char *text = p->text + name.begin;
+
+	if (name.kind != TOKEN_COLUMN || *text == ':')
+		return unexpected(p, "the new column's name: NAME = EXPR");
+	p->program->name = strndup(text, name.nbytes);
+	if (!p->program->name)
+		return no_memory(p);
+	if (*text == '`')
+		p->program->name[token_unquote(text, name.nbytes, p->program->name)] = '\0';
+	advance(p);
+	if (p->token.kind != TOKEN_COMPARE || p->token.nbytes != 1 || p->token.accepts != ORDER_EQUAL)
+		return unexpected(p, "'=' after the new column's name");
+	advance(p);
+	return true;
+}
+
+static bool parse_all(struct parser *p)
+{
+	const bool is_let = !strcmp(p->option, "let");
+	struct operand x;
+
+	advance(p);
+	if (is_let && !parse_name(p))
+		return false;
+	if (!is_let && p->token.kind == TOKEN_END)
+		return fail(p, 0, "the expression is empty");
+	if (!parse_expression(p, &x) || !(is_let ? want_value(p, &x) : want_truth(p, &x)))
+		return false;
+	p->program->type = x.type;
+	if (p->token.kind == TOKEN_CLOSE)
+		return fail(p, p->token.begin, "no parenthesis is open here");
+	if (p->token.kind != TOKEN_END)
+		return unexpected_word(p, is_let ? "an operator or the end" : "'and', 'or' or the end");
+	return is_let || p->program->names.nselectors > 0 || fail(p, 0, "no column is in this condition");
+}
+
+/* Whether text[i] means more than itself in a field without quotes. */
+static bool is_odd(const struct csv_dialect *d, const char *text, size_t n, size_t i)
+{
+	char c = text[i];
+
+	return (d->quote && c == d->quote) || c == d->delimiter || c == '\n' || c == '\r' || (d->escape && c == d->escape) ||
+	       (d->trim && decimal_is_blank(c) && (i == 0 || i == n - 1));
+}
+
+/* Makes a literal a raw field, as new fields are printed: with an escape byte, escaped; else in quotes. */
+static bool quote_literal(struct parser *p, struct step *step)
+{
+	const struct csv_dialect *d = p->context->dialect;
+	struct program *program = p->program;
+	char *text = program->literals + step->literal_begin, *field = program->literals + program->nliteral_bytes, *to = field;
+	size_t n = step->literal_nbytes, nodd = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		text[i] = step->is_long && text[i] == '.' ? p->context->decimal : text[i];
+		nodd += is_odd(d, text, n, i);
+	}
+	if (nodd == 0)
+		return true;
+	if ((!d->quote && !d->escape) || d->whitespace)
+		return fail(p, step->at, "a text with a delimiter or a quote in it cannot be written in this input%s",
+			    d->quote || d->whitespace ? "" : " without --escape");
+	if (!d->escape)
+		*to++ = d->quote;
+	for (size_t i = 0; i < n; i++) {
+		if (d->escape ? is_odd(d, text, n, i) : text[i] == d->quote)
+			*to++ = d->escape ? d->escape : d->quote;
+		*to++ = text[i];
+	}
+	if (!d->escape)
+		*to++ = d->quote;
+	step->literal_begin = (uint32_t)program->nliteral_bytes;
+	step->literal_nbytes = (uint32_t)(to - field);
+	program->nliteral_bytes += step->literal_nbytes;
+	return true;
+}
+
+void program_balance(const struct step *step, int *nvalues, int *ntruths)
+{
+	static const int8_t taken[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help) \
+		[STEP_##id] = (sizeof arguments - 1) - (arguments[sizeof arguments - 2] == 'k') - (arguments[0] == 'c'),
+#include "lang/functions.def"
+#undef FUNCTION
+		[STEP_NEGATE] = 1, [STEP_ADD] = 2, [STEP_SUBTRACT] = 2, [STEP_MULTIPLY] = 2, [STEP_DIVIDE] = 2,
+		[STEP_ORDER_NUMBERS] = 2, [STEP_ORDER_TEXTS] = 2, [STEP_ORDER_NUMBER] = 1, [STEP_ORDER_TEXT] = 1,
+		[STEP_IS_MISSING] = 1, [STEP_IS_NUMBER] = 1, [STEP_STARTS] = 1, [STEP_ENDS] = 1, [STEP_CONTAINS] = 1,
+		[STEP_MATCH] = 1, [STEP_DROP] = 1,
+	};
+
+	*nvalues += (step->code < STEP_ORDER_NUMBERS) + step->keeps - taken[step->code];
+	*ntruths += step_is_test(step) - (step->code == STEP_AND || step->code == STEP_OR || step->code == STEP_IF);
+}
+
+/* Measures the stacks, and makes fields of literals. */
+static bool finish(struct parser *p)
+{
+	struct program *program = p->program;
+	int nvalues = 0, ntruths = 0;
+
+	for (struct step *step = program->steps; step < program->steps + program->nsteps; step++) {
+		if (step->code == STEP_LITERAL && !quote_literal(p, step))
+			return false;
+		program_balance(step, &nvalues, &ntruths);
+		if (nvalues > PROGRAM_NVALUES_MAX)
+			return fail(p, step->at, "too many values at once: use several --let");
+		program->nvalues = (uint32_t)nvalues > program->nvalues ? (uint32_t)nvalues : program->nvalues;
+		program->ntruths = (uint32_t)ntruths > program->ntruths ? (uint32_t)ntruths : program->ntruths;
+		program->computes |= step->code < STEP_ORDER_NUMBERS && step->code != STEP_LOAD;
+	}
+	program->fields = calloc(program->names.nselectors + 1, sizeof *program->fields);
+	program->columns = calloc(program->names.nselectors + 1, sizeof *program->columns);
+	return (program->fields && program->columns) || no_memory(p);
+}
+
+enum status program_compile(struct program *program, const char *option, const char *text, const struct program_context *context,
+			    struct fault *fault)
+{
+	struct parser p = {.program = program, .context = context, .option = option, .text = text, .fault = fault};
+	size_t nbytes = strlen(text);
+
+	memset(program, 0, sizeof *program);
+	if (nbytes <= PROGRAM_NBYTES_MAX)
+		program->literals = malloc(4 * nbytes + 4); /* each as it is, and as a field */
+	NEED(program->literals);
+	if (parse_all(&p))
+		finish(&p);
+	return p.status;
+}
+
+/* ---- its columns ---- */
+
+/* Like selector_resolve, but :N is a position even if a column has that name. */
+static enum status resolve(const struct selector *s, char *const *names, size_t nfields, uint32_t *field, struct fault *fault)
+{
+	struct field_range range;
+	enum status status = STATUS_OK;
+
+	if (s->computed) {
+		*field = FIELD_COMPUTED + s->computed - 1;
+		return STATUS_OK;
+	}
+	if (s->quoted || s->text[0] != ':' || !selector_by_position(s, nfields, &range))
+		status = selector_resolve(s, NULL, names, nfields, &range, fault);
+	if (status == STATUS_OK)
+		*field = range.first;
+	return status;
+}
+
+/* The column with which the program compares column i, or NO_COLUMN. */
+static uint32_t compared_with(const struct program *p, uint32_t i)
+{
+	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
+		if (step->code == STEP_ORDER_NUMBERS && (step->left == i || step->right == i))
+			return step->left == i ? step->right : step->left;
+	return NO_COLUMN;
+}
+
+/* Says how text is written if column i, which is unknown, is compared with one that is known. */
+static void suggest_quotes(const struct program *p, uint32_t i, char *const *names, size_t nfields, struct fault *fault)
+{
+	const struct selector *s = &p->names.selectors[i];
+	uint32_t other = compared_with(p, i), field;
+	struct fault ignored;
+
+	if (!s->quoted && *s->text != ':' && other != NO_COLUMN &&
+	    resolve(&p->names.selectors[other], names, nfields, &field, &ignored) == STATUS_OK)
+		snprintf(fault->remedy, sizeof fault->remedy, "\"%.64s\": text is written in quotes", s->text);
+}
+
+enum status program_resolve(struct program *p, char *const *names, size_t nfields, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < p->names.nselectors; i++) {
+		status = resolve(&p->names.selectors[i], names, nfields, &p->fields[i], fault);
+		if (status == STATUS_UNKNOWN_COLUMN)
+			suggest_quotes(p, (uint32_t)i, names, nfields, fault);
+	}
+	return status;
+}
+
+void program_free(struct program *p)
+{
+	for (size_t i = 0; i < p->npatterns; i++)
+		pattern_free(p->patterns[i]);
+	free(p->patterns);
+	free(p->steps);
+	free(p->literals);
+	free(p->columns);
+	free(p->fields);
+	free(p->name);
+	selection_free(&p->names);
+	memset(p, 0, sizeof *p);
+}
+
+bool program_has(const struct program *p, enum step_code code)
+{
+	for (size_t i = 0; i < p->nsteps; i++)
+		if (p->steps[i].code == code)
+			return true;
+	return false;
+}

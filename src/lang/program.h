@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program.h - the language of expressions: from the text of --where, --offsets and --let to a program.
+ *
+ *     let         = NAME "=" expression
+ *     expression  = conjunction { ("or" | "||") conjunction }
+ *     conjunction = negation { ("and" | "&&") negation }
+ *     negation    = { "not" | "!" } comparison
+ *     comparison  = sum [ ("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") sum
+ *                       | "is" ["not"] ("missing" | "number")
+ *                       | ["not"] "in" "(" sum { "," sum } ")"
+ *                       | ["not"] "between" sum "and" sum
+ *                       | ["not"] ("contains" | "starts" "with" | "ends" "with") string
+ *                       | ("~" | "!~") string ]
+ *     sum         = product { ("+" | "-") product }
+ *     product     = factor { ("*" | "/") factor }
+ *     factor      = "-" factor | number | string | column | "(" expression ")"
+ *                 | function "(" expression { "," expression } ")"          (functions.def)
+ *     column      = name | "`" any name "`" | ":" N | colN
+ *     string      = '"' ... '"' | "'" ... "'"
+ *
+ * Words of the language are case-insensitive. `and or not is missing` are keywords; the others have a meaning only where an
+ * operator can stand, and a function's name only before a parenthesis, so that a column may be called `in` or `round`. A quote
+ * within quotes is doubled. A comparison with a string, or with a value that is text, compares bytes; any other compares exact
+ * numbers. Comparisons do not chain.
+ *
+ * A program is a list of steps. They take values from a stack and leave one there; truths have a stack of their own. `not` is
+ * pushed down to the tests when it is compiled: not (a < 1) is a >= 1. A comparison with a missing value is then never true. For
+ * what chooses records that is all of SQL's three-valued logic: and/or are monotone, so without `not` unknown and false lead to
+ * the same records. By the same monotony, a field that is no number matters only if the condition holds when every test of such
+ * a field counts as true, and does not when each counts as false.
+ *
+ * Order of use: program_compile, before the input is opened, and again if its names have signs; p->names helps to detect a
+ * header; program_resolve with its names; the planner plans p->fields, and sets p->columns to their indexes in the plan. Then a
+ * block of rows (fold/program_block.h) or a GPU's lane (lane.h) can run it.
+ */
+#ifndef GPUSTAT_PROGRAM_H
+#define GPUSTAT_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "csv/dialect.h"
+#include "lang/lexer.h"
+#include "lang/select.h"
+#include "number/decimal.h"
+
+#define PROGRAM_NLEVELS 200    /* of nested parentheses */
+#define PROGRAM_NVALUES_MAX 64 /* at once on the stack */
+#define NO_COLUMN UINT32_MAX
+
+/* The order of two values; a test has the set of orders that make it true. */
+enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_ANY = 7 };
+
+enum value_type { TYPE_ANY, TYPE_NUMBER, TYPE_TEXT, TYPE_TRUTH };
+
+enum step_code {
+	/* values */
+	STEP_LOAD,    /* push the value of column `index` */
+	STEP_NUMBER,  /* push a number of the fast path */
+	STEP_LITERAL, /* push a text, or a longer number: a raw field */
+	STEP_NEGATE,  /* x: -x */
+	STEP_ADD,     /* a, b: a + b; and so on */
+	STEP_SUBTRACT,
+	STEP_MULTIPLY,
+	STEP_DIVIDE,  /* rounded as number/quotient.h says; missing where b is 0 */
+#define FUNCTION(id, name, arguments, type, work, lane, help) STEP_##id,
+#include "lang/functions.def"
+#undef FUNCTION
+	/* Tests take values and push a truth: whether the order of the last two, or of one and the step's literal, is accepted. */
+	STEP_ORDER_NUMBERS,
+	STEP_ORDER_TEXTS,
+	STEP_ORDER_NUMBER,
+	STEP_ORDER_TEXT,
+	STEP_IS_MISSING, /* ORDER_LESS where it is, else ORDER_GREATER */
+	/* Whether something holds: ORDER_EQUAL where it does, else ORDER_GREATER. */
+	STEP_IS_NUMBER,
+	STEP_STARTS, /* its text starts with a string literal, */
+	STEP_ENDS,
+	STEP_CONTAINS,
+	STEP_MATCH, /* ... matches a pattern: on CPUs only */
+	/* truths */
+	STEP_AND_THEN, /* a: go `index` steps on if it is false for all, else evaluate b for the others */
+	STEP_OR_THEN,
+	STEP_AND, /* a, b: a and b */
+	STEP_OR,
+	STEP_DROP, /* a value that tests have kept */
+};
+
+/* What a value that is loaded is for. */
+enum step_load { LOAD_VALUE, LOAD_CALCULATE, LOAD_TEST };
+
+struct step {
+	uint8_t code;     /* enum step_code */
+	uint8_t accepts;  /* of tests: set of enum order */
+	uint8_t load;     /* STEP_LOAD: enum step_load */
+	bool keeps;       /* of tests: the first value stays on the stack */
+	bool is_long;     /* STEP_ORDER_NUMBER: the literal is a number beyond the fast path */
+	bool is_quoted;   /* a literal in "...": a text that in SQL would be a column's name; not '...' */
+	uint8_t depth;    /* of how many conditions of if(), one within the other, it is part */
+	uint32_t index;   /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF: steps back
+			   * to its condition's first; ORDER_NUMBER: 0 .. norders - 1 */
+	uint32_t test;    /* of tests: 0 .. ntests - 1 */
+	uint32_t left, right; /* of tests: the columns that are compared, or NO_COLUMN */
+	uint32_t at;      /* byte of the text */
+	uint32_t literal_begin, literal_nbytes; /* in literals */
+	struct decimal number;
+};
+
+struct pattern; /* pattern.h */
+
+/* A compiled expression. All memory owned. */
+struct program {
+	char *name; /* of a computed column; NULL: a condition */
+	enum value_type type;
+	struct selection names; /* its columns as written, no duplicates; the three arrays below have as many items */
+	uint32_t *fields;  /* set by program_resolve; may have duplicates */
+	uint32_t *columns; /* in the plan */
+	size_t nsteps, nliteral_bytes, npatterns;
+	struct step *steps;
+	char *literals; /* no terminators */
+	struct pattern **patterns;
+	uint32_t ntests, norders, nvalues, ntruths; /* the last two: of the stacks */
+	bool computes; /* values that are no columns: they need memory */
+	size_t error_offset; /* after STATUS_USAGE: the byte of text at fault */
+	bool may_be_name;    /* and whether a name with a sign may mend it */
+};
+
+/* What programs are compiled for. */
+struct program_context {
+	const struct signed_names *names;  /* NULL: none */
+	const struct csv_dialect *dialect; /* literals are raw fields of it; NULL: --where's that are printed nowhere */
+	char decimal;                      /* the decimal point of numbers */
+};
+
+/* Whether a step tests values. */
+static inline bool step_is_test(const struct step *step)
+{
+	return step->code >= STEP_ORDER_NUMBERS && step->code <= STEP_MATCH;
+}
+
+/* Compiles text: a condition, or NAME = EXPR if option is "let". option: its name without dashes, for messages.
+ * Errors: STATUS_USAGE with three lines in fault's detail (the error, an excerpt of the expression
+ * in printing characters, a caret below the error); STATUS_NO_MEMORY. Free with program_free, after
+ * an error too. Cost: memory of some 50 times text's length. */
+enum status program_compile(struct program *p, const char *option, const char *text, const struct program_context *context,
+			    struct fault *fault);
+
+/* Finds the columns' fields. names: nfields header names, NULL for a column without one.
+ * Errors: selector_resolve's. */
+enum status program_resolve(struct program *p, char *const *names, size_t nfields, struct fault *fault);
+
+void program_free(struct program *p);
+
+/* Adds to *nvalues and *ntruths how many of them a step leaves on the stacks, less how many it takes. */
+void program_balance(const struct step *step, int *nvalues, int *ntruths);
+
+/* Whether it has a step of this code. */
+bool program_has(const struct program *p, enum step_code code);
+
+#endif
