@@ -670,13 +670,6 @@ static enum status add_texts_to_column(struct group *g, const struct plan *plan,
 	return text_run_end(&run, texts);
 }
 
-static enum status add_values_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
-					struct column_partial *to)
-{
-	(void)plan;
-	return group_values_add_to(group_values(g, column), to);
-}
-
 static enum status add_quotients_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
 					   struct column_partial *to)
 {
@@ -731,7 +724,7 @@ static const struct {
 	[GROUP_ENDS] = {combine_ends, update_ends, add_ends_to_column},
 	[GROUP_TEXTS] = {combine_texts, update_texts, add_texts_to_column},
 	[GROUP_KEYS] = {NULL, group_keys_update, NULL},
-	[GROUP_VALUES] = {NULL, group_values_update, add_values_to_column},
+	[GROUP_VALUES] = {NULL, group_values_update, group_values_add_to},
 	[GROUP_QUOTIENTS] = {combine_quotients, update_quotients, add_quotients_to_column},
 };
 

@@ -269,16 +269,6 @@ static inline unsigned group_scale_of(uint64_t count_scale)
 	return (unsigned)(count_scale >> GROUP_COUNT_BITS);
 }
 
-static inline uint64_t group_values_count(const struct group_values *v)
-{
-	return group_count_of(v->count_scale);
-}
-
-static inline unsigned group_values_scale(const struct group_values *v)
-{
-	return group_scale_of(v->count_scale);
-}
-
 static inline uint64_t group_cell_count(const struct group_cell *cell)
 {
 	return group_count_of(cell->count_scale);

@@ -131,11 +131,11 @@ static enum status place_group(void *context, struct group *group)
 		const struct plan_column *column = &plan->columns[c];
 		struct group_values *v = group_values(group, column);
 		uint64_t n, ordinal;
-		if (!plan_column_has_cell_of(column, MOMENT_VALUES) || group_values_count(v) == 0)
+		if (!plan_column_has_cell_of(column, MOMENT_VALUES) || group_count_of(v->count_scale) == 0)
 			continue;
 		ordinal = v->ordinal;
-		n = group_values_count(v);
-		s->places[ordinal] = (struct place){group, (uint32_t)c, group_values_scale(v), s->at};
+		n = group_count_of(v->count_scale);
+		s->places[ordinal] = (struct place){group, (uint32_t)c, group_scale_of(v->count_scale), s->at};
 		v->at = s->at;
 		if (s->at)
 			s->at += n;
@@ -217,20 +217,21 @@ static enum status settle_numbers(struct groups *g)
 	return put_all(g, g->settled->x);
 }
 
-enum status group_values_add_to(const struct group_values *v, struct column_partial *column)
+enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to)
 {
-	struct values *to = group_values_count(v) ? moments_need(&column->moments, CELL_VALUES) : NULL;
+	const struct group_values *v = group_values(g, column);
+	const uint64_t count = group_count_of(v->count_scale);
+	struct values *values = count ? moments_need(&to->moments, CELL_VALUES) : NULL;
 	uint8_t scales[SIMD_NUMBERS_NROWS];
 
-	TRY(to || group_values_count(v) == 0 ? STATUS_OK : STATUS_NO_MEMORY);
-	if (to && !values_have_any(to))
-		values_forget_scale(to);
-	memset(scales, (int)group_values_scale(v), sizeof scales);
-	for (uint64_t i = 0, n; i < group_values_count(v); i += n) {
-		n = group_values_count(v) - i;
-		n = n < SIMD_NUMBERS_NROWS ? n : SIMD_NUMBERS_NROWS;
-		TRY(moments_add(&column->moments, MOMENT_VALUES, v->at + i, scales,
-				~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n)));
+	(void)plan;
+	TRY(values || count == 0 ? STATUS_OK : STATUS_NO_MEMORY);
+	if (values && !values_have_any(values))
+		values_forget_scale(values);
+	memset(scales, (int)group_scale_of(v->count_scale), sizeof scales);
+	for (uint64_t i = 0, n; i < count; i += n) {
+		n = count - i < SIMD_NUMBERS_NROWS ? count - i : SIMD_NUMBERS_NROWS;
+		TRY(moments_add(&to->moments, MOMENT_VALUES, v->at + i, scales, ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n)));
 	}
 	return STATUS_OK;
 }

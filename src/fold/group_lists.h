@@ -45,8 +45,8 @@ enum status group_keys_fold(struct groups *part);
 bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
 		     size_t *nbytes);
 
-/* Adds the numbers that a cell holds to a column. Errors: STATUS_NO_MEMORY. */
-enum status group_values_add_to(const struct group_values *v, struct column_partial *column);
+/* Adds the numbers that the cell of a column holds to a column's. Errors: STATUS_NO_MEMORY. */
+enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
 
 /* Frees all that is listed, and what cells hold. */
 void group_lists_free(struct groups *g);

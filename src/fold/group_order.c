@@ -713,48 +713,43 @@ static enum status sort_part(struct gathering *g, const struct sorting *s, const
 	return STATUS_OK;
 }
 
-static void *sort_parts(void *sorting)
+static enum status sort_parts(struct sorting *s, struct gathering *g)
 {
-	struct sorting *s = sorting;
-	struct gathering g = {.sort = s->sort};
-	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total, s->rows->nthreads);
+	enum status status = STATUS_OK;
 	size_t part;
 
 	while (status == STATUS_OK && (part = atomic_fetch_add(&s->next, 1)) < STORE_NPARTS)
-		status = sort_part(&g, s, group_store_part(s->rows->q->plan.groups, part), &s->runs[part]);
-	if (status != STATUS_OK)
-		s->status = status;
-	group_rows_free(&g.rows);
-	return NULL;
-}
-
-/* ---- of a source ---- */
-
-static enum status gather_blocks(struct sorting *s, struct gathering *g, struct group_reading *r)
-{
-	size_t n = (size_t)s->source->ngroups, block;
-	enum status status = group_reading_begin(r, &s->rows->q->plan);
-
-	while (status == STATUS_OK && (block = atomic_fetch_add(&s->next, 1)) * GROUP_SOURCE_NGROUPS < n) {
-		size_t nleft = n - block * GROUP_SOURCE_NGROUPS;
-		status = group_reading_visit(r, block, nleft < GROUP_SOURCE_NGROUPS ? nleft : GROUP_SOURCE_NGROUPS,
-					     gather_group, g);
-	}
+		status = sort_part(g, s, group_store_part(s->rows->q->plan.groups, part), &s->runs[part]);
 	return status;
 }
 
-static void *sort_blocks(void *sorting)
+/* Those of the blocks of the source that the thread takes. */
+static enum status sort_blocks(struct sorting *s, struct gathering *g, struct group_reading *r)
+{
+	const size_t n = (size_t)s->source->ngroups;
+	enum status status;
+	size_t block;
+
+	g->heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap;
+	TRY(begin_heap(g, s, n, &s->rows->q->plan));
+	status = group_reading_begin(r, &s->rows->q->plan);
+	while (status == STATUS_OK && (block = atomic_fetch_add(&s->next, 1)) * GROUP_SOURCE_NGROUPS < n) {
+		size_t nleft = n - block * GROUP_SOURCE_NGROUPS;
+		status = group_reading_visit(r, block, nleft < GROUP_SOURCE_NGROUPS ? nleft : GROUP_SOURCE_NGROUPS, gather_group, g);
+	}
+	end_heap(g->heap);
+	return status;
+}
+
+static void *sort_some(void *sorting)
 {
 	struct sorting *s = sorting;
-	struct gathering g = {.sort = s->sort, .heap = &s->runs[atomic_fetch_add(&s->nruns, 1)].heap};
+	struct gathering g = {.sort = s->sort};
 	struct group_reading r = {.reader = NULL};
 	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total, s->rows->nthreads);
 
 	if (status == STATUS_OK)
-		status = begin_heap(&g, s, (size_t)s->source->ngroups, &s->rows->q->plan);
-	if (status == STATUS_OK)
-		status = gather_blocks(s, &g, &r);
-	end_heap(g.heap);
+		status = s->source ? sort_blocks(s, &g, &r) : sort_parts(s, &g);
 	if (status == STATUS_GPU && !atomic_flag_test_and_set(&s->is_faulty))
 		s->fault = r.fault;
 	if (status != STATUS_OK)
@@ -846,7 +841,7 @@ enum status group_list_sort(struct group_list *list, const struct group_rows *ro
 
 	nthreads = ngroups < GROUP_LIST_FEW ? 1 : nthreads;
 	TRY(group_store_settle(store, nthreads));
-	team_run(nthreads, s.source ? sort_blocks : sort_parts, &s);
+	team_run(nthreads, sort_some, &s);
 	status = end_sorting(&s, list);
 	if (status == STATUS_GPU)
 		*fault = s.fault;

@@ -120,9 +120,9 @@ static char *write_pair(struct group *g, const struct plan *plan, const struct p
 
 static char *write_quantile(struct group_values *v, enum operation operation, struct percentile p, char *to)
 {
-	uint64_t n = group_values_count(v);
+	uint64_t n = group_count_of(v->count_scale);
 
-	return n ? quantile_write_short(operation, p, v->at, n, (int)group_values_scale(v), to) : to;
+	return n ? quantile_write_short(operation, p, v->at, n, (int)group_scale_of(v->count_scale), to) : to;
 }
 
 static char *write_entropy(const struct group_key_logs *logs, char *to)

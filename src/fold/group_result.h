@@ -44,10 +44,6 @@ struct group_row {
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
 char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
 
-/* Sets *text to the first, last, least, greatest, most or least frequent value if the result is one of these, and to "" if the
- * group has no value. It belongs to the groups. Returns false for another result, and where cells do not hold all of it. */
-bool group_find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes);
-
 /* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
 			     const struct result *r, struct cell *out);
