@@ -100,31 +100,15 @@ enum status running_spread_add(struct running_spread *r, const struct value *v)
 	return exact_add_scaled(squares, (int128)v->number.significand * v->number.significand, 2 * v->number.scale);
 }
 
-/* Sets *out to the moments of a column. Returns false where they do not fit. */
-static bool moments_fit(const struct column_partial *column, struct short_moments *out)
-{
-	int128 squares;
-
-	if (column->numbers.form == NUMBERS_LONG || !exact_to_int128(moments_cell(&column->moments, CELL_SQUARES), 2 * column->numbers.scale, &squares))
-		return false;
-	*out = (struct short_moments){.count = column->numbers.count, .scale = column->numbers.scale, .squares = (uint128)squares,
-				      .sum = column->numbers.form == NUMBERS_BIN ? column->numbers.bin.sum : 0};
-	return true;
-}
-
 char *running_spread_write(const struct running_spread *r, enum new_column_kind kind, char *to)
 {
 	enum operation operation = kind == NEW_VAR ? OPERATION_VAR : OPERATION_STDDEV;
-	struct short_moments so_far;
-	char text[STATISTIC_TEXT_NBYTES], *end = moments_fit(&r->so_far, &so_far) ? statistic_write_short(operation, &so_far, to) : NULL;
+	char text[STATISTIC_TEXT_NBYTES];
 	struct column_moments moments;
 	size_t nbytes;
 
-	if (end)
-		return end;
-	statistic_moments(&r->so_far, 0, false, &moments); /* takes microseconds */
-	statistic_format(operation, &moments, text);
-	nbytes = strlen(text);
+	statistic_moments(&r->so_far, 0, false, &moments);
+	nbytes = (size_t)(statistic_format(operation, &moments, text) - text);
 	memcpy(to, text, nbytes);
 	return to + nbytes;
 }

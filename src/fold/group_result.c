@@ -44,38 +44,52 @@ void group_rows_free(struct group_rows *rows)
 
 /* ---- one result ---- */
 
-static struct short_moments moments_of(struct group *g, const struct plan_column *column)
-{
-	const struct group_cell *cell = group_cell(g, column);
-
-	return (struct short_moments){group_cell_count(cell), (int)group_cell_scale(cell), cell->sum,
-				      column->needs & MOMENT_SQUARES ? group_joined(cell->squares) : 0,
-				      column->needs & MOMENT_CUBES ? (int128)group_joined(cell->cubes) : 0,
-				      column->needs & MOMENT_FOURTHS ? (int128)group_joined(cell->fourths) : 0};
-}
-
-/* A mean, a root mean square, a variance and what is made of it, or a shape. NULL: it is too long to be written so. */
-static char *write_ratio(struct group *g, const struct plan_column *column, enum operation operation, char *to)
-{
-	const struct short_moments moments = moments_of(g, column);
-
-	return statistic_write_short(operation, &moments, to);
-}
-
-static char *write_positive_mean(struct group *g, const struct plan_column *column, enum operation operation, char *to)
-{
-	const struct group_cell *cell = group_cell(g, column);
-	uint64_t n = group_cell_count(cell);
+/* The moments of a column, as formulas take them. */
+struct cell_moments {
+	struct column_moments m;
+	struct exact squares, cubes, fourths;
 	struct logarithm_sum logs;
+	struct reciprocals reciprocals;
+};
 
-	if (n > 0 && cell->extremes[0] == 0)
-		*to++ = '0';
-	if (n == 0 || cell->extremes[0] <= 0)
-		return to;
-	if (operation == OPERATION_HARMONIC_MEAN)
-		return to + reciprocal_format_mean(group_reciprocals(g, column), NULL, n, RATIO_NDIGITS, to);
-	logs = group_logs_get(group_logs(g, column));
-	return to + logarithm_format_mean(&logs, n, RATIO_NDIGITS, to);
+/* Returns false where they do not fit: a sum of squares may have one bit more than an exact number that is short. */
+static bool read_cell(struct group *g, const struct plan_column *column, struct cell_moments *out)
+{
+	const struct group_cell *cell = group_cell(g, column);
+	const unsigned needs = column->needs;
+	const int scale = (int)group_cell_scale(cell);
+
+	out->m = (struct column_moments){.numbers = {.count = group_cell_count(cell), .scale = scale, .sum = {.value = cell->sum, .scale = scale}}};
+	if (needs & MOMENT_EXTREMES) {
+		out->m.numbers.min = (struct exact){.value = cell->extremes[0], .scale = scale};
+		out->m.numbers.max = (struct exact){.value = cell->extremes[1], .scale = scale};
+	}
+#define POWER(name, id, power) \
+	if (needs & (id)) { \
+		out->name = (struct exact){.value = (int128)group_joined(cell->name), .scale = (power) * scale}; \
+		out->m.name = &out->name; \
+	}
+	POWER(squares, MOMENT_SQUARES, 2)
+	POWER(cubes, MOMENT_CUBES, 3)
+	POWER(fourths, MOMENT_FOURTHS, 4)
+#undef POWER
+	if (needs & MOMENT_LOGS) {
+		out->logs = group_logs_get(group_logs(g, column));
+		out->m.logs = &out->logs;
+	}
+	if (needs & MOMENT_RECIPROCALS) {
+		out->reciprocals = (struct reciprocals){.sum = *group_reciprocals(g, column)};
+		out->m.reciprocals = &out->reciprocals;
+	}
+	return !(needs & MOMENT_SQUARES) || out->squares.value >= 0;
+}
+
+/* A result of numbers. NULL: it takes longer ones. */
+static char *write_statistic(struct group *g, const struct plan_column *column, enum operation operation, char *to)
+{
+	struct cell_moments moments;
+
+	return read_cell(g, column, &moments) ? statistic_format(operation, &moments.m, to) : NULL;
 }
 
 /* A result of numbers of which some were rounded. NULL: as above. */
@@ -109,13 +123,14 @@ static char *write_quotients(struct group *g, const struct plan_column *column, 
 /* A result of a pair, of which the group has no partial, and so no value without a partner. NULL: as above. */
 static char *write_pair(struct group *g, const struct plan *plan, const struct plan_pair *pair, enum operation operation, char *to)
 {
-	const struct short_moments sides[PAIR_NSIDES] = {moments_of(g, &plan->columns[pair->x]), moments_of(g, &plan->columns[pair->y])};
 	const struct group_pair *cell = group_pair(g, pair);
-	int128 products = group_pair_products(cell);
+	const struct exact products = {.value = group_pair_products(cell), .scale = (int)cell->scale};
+	struct cell_moments x, y;
 
-	if (!decimal_rescale(&products, sides[PAIR_X].scale + sides[PAIR_Y].scale - (int)cell->scale))
+	if (!read_cell(g, &plan->columns[pair->x], &x) || !read_cell(g, &plan->columns[pair->y], &y))
 		return NULL;
-	return pair_statistic_write_short(operation, sides, products, to);
+	return pair_statistic_format(operation, (const struct column_moments[]){x.m, y.m}, (const struct column_partial *const[]){NULL, NULL},
+				     &products, to);
 }
 
 static char *write_quantile(struct group_values *v, enum operation operation, struct percentile p, char *to)
@@ -129,10 +144,7 @@ static char *write_entropy(const struct group_key_logs *logs, char *to)
 {
 	const struct logarithm_sum sum = group_logs_get(&logs->sum);
 
-	if (logs->n == 0)
-		return to;
-	logarithm_format_entropy(&sum, logs->n, to);
-	return to + strlen(to);
+	return logs->n ? to + logarithm_format_entropy(&sum, logs->n, to) : to;
 }
 
 char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to)
@@ -162,32 +174,18 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 		return group_cell_count(cell) == 0 ? to : decimal_write(to,
 									(int128)cell->extremes[1] - cell->extremes[0], (int)group_cell_scale(cell));
 	case OPERATION_MEAN:
-	case OPERATION_VAR:
-	case OPERATION_VAR_POP:
-	case OPERATION_STDDEV:
-	case OPERATION_STDDEV_POP:
-	case OPERATION_SEM:
-	case OPERATION_RMS:
-	case OPERATION_SKEWNESS:
-	case OPERATION_SKEWNESS_POP:
-	case OPERATION_KURTOSIS:
-	case OPERATION_KURTOSIS_POP:
-		return write_ratio(g, column, r->operation, to);
-	case OPERATION_GEOMEAN:
-	case OPERATION_HARMONIC_MEAN:
-		return write_positive_mean(g, column, r->operation, to);
-	case OPERATION_MEDIAN:
-	case OPERATION_PERCENTILE:
-	case OPERATION_IQR:
-	case OPERATION_MAD:
-	case OPERATION_TRIMMED_MEAN:
-		return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
+		return exact_write_mean(&(struct exact){.value = cell->sum, .scale = (int)group_cell_scale(cell)},
+					(int)group_cell_scale(cell), group_cell_count(cell), to);
 	case OPERATION_COUNT_DISTINCT:
 		return decimal_write_u64(to, group_keys(g, column)->n);
 	case OPERATION_ENTROPY:
 		return write_entropy(group_key_logs(g, column), to);
 	default:
-		return NULL;
+		if (operation_kind(r->operation) != OPERATION_REDUCE || operation_needs(r->operation) & MOMENT_ENDS)
+			return NULL;
+		if (operation_needs(r->operation) & MOMENT_VALUES)
+			return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
+		return write_statistic(g, column, r->operation, to);
 	}
 }
 

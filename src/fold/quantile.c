@@ -302,44 +302,42 @@ static void set_percentile(const struct column_moments *m, struct percentile p, 
 
 /* Writes x 10^-scale, which was added up of the column's numbers, of size in all: where one was rounded, in the
  * digits that are right. */
-static void format_value(const struct column_moments *m, const struct integer *x, const struct integer *size, int scale,
+static char *format_value(const struct column_moments *m, const struct integer *x, const struct integer *size, int scale,
 			 char *text)
 {
 	struct integer one;
 
-	if (!wide_scale_is_rounded(m->numbers.scale)) {
-		integer_format(x, scale, m->numbers.scale, text);
-		return;
-	}
+	if (!wide_scale_is_rounded(m->numbers.scale))
+		return text + integer_format(x, scale, m->numbers.scale, text);
 	integer_set(&one, 1);
-	ratio_format((struct ratio){x, &one, scale, false}, QUOTIENT_NRIGHT + integer_ndigits(x) - integer_ndigits(size), RATIO_ALL,
-		     text);
+	return text + ratio_format((struct ratio){x, &one, scale, false}, QUOTIENT_NRIGHT + integer_ndigits(x) - integer_ndigits(size),
+				   RATIO_ALL, text);
 }
 
-void quantile_format(const struct column_moments *m, char *text)
+char *quantile_format(const struct column_moments *m, char *text)
 {
 	const struct quantile q = quantile_of(m->operation, m->percentile);
 	struct integer x, lower, size, lower_size;
 
 	if (m->numbers.count == 0)
-		return;
+		return text;
 	set_percentile(m, q.upper, &x, &size);
 	if (q.has_lower) {
 		set_percentile(m, q.lower, &lower, &lower_size);
 		integer_add(&x, &lower, true);
 		integer_add(&size, &lower_size, false);
 	}
-	format_value(m, &x, &size, wide_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
+	return format_value(m, &x, &size, wide_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
 }
 
-void quantile_mad(const struct column_moments *m, char *text)
+char *quantile_mad(const struct column_moments *m, char *text)
 {
 	const struct ranks *r = m->ranks;
 	const uint64_t n = m->numbers.count;
 	struct integer x, size, ignored;
 
 	if (n == 0)
-		return;
+		return text;
 	integer_set(&x, 0);
 	integer_set(&size, 0);
 	integer_set(&ignored, 0);
@@ -347,10 +345,10 @@ void quantile_mad(const struct column_moments *m, char *text)
 		add_number(m, &x, &r->distances[i && n % 2 == 0].value, 25, false, &size);
 		add_number(m, &ignored, value_at(r, (n - 1 + i) / 2), 100, false, &size);
 	}
-	format_value(m, &x, &size, wide_places(m->numbers.scale) + 2, text);
+	return format_value(m, &x, &size, wide_places(m->numbers.scale) + 2, text);
 }
 
-void quantile_trimmed_mean(const struct column_moments *m, char *text)
+char *quantile_trimmed_mean(const struct column_moments *m, char *text)
 {
 	const uint64_t n = m->numbers.count, ntrimmed = ntrimmed_of(m->percentile, n);
 
@@ -362,7 +360,7 @@ void quantile_trimmed_mean(const struct column_moments *m, char *text)
 		wide_to_integer(&find_rank(m->ranks, ntrimmed)->trimmed, places, &trimmed);
 		sum = exact_view(&trimmed, places);
 	}
-	*exact_write_mean(&sum, m->numbers.scale, n - 2 * ntrimmed, text) = '\0';
+	return exact_write_mean(&sum, m->numbers.scale, n - 2 * ntrimmed, text);
 }
 
 /* ---- few numbers in memory ---- */

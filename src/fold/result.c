@@ -135,7 +135,7 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 	char text[STATISTIC_TEXT_NBYTES];
 
 	if (operation_kind(r->operation) == OPERATION_PAIR) {
-		pair_statistic_format(r->operation, &q->plan, total, r->pair, text);
+		pair_statistic_format_total(r->operation, &q->plan, total, r->pair, text);
 		return set_cell(value, text, true);
 	}
 	if (!operation_has_columns(r->operation))
@@ -222,7 +222,7 @@ static bool set_matrix_cells(const struct matrix *m, struct table *t, size_t i, 
 		matrix_diagonal(m, i, text);
 		return set_cell(cell, text, true);
 	}
-	pair_statistic_format(m->q->results[a].operation, &m->q->plan, m->total,
+	pair_statistic_format_total(m->q->results[a].operation, &m->q->plan, m->total,
 			      query_matrix_pair(m->q->nresults, a, b), text);
 	return set_cell(cell, text, true) &&
 	       set_cell(&t->cells[j * t->ncolumns + i + 1], text, true);

@@ -19,20 +19,20 @@
 #include "number/exact.h"
 #include "number/logarithm.h"
 
-static void statistic_sum(const struct column_moments *m, char *text)
+static char *statistic_sum(const struct column_moments *m, char *text)
 {
-	*exact_write_sum(&m->numbers.sum, m->numbers.scale, m->numbers.count, text) = '\0';
+	return exact_write_sum(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
 }
 
-static void statistic_count(const struct column_moments *m, char *text)
+static char *statistic_count(const struct column_moments *m, char *text)
 {
-	snprintf(text, STATISTIC_TEXT_NBYTES, "%" PRIu64, m->npresent);
+	return decimal_write_u64(text, m->npresent);
 }
 
-static void statistic_extreme(const struct column_moments *m, char *text)
+static char *statistic_extreme(const struct column_moments *m, char *text)
 {
-	if (m->numbers.count > 0)
-		*exact_write(m->operation == OPERATION_MIN ? &m->numbers.min : &m->numbers.max, m->numbers.scale, text) = '\0';
+	return m->numbers.count > 0 ? exact_write(m->operation == OPERATION_MIN ? &m->numbers.min : &m->numbers.max, m->numbers.scale, text)
+				    : text;
 }
 
 /* How many digits after the point are right of each number of a column; scale: the largest of theirs. May be negative. Of
@@ -53,17 +53,16 @@ static int statistic_ndigits(int places, struct ratio deviation)
 	return integer_is_zero(deviation.numerator) ? 0 : places + ratio_magnitude(deviation) - 2;
 }
 
-static void statistic_mean(const struct column_moments *m, char *text)
+static char *statistic_mean(const struct column_moments *m, char *text)
 {
-	*exact_write_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text) = '\0';
+	return exact_write_mean(&m->numbers.sum, m->numbers.scale, m->numbers.count, text);
 }
 
-static void statistic_end(const struct column_moments *m, char *text)
+static char *statistic_end(const struct column_moments *m, char *text)
 {
 	struct wide x;
 
-	if (m->ends && ends_number(m->ends, m->operation == OPERATION_LAST, &x))
-		wide_format(&x, m->numbers.scale, text);
+	return m->ends && ends_number(m->ends, m->operation == OPERATION_LAST, &x) ? text + wide_format(&x, m->numbers.scale, text) : text;
 }
 
 /* *out = (x - y) x 10^places */
@@ -76,7 +75,7 @@ static void subtract(const struct exact *x, const struct exact *y, int places, s
 	integer_add(out, &subtrahend, true);
 }
 
-static void statistic_range(const struct column_moments *m, char *text)
+static char *statistic_range(const struct column_moments *m, char *text)
 {
 	const int places = wide_places(m->numbers.scale);
 	struct integer difference;
@@ -84,23 +83,23 @@ static void statistic_range(const struct column_moments *m, char *text)
 
 	subtract(&m->numbers.max, &m->numbers.min, places, &difference);
 	range = exact_view(&difference, places);
-	if (m->numbers.count > 0)
-		*exact_write_sum(&range, m->numbers.scale, 2, text) = '\0';
+	return m->numbers.count > 0 ? exact_write_sum(&range, m->numbers.scale, 2, text) : text;
 }
 
 /* The geometric and the harmonic mean: of numbers of which one is 0, they are 0; a negative one leaves them without a value. The
  * part by which the mean is wrong is a mean of those by which the numbers are, of which the least number has the largest. */
-static void statistic_positive_mean(const struct column_moments *m, char *text)
+static char *statistic_positive_mean(const struct column_moments *m, char *text)
 {
 	const int ndigits = statistic_places(m->numbers.scale) + exact_magnitude(&m->numbers.min) - 1;
 	const int sign = exact_compare(&m->numbers.min, &(struct exact){.scale = 0});
 
 	if (m->numbers.count > 0 && sign == 0)
-		strcpy(text, "0");
+		*text++ = '0';
 	else if (m->numbers.count > 0 && sign > 0 && m->operation == OPERATION_GEOMEAN)
-		logarithm_format_mean(m->logs, m->numbers.count, ndigits, text);
+		text += logarithm_format_mean(m->logs, m->numbers.count, ndigits, text);
 	else if (m->reciprocals && sign > 0)
-		reciprocal_format_mean(&m->reciprocals->sum, &m->reciprocals->wide, m->numbers.count, ndigits, text);
+		text += reciprocal_format_mean(&m->reciprocals->sum, &m->reciprocals->wide, m->numbers.count, ndigits, text);
+	return text;
 }
 
 /* What is made of a variance with divisor n - nless: itself or its root, or that of its n-th part, the variance of the mean. */
@@ -115,7 +114,7 @@ static const struct spread spreads[NOPERATIONS] = {
 	[OPERATION_SEM] = {1, true, true},
 };
 
-static void statistic_spread(const struct column_moments *m, char *text)
+static char *statistic_spread(const struct column_moments *m, char *text)
 {
 	const struct spread *s = &spreads[m->operation];
 	const uint64_t n = m->numbers.count;
@@ -125,7 +124,7 @@ static void statistic_spread(const struct column_moments *m, char *text)
 	int ndigits;
 
 	if (n <= s->nless)
-		return;
+		return text;
 	exact_to_integer(m->squares, 2 * places, &numerator);
 	integer_multiply_short(&numerator, n);
 	exact_to_integer(&m->numbers.sum, places, &sum);
@@ -135,52 +134,24 @@ static void statistic_spread(const struct column_moments *m, char *text)
 	ndigits = statistic_ndigits(statistic_places(m->numbers.scale), (struct ratio){&numerator, &denominator, 2 * places, true});
 	if (s->is_of_mean)
 		integer_multiply_short(&denominator, n);
-	ratio_format(variance, ndigits, RATIO_ALL, text);
+	return text + ratio_format(variance, ndigits, RATIO_ALL, text);
 }
 
-/* Sets *out to n times the sum of squares, less the square of the sum: what variances are made of. Returns false where it does
- * not fit. */
-static bool statistic_scatter_short(const struct short_moments *m, int128 *out)
-{
-	uint128 squares;
-
-	if (__builtin_mul_overflow(m->squares, (uint128)m->count, &squares) || squares > (uint128)DECIMAL_INT128_MAX)
-		return false;
-	*out = (int128)(squares - (uint128)m->sum * (uint128)m->sum); /* the square of the sum is n times that of the squares at most */
-	return true;
-}
-
-static char *write_spread(const struct short_moments *m, enum operation operation, char *to)
-{
-	const struct spread *s = &spreads[operation];
-	uint64_t n = m->count, denominator;
-	int128 scatter;
-
-	if (n <= s->nless)
-		return to;
-	if (__builtin_mul_overflow(n, n - s->nless, &denominator) ||
-	    (s->is_of_mean && __builtin_mul_overflow(denominator, n, &denominator)) || !statistic_scatter_short(m, &scatter))
-		return NULL;
-	return to + (s->is_root ? ratio_sqrt_format_short(false, (uint128)scatter, denominator, 2 * m->scale, to)
-				: ratio_format_short(false, (uint128)scatter, denominator, 2 * m->scale, to));
-}
-
-static void statistic_rms(const struct column_moments *m, char *text)
+static char *statistic_rms(const struct column_moments *m, char *text)
 {
 	const int places = wide_places(m->numbers.scale);
 	struct integer squares, count;
 
 	if (m->numbers.count == 0)
-		return;
+		return text;
 	exact_to_integer(m->squares, 2 * places, &squares);
 	integer_set(&count, m->numbers.count);
-	ratio_format((struct ratio){&squares, &count, 2 * places, true}, RATIO_ALL, statistic_places(m->numbers.scale), text);
+	return text + ratio_format((struct ratio){&squares, &count, 2 * places, true}, RATIO_ALL, statistic_places(m->numbers.scale), text);
 }
 
-static void statistic_count_distinct(const struct column_moments *m, char *text)
+static char *statistic_count_distinct(const struct column_moments *m, char *text)
 {
-	snprintf(text, STATISTIC_TEXT_NBYTES, "%" PRIu64,
-		 keys_count(m->keys) + keys_count(m->text_keys));
+	return decimal_write_u64(text, keys_count(m->keys) + keys_count(m->text_keys));
 }
 
 struct key_logs {
@@ -197,14 +168,13 @@ static void add_key(void *context, const struct key_found *key)
 		logarithm_add_count(&logs->sum, key->times.count);
 }
 
-static void statistic_entropy(const struct column_moments *m, char *text)
+static char *statistic_entropy(const struct column_moments *m, char *text)
 {
 	struct key_logs logs = {.count = 0};
 
 	keys_each(m->keys, add_key, &logs);
 	keys_each(m->text_keys, add_key, &logs);
-	if (logs.count > 0)
-		logarithm_format_entropy(&logs.sum, logs.count, text);
+	return logs.count > 0 ? text + logarithm_format_entropy(&logs.sum, logs.count, text) : text;
 }
 
 /* Whether a text is a number does not depend on where it stands, so the two sets of keys have no key in common. */
@@ -269,9 +239,8 @@ static void multiply(struct integer *product, uint128 factor, const struct integ
 	integer_multiply(product, &number, a);
 }
 
-/* n, and the sums of powers at a common scale. */
+/* The sums of powers at a common scale. */
 struct sums {
-	uint64_t n;
 	struct integer count, s1, s2, s3, s4;
 };
 
@@ -319,8 +288,8 @@ static int count_places(const struct shape *s, struct ratio x)
 	return s->ndigits - (magnitude > 0 ? magnitude : 0);
 }
 
-/* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. Returns the text's length. */
-static size_t format_skewness(const struct shape *s, uint128 factor, uint128 divisor, char *text)
+/* Writes the root of factor / divisor x N3^2 / N2^3, with the sign of N3. */
+static char *format_skewness(const struct shape *s, uint128 factor, uint128 divisor, char *text)
 {
 	struct integer square, product, numerator, denominator;
 	const struct ratio skewness = {&numerator, &denominator, 0, true};
@@ -331,11 +300,11 @@ static size_t format_skewness(const struct shape *s, uint128 factor, uint128 div
 	multiply(&product, divisor, &s->n2);
 	integer_multiply(&denominator, &product, &square);
 	numerator.negative = s->higher.negative;
-	return ratio_format(skewness, RATIO_ALL, count_places(s, skewness), text);
+	return text + ratio_format(skewness, RATIO_ALL, count_places(s, skewness), text);
 }
 
-/* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). Returns the text's length. */
-static size_t format_kurtosis(const struct shape *s, uint128 factor, uint128 a, uint128 b, uint128 divisor, char *text)
+/* Writes factor x (a N4 - 3 b N2^2) / (divisor N2^2). */
+static char *format_kurtosis(const struct shape *s, uint128 factor, uint128 a, uint128 b, uint128 divisor, char *text)
 {
 	struct integer sum, square, product, numerator, denominator;
 	int places;
@@ -347,7 +316,7 @@ static size_t format_kurtosis(const struct shape *s, uint128 factor, uint128 a, 
 	integer_add(&sum, &product, true);
 	multiply(&numerator, factor, &sum);
 	multiply(&denominator, divisor, &square);
-	return ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, places, text);
+	return text + ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, places, text);
 }
 
 /* How many numbers a result needs. */
@@ -356,24 +325,31 @@ static uint64_t nleast_of(enum operation operation)
 	return operation == OPERATION_SKEWNESS ? 3 : operation == OPERATION_KURTOSIS ? 4 : 1;
 }
 
-/* Writes one of the four results. places: how many are right of each number; scale: of the sums. Returns the text's length; 0: there
- * is no variance. */
-static size_t format_shape(enum operation operation, struct sums *s, int places, int scale, char *text)
+static char *statistic_shape(const struct column_moments *m, char *text)
 {
-	const bool is_fourth = operation >= OPERATION_KURTOSIS;
-	const uint128 n = s->n;
+	const bool is_fourth = m->operation >= OPERATION_KURTOSIS;
+	const int scale = wide_places(m->numbers.scale);
+	const uint128 n = m->numbers.count;
 	struct integer square;
 	struct shape shape;
+	struct sums s;
 
-	integer_set(&s->count, n);
-	integer_multiply(&shape.n2, &s->count, &s->s2);
-	add_product(&shape.n2, -1, &s->s1, &s->s1);
-	integer_multiply(&square, &s->count, &s->count);
-	shape.ndigits = statistic_ndigits(places, (struct ratio){&shape.n2, &square, 2 * scale, true});
+	if (n < nleast_of(m->operation))
+		return text;
+	integer_set(&s.count, n);
+	exact_to_integer(&m->numbers.sum, scale, &s.s1);
+	exact_to_integer(m->squares, 2 * scale, &s.s2);
+	exact_to_integer(m->cubes, 3 * scale, &s.s3);
+	if (is_fourth)
+		exact_to_integer(m->fourths, 4 * scale, &s.s4);
+	integer_multiply(&shape.n2, &s.count, &s.s2);
+	add_product(&shape.n2, -1, &s.s1, &s.s1);
+	integer_multiply(&square, &s.count, &s.count);
+	shape.ndigits = statistic_ndigits(statistic_places(m->numbers.scale), (struct ratio){&shape.n2, &square, 2 * scale, true});
 	if (integer_is_zero(&shape.n2) || shape.ndigits <= 0)
-		return 0;
-	(is_fourth ? fourth : third)(s, &shape.higher);
-	switch (operation) {
+		return text;
+	(is_fourth ? fourth : third)(&s, &shape.higher);
+	switch (m->operation) {
 	case OPERATION_SKEWNESS:
 		return format_skewness(&shape, n * (n - 1), (n - 2) * (n - 2), text);
 	case OPERATION_SKEWNESS_POP:
@@ -382,55 +358,6 @@ static size_t format_shape(enum operation operation, struct sums *s, int places,
 		return format_kurtosis(&shape, n - 1, n + 1, n - 1, (n - 2) * (n - 3), text);
 	default:
 		return format_kurtosis(&shape, 1, 1, 1, 1, text);
-	}
-}
-
-static void statistic_shape(const struct column_moments *m, char *text)
-{
-	const int scale = wide_places(m->numbers.scale);
-	struct sums s;
-
-	if (m->numbers.count < nleast_of(m->operation))
-		return;
-	s.n = m->numbers.count;
-	exact_to_integer(&m->numbers.sum, scale, &s.s1);
-	exact_to_integer(m->squares, 2 * scale, &s.s2);
-	exact_to_integer(m->cubes, 3 * scale, &s.s3);
-	if (m->operation >= OPERATION_KURTOSIS)
-		exact_to_integer(m->fourths, 4 * scale, &s.s4);
-	format_shape(m->operation, &s, statistic_places(m->numbers.scale), scale, text);
-}
-
-static char *write_shape(enum operation operation, const struct short_moments *m, char *to)
-{
-	struct sums s;
-
-	if (m->count < nleast_of(operation))
-		return to;
-	s.n = m->count;
-	integer_set_signed(&s.s1, m->sum);
-	integer_set(&s.s2, m->squares);
-	integer_set_signed(&s.s3, m->cubes);
-	integer_set_signed(&s.s4, m->fourths);
-	return to + format_shape(operation, &s, RATIO_ALL, m->scale, to);
-}
-
-char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to)
-{
-	const struct exact sum = {.scale = m->scale, .value = m->sum};
-
-	switch (operation) {
-	case OPERATION_MEAN:
-		return exact_write_mean(&sum, m->scale, m->count, to);
-	case OPERATION_RMS:
-		return m->count == 0 ? to : to + ratio_sqrt_format_short(false, m->squares, m->count, 2 * m->scale, to);
-	case OPERATION_SKEWNESS:
-	case OPERATION_SKEWNESS_POP:
-	case OPERATION_KURTOSIS:
-	case OPERATION_KURTOSIS_POP:
-		return write_shape(operation, m, to);
-	default:
-		return write_spread(m, operation, to);
 	}
 }
 
@@ -467,42 +394,31 @@ struct pair_sums {
 	struct integer products; /* x 10^(sum of the sides' scales) */
 };
 
-/* A formula: writes the statistic; nothing where it has no value. */
-typedef void pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_NBYTES]);
+/* A formula: writes the statistic, nothing where it has no value, and returns the text's end. */
+typedef char *pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_NBYTES]);
 
 /* ---- sums ---- */
 
-/* Reads a side: the column's numbers less those alone. needs: see struct plan_pair. */
-static void read_side(const struct column_partial *column, const struct column_partial *alone,
-		      unsigned needs, struct side *out)
+/* Reads a side: the column's numbers less those alone, which may be NULL. */
+static void read_side(const struct column_moments *column, const struct column_partial *alone, bool has_squares, struct side *out)
 {
-	struct number_sums *numbers = &out->numbers, lone = {.count = 0};
+	struct number_sums lone = {.count = 0};
 
-	numbers_get(&column->numbers, numbers);
+	out->numbers = column->numbers;
 	if (alone)
 		numbers_get(&alone->numbers, &lone);
-	out->n = numbers->count - lone.count;
-	out->places = statistic_places(numbers->scale);
-	out->scale = wide_places(numbers->scale);
-	subtract(&numbers->sum, &lone.sum, out->scale, &out->sum);
-	if (!(needs & MOMENT_SQUARES))
+	out->n = out->numbers.count - lone.count;
+	out->places = statistic_places(out->numbers.scale);
+	out->scale = wide_places(out->numbers.scale);
+	subtract(&out->numbers.sum, &lone.sum, out->scale, &out->sum);
+	if (!has_squares)
 		return;
-	exact_to_integer(moments_cell(&column->moments, CELL_SQUARES), 2 * out->scale, &out->squares);
+	exact_to_integer(column->squares, 2 * out->scale, &out->squares);
 	if (lone.count) {
 		struct integer rest;
 		exact_to_integer(moments_cell(&alone->moments, CELL_SQUARES), 2 * out->scale, &rest);
 		integer_add(&out->squares, &rest, true);
 	}
-}
-
-static void read_pair(const struct plan_pair *plan, const struct partial *total,
-		      const struct pair_partial *p, struct pair_sums *out)
-{
-	const size_t columns[PAIR_NSIDES] = {plan->x, plan->y};
-
-	for (int i = 0; i < PAIR_NSIDES; i++)
-		read_side(&total->columns[columns[i]], p->alone[i], plan->needs, &out->sides[i]);
-	exact_to_integer(&p->products, out->sides[0].scale + out->sides[1].scale, &out->products);
 }
 
 /* *out = n times the sum of products, less the product of the sums; of a side with itself: A or B. */
@@ -553,7 +469,7 @@ static bool is_noise(const struct side *side)
 
 /* ---- formulas ---- */
 
-static void pair_cov(const struct pair_sums *s, char *text)
+static char *pair_cov(const struct pair_sums *s, char *text)
 {
 	const unsigned nless = s->operation == OPERATION_COV; /* the divisor is n less that */
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
@@ -561,14 +477,14 @@ static void pair_cov(const struct pair_sums *s, char *text)
 	int places = RATIO_ALL;
 
 	if (x->n <= nless)
-		return;
+		return text;
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
 	if (is_constant(x) || is_constant(y))
 		integer_set(&c, 0);
 	if (is_rounded(x) || is_rounded(y))
 		places = least(x->places - range_magnitude(y), y->places - range_magnitude(x));
 	integer_set(&denominator, (uint128)x->n * (x->n - nless));
-	ratio_format((struct ratio){&c, &denominator, x->scale + y->scale, false}, RATIO_ALL, places, text);
+	return text + ratio_format((struct ratio){&c, &denominator, x->scale + y->scale, false}, RATIO_ALL, places, text);
 }
 
 /* How many digits of a side's deviation are right; scatter: A or B, which is not 0. */
@@ -580,26 +496,26 @@ static int count_right(const struct side *side, const struct integer *scatter)
 	return statistic_ndigits(side->places, (struct ratio){scatter, &square, 2 * side->scale, true});
 }
 
-static void pair_corr(const struct pair_sums *s, char *text)
+static char *pair_corr(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
 	struct integer a, b, c, numerator, denominator;
 	int ndigits;
 
 	if (x->n < 2)
-		return;
+		return text;
 	scatter(x->n, &x->squares, &x->sum, &x->sum, &a);
 	scatter(y->n, &y->squares, &y->sum, &y->sum, &b);
 	if (integer_is_zero(&a) || integer_is_zero(&b))
-		return; /* a constant */
+		return text; /* a constant */
 	ndigits = least(count_right(x, &a), count_right(y, &b));
 	if (ndigits <= 0)
-		return; /* a constant but for errors */
+		return text; /* a constant but for errors */
 	scatter(x->n, &s->products, &x->sum, &y->sum, &c);
 	integer_multiply(&numerator, &c, &c);
 	numerator.negative = c.negative;
 	integer_multiply(&denominator, &a, &b);
-	ratio_format((struct ratio){&numerator, &denominator, 0, true}, RATIO_ALL, ndigits + 1, text); /* wrong by a 10th of a unit */
+	return text + ratio_format((struct ratio){&numerator, &denominator, 0, true}, RATIO_ALL, ndigits + 1, text); /* wrong by a 10th of a unit */
 }
 
 /* Makes *x, which is not negative, the larger of both sizes. */
@@ -646,90 +562,18 @@ static int count_places_by_numbers(const struct pair_sums *s)
 	return x->places - ratio_magnitude((struct ratio){&max, &weights->sum, 0, false});
 }
 
-static void pair_wmean(const struct pair_sums *s, char *text)
+static char *pair_wmean(const struct pair_sums *s, char *text)
 {
 	const struct side *x = &s->sides[PAIR_X], *weights = &s->sides[PAIR_Y];
 	int places = RATIO_ALL;
 
 	if (integer_is_zero(&weights->sum) || is_noise(weights))
-		return;
+		return text;
 	if (is_rounded(weights))
 		places = count_places_by_weights(s);
 	if (is_rounded(x))
 		places = least(places, count_places_by_numbers(s));
-	ratio_format((struct ratio){&s->products, &weights->sum, x->scale, false}, RATIO_ALL, places, text);
-}
-
-static uint128 size_of(int128 x)
-{
-	return x < 0 ? -(uint128)x : (uint128)x;
-}
-
-/* n times the sum of products, less the product of the sums. Returns false where it does not fit. */
-static bool scatter_short(const struct short_moments *x, const struct short_moments *y, int128 products, int128 *out)
-{
-	int128 product;
-
-	return !__builtin_mul_overflow(products, (int128)x->count, out) && !__builtin_mul_overflow(x->sum, y->sum, &product) &&
-	       !__builtin_sub_overflow(*out, product, out);
-}
-
-static char *write_cov(const struct short_moments *x, const struct short_moments *y, int128 products, unsigned nless, char *to)
-{
-	uint64_t denominator;
-	int128 c;
-
-	if (x->count <= nless)
-		return to;
-	if (__builtin_mul_overflow(x->count, x->count - nless, &denominator) ||
-	    !scatter_short(x, y, products, &c))
-		return NULL;
-	return to + ratio_format_short(c < 0, size_of(c), denominator, x->scale + y->scale, to);
-}
-
-static char *write_corr(const struct short_moments *x, const struct short_moments *y, int128 products, char *to)
-{
-	int128 a, b, c;
-	uint128 numerator, denominator;
-
-	if (x->count < 2)
-		return to;
-	if (!statistic_scatter_short(x, &a) || !statistic_scatter_short(y, &b) || !scatter_short(x, y, products, &c))
-		return NULL;
-	if (a == 0 || b == 0)
-		return to; /* a constant */
-	if (__builtin_mul_overflow((uint128)a, (uint128)b, &denominator) || denominator > RATIO_SHORT_MAX ||
-	    __builtin_mul_overflow(size_of(c), size_of(c), &numerator))
-		return NULL;
-	return to + ratio_sqrt_format_short(c < 0, numerator, denominator, 0, to);
-}
-
-static char *write_wmean(const struct short_moments *x, const struct short_moments *weights, int128 products, char *to)
-{
-	const uint128 sum = size_of(weights->sum);
-
-	if (sum == 0)
-		return to;
-	if (sum >> 64)
-		return NULL;
-	return to + ratio_format_short((products < 0) != (weights->sum < 0), size_of(products), (uint64_t)sum, x->scale, to);
-}
-
-char *pair_statistic_write_short(enum operation operation, const struct short_moments sides[2], int128 products, char *to)
-{
-	const struct short_moments *x = &sides[PAIR_X], *y = &sides[PAIR_Y];
-
-	switch (operation) {
-	case OPERATION_COV:
-	case OPERATION_COV_POP:
-		return write_cov(x, y, products, operation == OPERATION_COV, to);
-	case OPERATION_CORR:
-		return write_corr(x, y, products, to);
-	case OPERATION_WMEAN:
-		return write_wmean(x, y, products, to);
-	default:
-		return NULL;
-	}
+	return text + ratio_format((struct ratio){&s->products, &weights->sum, x->scale, false}, RATIO_ALL, places, text);
 }
 
 /* ---- by operation ---- */
@@ -771,11 +615,12 @@ static const union {
 #include "query/options.def"
 };
 
-void statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES])
+char *statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES])
 {
-	*text = '\0';
 	m->operation = operation;
-	formulas[operation].number(m, text);
+	text = formulas[operation].number(m, text);
+	*text = '\0';
+	return text;
 }
 
 bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out)
@@ -784,12 +629,30 @@ bool statistic_text(enum operation operation, struct column_moments *m, struct k
 	return formulas[operation].text(m, out);
 }
 
-void pair_statistic_format(enum operation operation, const struct plan *plan, const struct partial *total, size_t p,
-			   char text[STATISTIC_TEXT_NBYTES])
+char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES],
+			    const struct column_partial *const alone[PAIR_NSIDES], const struct exact *products,
+			    char text[STATISTIC_TEXT_NBYTES])
 {
-	struct pair_sums sums = {.operation = operation};
+	struct pair_sums sums; /* large: not zeroed */
 
+	sums.operation = operation;
+	for (int i = 0; i < PAIR_NSIDES; i++)
+		read_side(&sides[i], alone[i], operation_needs(operation) & MOMENT_SQUARES, &sums.sides[i]);
+	exact_to_integer(products, sums.sides[PAIR_X].scale + sums.sides[PAIR_Y].scale, &sums.products);
+	text = formulas[operation].pair(&sums, text);
 	*text = '\0';
-	read_pair(&plan->pairs[p], total, &total->pairs[p], &sums);
-	formulas[operation].pair(&sums, text);
+	return text;
+}
+
+char *pair_statistic_format_total(enum operation operation, const struct plan *plan, const struct partial *total, size_t p,
+				  char text[STATISTIC_TEXT_NBYTES])
+{
+	const size_t columns[PAIR_NSIDES] = {plan->pairs[p].x, plan->pairs[p].y};
+	const struct pair_partial *pair = &total->pairs[p];
+	struct column_moments sides[PAIR_NSIDES];
+
+	for (int i = 0; i < PAIR_NSIDES; i++)
+		statistic_moments(&total->columns[columns[i]], 0, false, &sides[i]);
+	return pair_statistic_format(operation, sides, (const struct column_partial *const[]){pair->alone[0], pair->alone[1]},
+				     &pair->products, text);
 }

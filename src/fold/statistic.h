@@ -14,6 +14,7 @@
 #include "fold/column.h"
 #include "fold/texts.h"
 #include "fold/keys.h"
+#include "fold/pair.h"
 #include "number/ratio.h"
 #include "number/wide.h"
 #include "query/options.h"
@@ -34,8 +35,8 @@ struct column_moments {
 #undef CELL
 };
 
-/* A formula: writes the statistic, NUL-terminated; "" where it has no value. */
-typedef void statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
+/* A formula: writes the statistic, nothing where it has no value, and returns the text's end. */
+typedef char *statistic_formula(const struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
 
 /* Like that, for the kind TEXT: finds one of the column's texts; returns false for a column without texts. */
 typedef bool statistic_text_formula(const struct column_moments *m, struct key_found *out);
@@ -49,34 +50,20 @@ void statistic_moments(const struct column_partial *column, uint64_t npresent, b
  * number is statistic_format's. */
 const char *statistic_end_text(enum operation operation, const struct column_moments *m, bool is_text);
 
-/* Writes the result of an operation of kind REDUCE. */
-void statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
-
-/* A column's moments where their sums fit. */
-struct short_moments {
-	uint64_t count;
-	int scale;
-	int128 sum;      /* x 10^scale */
-	uint128 squares; /* their sum x 10^(2 scale); a mean needs none */
-	int128 cubes, fourths; /* likewise; for skewness and kurtosis */
-};
-
-/* Writes what statistic_format writes of a mean, a root mean square, a variance and what is made of it, or a skewness or kurtosis,
- * in a tenth of the time. No terminator. Returns the text's end, or NULL where it takes longer numbers. */
-char *statistic_write_short(enum operation operation, const struct short_moments *m, char *to);
+/* Writes the result of an operation of kind REDUCE, NUL-terminated. Returns the text's end. */
+char *statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
 
 /* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */
 bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out);
 
-/* Writes the result of an operation of kind PAIR for the pair p of a plan, NUL-terminated; "" where it
- * has no value. total: the fold of all records. */
-void pair_statistic_format(enum operation operation, const struct plan *plan,
-			   const struct partial *total, size_t p,
-			   char text[STATISTIC_TEXT_NBYTES]);
+/* Writes the result of an operation of kind PAIR, NUL-terminated; "" where it has no value. Returns the text's end. sides: the moments
+ * of x and y; alone: of their values without a partner, or NULL; products: the sum of theirs. */
+char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES],
+			    const struct column_partial *const alone[PAIR_NSIDES], const struct exact *products,
+			    char text[STATISTIC_TEXT_NBYTES]);
 
-/* Writes what pair_statistic_format writes, in a tenth of the time. sides: the moments of x and y over the records that have both
- * values. products: the sum of theirs, with the scales of both sides together. No terminator. Returns the text's end, or NULL where
- * it takes longer numbers. */
-char *pair_statistic_write_short(enum operation operation, const struct short_moments sides[2], int128 products, char *to);
+/* The same for the pair p of a plan. total: the fold of all records. */
+char *pair_statistic_format_total(enum operation operation, const struct plan *plan, const struct partial *total, size_t p,
+				  char text[STATISTIC_TEXT_NBYTES]);
 
 #endif

@@ -162,6 +162,8 @@ void exact_to_integer(const struct exact *x, int places, struct integer *out)
 {
 	if (!x || !x->is_long) {
 		integer_set_signed(out, x ? x->value : 0);
+		if (!x || places == x->scale)
+			return;
 	} else {
 		out->nlimbs = x->nlimbs;
 		out->negative = x->negative;

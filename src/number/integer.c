@@ -134,6 +134,11 @@ int integer_add_limbs(unsigned long *to, int nto, bool *to_negative, const unsig
 
 	if (nx == 0)
 		return nto;
+	if (n == 1 && nother == 1 && *to_negative != negative) { /* as of most columns */
+		to[0] = longer[0] - other[0];
+		*to_negative = *to_negative != is_shorter;
+		return to[0] != 0;
+	}
 	if (*to_negative == negative) {
 		to[n] = mpn_add(to, longer, n, other, nother);
 		return n + (to[n] != 0);
@@ -156,6 +161,12 @@ void integer_multiply(struct integer *product, const struct integer *a, const st
 	product->nlimbs = 0;
 	if (other->nlimbs == 0)
 		return;
+	if (longer->nlimbs == 1) {
+		const bool negative = product->negative;
+		integer_set(product, (uint128)a->limb[0] * b->limb[0]);
+		product->negative = negative;
+		return;
+	}
 	mpn_mul(product->limb, longer->limb, longer->nlimbs, other->limb, other->nlimbs);
 	product->nlimbs = significant(product->limb, a->nlimbs + b->nlimbs);
 }

@@ -297,7 +297,7 @@ static void entropy_times_count(const struct logarithm_sum *sum, uint64_t n, str
  * so near to a multiple of ln 2 is one: n bits, or fewer, make the exact entropy then. */
 #define ERROR_NBITS 7
 
-void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text)
+size_t logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text)
 {
 	struct integer numerator, denominator, rest, error, nbits;
 
@@ -313,5 +313,5 @@ void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char 
 		integer_copy(&numerator, &nbits);
 		integer_set(&denominator, n);
 	}
-	ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, RATIO_ALL, text);
+	return ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, RATIO_ALL, text);
 }

@@ -51,7 +51,7 @@ void logarithm_add_count(struct logarithm_sum *sum, uint64_t count);
 /* Writes Shannon's entropy in bits, log2(n) - sum / (n ln 2), of n > 0 values, at most 2^58: sum is of the counts of all
  * distinct ones, which add up to n. It is rounded half-even to 17 significant digits, as ratio_format() writes: from the
  * exact value where that is a quotient of integers, as of counts that are all equal to a power of 2, and else from one that
- * is wrong by less than 2^-112. text: RATIO_TEXT_NBYTES. */
-void logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text);
+ * is wrong by less than 2^-112. text: RATIO_TEXT_NBYTES. Returns the text's length. */
+size_t logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text);
 
 #endif

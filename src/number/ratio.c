@@ -129,12 +129,17 @@ static size_t write_plain(bool negative, uint64_t significand, int exponent, cha
 size_t ratio_format(struct ratio x, int ndigits, int places, char *text)
 {
 	const bool negative = x.numerator->negative != x.denominator->negative;
+	const bool is_whole = ndigits >= RATIO_NDIGITS && places >= RATIO_ALL && x.numerator->nlimbs <= 2;
 	struct integer r, d;
 	int exponent;
 	uint64_t s, unit;
 
 	if (integer_is_zero(x.numerator))
 		return write_plain(false, 0, 0, text);
+	if (is_whole && !x.is_root && x.denominator->nlimbs == 1)
+		return ratio_format_short(negative, integer_low(x.numerator), x.denominator->limb[0], x.scale, text);
+	if (is_whole && x.is_root && x.denominator->nlimbs <= 2 && integer_low(x.denominator) <= RATIO_SHORT_MAX)
+		return ratio_sqrt_format_short(negative, integer_low(x.numerator), integer_low(x.denominator), x.scale, text);
 	exponent = align(x, &r, &d) / (x.is_root ? 2 : 1);
 	ndigits = ndigits < places + exponent ? ndigits : places + exponent;
 	ndigits = ndigits < RATIO_NDIGITS ? ndigits : RATIO_NDIGITS;

@@ -48,7 +48,7 @@ bool ratio_digits(struct ratio x, int ndigits, uint128 *digits, int *exponent);
 /* Returns m with 10^(m - 1) <= |x| < 10^m; x is not 0. Limits: as of ratio_format(). */
 int ratio_magnitude(struct ratio x);
 
-/* Like ratio_format() of all digits, for numbers that fit, denominator > 0; a root's scale is
+/* What ratio_format() does of all digits where numbers fit, denominator > 0; a root's scale is
  * even, its denominator at most RATIO_SHORT_MAX. They cost about 0.1 and 0.3 us; 1 us a root whose
  * denominator exceeds 64 bits. */
 #define RATIO_SHORT_MAX ((uint128)1 << 120)
