@@ -745,7 +745,7 @@ static enum status offer_rows(struct row_folder *f, size_t c, uint64_t offset_by
 	return status;
 }
 
-static enum status fold_ends(struct row_folder *f, size_t c, struct partial *out)
+static enum status fold_computed_ends(struct row_folder *f, size_t c, struct partial *out)
 {
 	struct ends *ends = moments_need(&out->columns[c].moments, CELL_ENDS);
 	enum status status = STATUS_OK;
@@ -762,7 +762,7 @@ enum status computed_fold_column(struct row_folder *f, const char *text, size_t 
 	const struct simd_numbers *x = row_block_numbers(&f->block, c);
 	struct column_partial *column = &out->columns[c];
 	uint64_t kept = f->filter.kept, numbers = kept & x->numbers;
-	enum status status = plan->needs & MOMENT_ENDS ? fold_ends(f, c, out) : STATUS_OK;
+	enum status status = plan->needs & MOMENT_ENDS ? fold_computed_ends(f, c, out) : STATUS_OK;
 
 	if (!plan->parses || (plan->needs & (MOMENT_TEXTS | MOMENT_KEYS)))
 		numbers = 0;
