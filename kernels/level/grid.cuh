@@ -31,7 +31,6 @@
 
 template <class T> using grid_atomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-
 /* The memory of one look-back; gridDim.x is its number of tiles.
  * slots: nslots words, grid_nwords<value>() a tile; ticket: 0. Device memory, both zeroed once, and
  * then used only by the launches of one stream, for any values.
