@@ -19,7 +19,7 @@ tests='tests/cli/compressed.py tests/cli/compressors.py tests/cli/codecs.py test
 	tests/cli/options.py tests/cli/regressions.py tests/cli/errors.py
 	tests/cli/moments.py tests/cli/pairs.py tests/cli/quantiles.py tests/cli/keys.py tests/cli/running.py tests/cli/summary.py
 	tests/lint/hardening.py tests/fuzz/fuzz_seeds.py tests/cli/differential_seeds.py tests/lint/include_order.py
-	tests/unit/test_decimal tests/unit/test_simd tests/unit/test_wide tests/unit/test_quotes tests/unit/test_deflate
+	tests/unit/test_decimal tests/unit/test_simd tests/unit/test_exact tests/unit/test_quotes tests/unit/test_deflate
 	tests/unit/test_keys tests/unit/test_logarithm tests/unit/test_integer tests/unit/test_select'
 
 arguments_of() {

@@ -14,7 +14,7 @@
 #include "query/value.h"
 
 #define FIELD_NBYTES_MAX (RUNNING_TEXT_NBYTES + 3) /* with a delimiter before it, and quotes */
-static_assert(RUNNING_TEXT_NBYTES >= WIDE_TEXT_NBYTES, "a total is a field, too");
+static_assert(RUNNING_TEXT_NBYTES >= EXACT_TEXT_NBYTES, "a total is a field, too");
 
 /* ---- what is written ---- */
 

@@ -60,19 +60,16 @@ enum status running_add_number(struct running *r, struct decimal number)
 
 enum status running_add_value(struct running *r, const struct value *v)
 {
-	struct integer n;
+	struct integer room;
 	struct exact number;
-	struct wide x;
 	int scale;
 
 	if (v->kind == DECIMAL_NUMBER)
 		return running_add_number(r, v->number);
 	if (v->kind == DECIMAL_INVALID && r->counts_text && !memchr(v->text, '\0', v->nbytes))
 		r->count++;
-	if (v->kind != DECIMAL_WIDE || wide_parse(v->text, v->nbytes, &x, &scale) != STATUS_OK)
+	if (v->kind != DECIMAL_WIDE || exact_parse(v->text, v->nbytes, &room, &number, &scale) != STATUS_OK)
 		return STATUS_OK;
-	wide_to_integer(&x, wide_places(scale), &n);
-	number = exact_view(&n, wide_places(scale));
 	return add_number(r, &number, scale);
 }
 

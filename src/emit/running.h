@@ -73,7 +73,7 @@ static inline enum status running_add_decimal(struct running *r, struct decimal 
 
 /* Writes the total in plain decimal at its scale, or the mean as exact_write_mean does; nothing for the minimum, maximum or
  * mean of no numbers. No terminator. Returns the text's end. */
-static inline char *running_write(const struct running *r, char text[WIDE_TEXT_NBYTES])
+static inline char *running_write(const struct running *r, char text[EXACT_TEXT_NBYTES])
 {
 	if (r->kind == NEW_COUNT)
 		return decimal_write_u64(text, r->count);

@@ -195,14 +195,13 @@ static void note_scale(struct running_window *r, int scale, bool leaves)
 /* Adds or subtracts a number's text. */
 static enum status add_long(struct running_window *r, const struct recent_value *v, bool negative)
 {
-	struct integer n;
-	struct wide x;
-	int scale = recent_value_wide(v, &x);
+	struct integer room;
+	struct exact x;
 
-	note_scale(r, scale, negative);
-	wide_to_integer(&x, wide_places(scale), &n);
-	n.negative = n.negative != negative;
-	return exact_add_integer(&r->sum, &n, wide_places(scale));
+	note_scale(r, recent_number(v, &room, &x), negative);
+	if (negative)
+		exact_negate(&x);
+	return exact_add(&r->sum, &x);
 }
 
 /* Adds or subtracts a value whose scale is not above r's. */
@@ -220,11 +219,10 @@ static inline enum status add(struct running_window *r, const struct recent_valu
 /* The scale of a number. */
 static int scale_of(const struct recent_value *v)
 {
-	struct wide ignored;
+	struct integer room;
+	struct exact x;
 
-	if (v->kind == RECENT_TEXT)
-		return recent_value_wide(v, &ignored);
-	return v->kind == RECENT_NUMBER ? v->number.scale : 0;
+	return recent_number(v, &room, &x);
 }
 
 /* Adds a value of the window to what its values add up to. */
@@ -303,16 +301,13 @@ static enum status slide(struct running_window *r, const struct recent_value *v)
 /* Writes a number with a scale that is not below its own; nothing if x is NULL. */
 static char *write_extreme(const struct recent_value *x, int scale, char *to)
 {
-	int128 value;
-	struct wide wide;
+	struct integer room;
+	struct exact number;
 
 	if (!x)
 		return to;
-	value = x->number.significand;
-	if (x->kind == RECENT_NUMBER && !wide_scale_is_rounded(scale) && decimal_rescale(&value, scale - x->number.scale))
-		return decimal_write(to, value, scale);
-	recent_value_wide(x, &wide);
-	return to + wide_format(&wide, scale, to);
+	recent_number(x, &room, &number);
+	return exact_write(&number, scale, to);
 }
 
 static bool skip_piece(void *context, const struct recent_sum *some)

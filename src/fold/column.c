@@ -252,32 +252,23 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-enum status column_add_wide(struct column_partial *column, unsigned needs, const struct wide *x,
-			    int scale)
+enum status column_add_long(struct column_partial *column, unsigned needs, const struct exact *x, int scale)
 {
-	struct exact number;
-	struct integer n;
-
-	TRY(moments_add_wide(&column->moments, needs, x, scale));
-	wide_to_integer(x, wide_places(scale), &n);
-	number = exact_view(&n, wide_places(scale));
-	return numbers_add_sums(&column->numbers, &(struct number_sums){1, scale, number, number, number});
+	TRY(moments_add_long(&column->moments, needs, x, scale));
+	return numbers_add_sums(&column->numbers, &(struct number_sums){1, scale, *x, *x, *x});
 }
 
-/* Folds a wide number. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is
- * none. */
-static enum status add_wide_number(struct column_partial *column, unsigned needs,
-				   const struct value *v)
+/* Folds a number beyond the fast path. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is none. */
+static enum status add_long_number(struct column_partial *column, unsigned needs, const struct value *v)
 {
-	struct wide x;
+	struct integer room;
+	struct exact x;
 	int scale;
-	enum status status = STATUS_NOT_A_NUMBER;
 
-	if (v->kind == DECIMAL_WIDE)
-		status = wide_parse(v->text, v->nbytes, &x, &scale);
-	if (status != STATUS_OK)
-		return status;
-	return column_add_wide(column, needs, &x, scale);
+	if (v->kind != DECIMAL_WIDE)
+		return STATUS_NOT_A_NUMBER;
+	TRY(exact_parse(v->text, v->nbytes, &room, &x, &scale));
+	return column_add_long(column, needs, &x, scale);
 }
 
 static enum status add_fast_number(struct column_partial *column, unsigned needs, struct decimal x)
@@ -291,16 +282,16 @@ static enum status add_fast_number(struct column_partial *column, unsigned needs
 enum status column_add_number(struct column_partial *column, unsigned needs, const struct value *v)
 {
 	enum status status = v->kind == DECIMAL_NUMBER ? add_fast_number(column, needs, v->number)
-						       : add_wide_number(column, needs, v);
+						       : add_long_number(column, needs, v);
 
 	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
 /* Folds a value that is not missing and that the fast path does not hold: a wide number, or no number. */
-static enum status add_wide(struct column_partial *column, unsigned needs, const struct value *v,
+static enum status add_other(struct column_partial *column, unsigned needs, const struct value *v,
 			    size_t offset, enum status *why)
 {
-	enum status status = add_wide_number(column, needs, v);
+	enum status status = add_long_number(column, needs, v);
 
 	if (status == STATUS_NO_MEMORY)
 		return status;
@@ -350,7 +341,7 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 		return STATUS_OK;
 	}
 	if (v->kind != DECIMAL_NUMBER)
-		return add_wide(column, plan->needs, v, offset, why);
+		return add_other(column, plan->needs, v, offset, why);
 	note_first(&column->first_number_offset, offset);
 	return add_fast_number(column, plan->needs, v->number);
 }

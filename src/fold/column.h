@@ -19,7 +19,6 @@
 #include "number/numbers.h"
 #include "query/plan.h"
 #include "query/value.h"
-#include "number/wide.h"
 
 #define OFFSET_NONE SIZE_MAX
 
@@ -147,9 +146,8 @@ void column_free(struct column_partial *column);
 void column_clear(struct column_partial *column);
 enum status column_combine(struct column_partial *column, const struct column_partial *later);
 
-/* Adds a number beyond the fast path; needs: a set of enum moment. Errors: STATUS_NO_MEMORY. */
-enum status column_add_wide(struct column_partial *column, unsigned needs, const struct wide *x,
-			    int scale);
+/* Adds a number beyond the fast path, of a scale as exact_parse has it; needs: a set of enum moment. Errors: STATUS_NO_MEMORY. */
+enum status column_add_long(struct column_partial *column, unsigned needs, const struct exact *x, int scale);
 
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);

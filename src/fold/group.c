@@ -590,7 +590,7 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 		logarithm_combine(&x->logs, moments_cell(m, CELL_LOGS));
 	if (moments_cell(m, CELL_RECIPROCALS)) { /* those of long numbers are apart */
 		const struct reciprocals *reciprocals = moments_cell(m, CELL_RECIPROCALS);
-		if (!exact_is_zero(&reciprocals->wide))
+		if (!exact_is_zero(&reciprocals->longer))
 			return false;
 		reciprocal_combine(&x->reciprocals, &reciprocals->sum);
 	}

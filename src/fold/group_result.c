@@ -110,7 +110,7 @@ static char *write_quotients(struct group *g, const struct plan_column *column, 
 		return decimal_write_u64(to, x.count);
 	case OPERATION_SUM:
 		return quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, 1, places, to);
-	case OPERATION_MEAN: /* of which wide_format_mean drops what lies beyond the limbs */
+	case OPERATION_MEAN: /* of which exact_write_mean drops what lies beyond the limbs */
 		return x.scale < WIDE_SCALE_MAX - 20 ? quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, x.count, places, to) : NULL;
 	case OPERATION_MIN:
 	case OPERATION_MAX:

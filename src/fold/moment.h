@@ -45,9 +45,9 @@ struct moment_ops {
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
-	/* Adds a number of a scale that does not fit the fast path. NULL where add is. Errors:
+	/* Adds a number that does not fit the fast path, of a scale as exact_parse has it. NULL where add is. Errors:
 	 * STATUS_NO_MEMORY. */
-	enum status (*add_wide)(void *cell, const struct wide *x, int scale);
+	enum status (*add_long)(void *cell, const struct exact *x, int scale);
 
 	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
 	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY, and what the
@@ -109,7 +109,7 @@ void moments_clear(struct moment_cells *m);
  * Errors: STATUS_NO_MEMORY. */
 enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
 			const uint8_t *scale, uint64_t rows);
-enum status moments_add_wide(struct moment_cells *m, unsigned needs, const struct wide *x, int scale);
+enum status moments_add_long(struct moment_cells *m, unsigned needs, const struct exact *x, int scale);
 
 /* Makes cell i, unless it is there, and returns it; NULL: no memory. */
 void *moments_need(struct moment_cells *m, int i);
@@ -127,7 +127,7 @@ enum status moments_combine(struct moment_cells *m, const struct moment_cells *l
 
 struct reciprocals {
 	struct reciprocal_sum sum;
-	struct exact wide; /* what wide numbers add to it */
+	struct exact longer; /* what numbers beyond the fast path add to it */
 };
 
 /* ---- the first and the last value (moment_ends.c) ---- */
@@ -166,7 +166,7 @@ bool ends_has(const struct ends *e, enum end end);
  * without blanks around it. NUL-terminated; NULL if the column has no value. */
 const char *ends_text(const struct ends *e, bool at_end, bool is_text);
 
-/* Sets *out to the first or the last number. Returns false if no value is a number. */
-bool ends_number(const struct ends *e, bool at_end, struct wide *out);
+/* Sets *out to the first or the last number, whose limbs are in the room. Returns false if no value is a number. */
+bool ends_number(const struct ends *e, bool at_end, struct integer *room, struct exact *out);
 
 #endif

@@ -51,7 +51,7 @@ static enum status ends_add(void *cell, const int64_t *significand, const uint8_
 	return STATUS_OK;
 }
 
-static enum status ends_add_wide(void *cell, const struct wide *x, int scale)
+static enum status ends_add_long(void *cell, const struct exact *x, int scale)
 {
 	(void)cell, (void)x, (void)scale;
 	return STATUS_OK;
@@ -113,9 +113,6 @@ static bool ends_is_empty(const void *cell)
 /* offset_bytes: of the part in the input. */
 static void value_text(struct end_value *v, struct json_text *j, uint64_t offset_bytes)
 {
-	struct wide x;
-	int scale;
-
 	if (json_option(j, !v->is_set, "null"))
 		return;
 	json_mark(j, "[");
@@ -130,7 +127,7 @@ static void value_text(struct end_value *v, struct json_text *j, uint64_t offset
 	v->is_set = true;
 	v->place += offset_bytes;
 	if (v->place > OFFSET_BYTES_MAX || memchr(v->text.data, '\0', v->text.nbytes) ||
-	    (v->is_number && wide_parse(v->plain.data, v->plain.nbytes, &x, &scale) != STATUS_OK))
+	    (v->is_number && !exact_is_number(v->plain.data, v->plain.nbytes)))
 		json_fail(j, STATUS_DAMAGED);
 }
 
@@ -150,11 +147,7 @@ static void ends_text_of(void *cell, struct json_text *j, const struct moment_so
 /* Whether v is a number within the range. */
 static bool is_number(const struct value *v)
 {
-	struct wide x;
-	int scale;
-
-	return v->kind == DECIMAL_NUMBER ||
-	       (v->kind == DECIMAL_WIDE && wide_parse(v->text, v->nbytes, &x, &scale) == STATUS_OK);
+	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
 }
 
 /* Whether a value that is no number may be this end of the column. */
@@ -246,12 +239,12 @@ const char *ends_text(const struct ends *e, bool at_end, bool is_text)
 	return from && from->is_set ? from->text.data : NULL;
 }
 
-bool ends_number(const struct ends *e, bool at_end, struct wide *out)
+bool ends_number(const struct ends *e, bool at_end, struct integer *room, struct exact *out)
 {
 	const struct end_value *from = find_number(e, at_end);
 	int scale;
 
-	return from && wide_parse(from->plain.data, from->plain.nbytes, out, &scale) == STATUS_OK;
+	return from && exact_parse(from->plain.data, from->plain.nbytes, room, out, &scale) == STATUS_OK;
 }
 
 const struct moment_ops moment_ends = {
@@ -259,7 +252,7 @@ const struct moment_ops moment_ends = {
 	.cell_nbytes = sizeof(struct ends),
 	.clear = ends_clear,
 	.add = ends_add,
-	.add_wide = ends_add_wide,
+	.add_long = ends_add_long,
 	.combine = ends_combine,
 	.free = ends_free,
 	.is_empty = ends_is_empty,

@@ -29,32 +29,26 @@ static enum status logs_add(void *cell, const int64_t *significand, const uint8_
 	return STATUS_OK;
 }
 
-/* The power of ten that digit `digit` of limb `limb` weighs; digit 0 is the limb's highest. */
-static int weight(int limb, int digit)
-{
-	return (limb - WIDE_POINT) * WIDE_LIMB_DIGITS + WIDE_LIMB_DIGITS - 1 - digit;
-}
+#define NDIGITS 38 /* of a longer number: what is behind them is less than 10^-37 of the number */
 
-/* Adds the logarithm of the first 38 digits: what is behind them is less than 10^-37 of the number. */
-static enum status logs_add_wide(void *cell, const struct wide *x, int scale)
+/* The number may lack digits for want of places. */
+static enum status logs_add_long(void *cell, const struct exact *x, int scale)
 {
-	const uint128 ten18 = 1000000000000000000;
-	uint128 significand = 0;
-	int limb = WIDE_NLIMBS - 1, digit = 0, last = 0;
+	struct integer n;
+	int nzeros, most = EXACT_NPLACES_MAX - x->scale;
 
 	(void)scale;
-	while (limb > 0 && x->limb[limb] == 0)
-		limb--;
-	if (x->limb[limb] <= 0)
+	exact_to_integer(x, x->scale, &n);
+	if (n.negative || integer_is_zero(&n))
 		return STATUS_OK;
-	for (; limb >= 0 && significand < ten18 * ten18 * 10; limb--) {
-		int64_t unit = WIDE_LIMB_BASE / 10;
-		for (digit = 0; unit > 0 && significand < ten18 * ten18 * 10; unit /= 10, digit++) {
-			significand = significand * 10 + (uint128)(x->limb[limb] / unit % 10);
-			last = weight(limb, digit);
-		}
+	nzeros = NDIGITS - integer_ndigits(&n);
+	nzeros = nzeros < most ? nzeros : most;
+	integer_shift(&n, nzeros);
+	for (int left = -nzeros, ndigits; left > 0; left -= ndigits) {
+		ndigits = left < DECIMAL_POWER_MAX ? left : DECIMAL_POWER_MAX;
+		integer_divide_short(&n, decimal_powers[ndigits]);
 	}
-	logarithm_add(cell, significand, last);
+	logarithm_add(cell, integer_low(&n), -(x->scale + nzeros));
 	return STATUS_OK;
 }
 
@@ -119,7 +113,7 @@ const struct moment_ops moment_logs = {
 	.cell_nbytes = sizeof(struct logarithm_sum),
 	.clear = logs_clear,
 	.add = logs_add,
-	.add_wide = logs_add_wide,
+	.add_long = logs_add_long,
 	.combine = logs_combine,
 	.free = logs_free,
 	.is_empty = logs_is_empty,
@@ -133,12 +127,12 @@ static void reciprocals_clear(void *cell)
 	struct reciprocals *r = cell;
 
 	memset(&r->sum, 0, sizeof r->sum);
-	exact_free(&r->wide);
+	exact_free(&r->longer);
 }
 
 static void reciprocals_free(void *cell)
 {
-	exact_free(&((struct reciprocals *)cell)->wide);
+	exact_free(&((struct reciprocals *)cell)->longer);
 }
 
 static enum status reciprocals_add(void *cell, const int64_t *significand, const uint8_t *scale, uint64_t rows)
@@ -152,17 +146,18 @@ static enum status reciprocals_add(void *cell, const int64_t *significand, const
 	return STATUS_OK;
 }
 
-static enum status reciprocals_add_wide(void *cell, const struct wide *x, int scale)
+static enum status reciprocals_add_long(void *cell, const struct exact *x, int scale)
 {
 	struct reciprocals *r = cell;
 	struct integer n, reciprocal;
 	int its_scale;
 
-	wide_to_integer(x, wide_places(scale), &n);
+	(void)scale;
+	exact_to_integer(x, x->scale, &n);
 	if (n.negative || integer_is_zero(&n))
 		return STATUS_OK;
-	reciprocal_of_long(&reciprocal, &its_scale, &n, wide_places(scale));
-	return exact_add_integer(&r->wide, &reciprocal, its_scale);
+	reciprocal_of_long(&reciprocal, &its_scale, &n, x->scale);
+	return exact_add_integer(&r->longer, &reciprocal, its_scale);
 }
 
 static enum status reciprocals_combine(void *cell, void *later_cell)
@@ -171,29 +166,29 @@ static enum status reciprocals_combine(void *cell, void *later_cell)
 	const struct reciprocals *later = later_cell;
 
 	reciprocal_combine(&r->sum, &later->sum);
-	return exact_add(&r->wide, &later->wide);
+	return exact_add(&r->longer, &later->longer);
 }
 
 static bool reciprocals_is_empty(const void *cell)
 {
 	const struct reciprocals *r = cell;
 
-	return reciprocal_is_zero(&r->sum) && exact_is_zero(&r->wide);
+	return reciprocal_is_zero(&r->sum) && exact_is_zero(&r->longer);
 }
 
 static void reciprocals_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
-	struct reciprocals later = {.wide = {.scale = 0}}, *r = j->reads ? &later : cell;
+	struct reciprocals later = {.longer = {.scale = 0}}, *r = j->reads ? &later : cell;
 
 	(void)source;
 	json_mark(j, "[");
 	words_text(json_next(j), r->sum.word, RECIPROCAL_NWORDS);
-	if (json_item(j, !exact_is_zero(&r->wide)))
-		exact_text(j, &r->wide, 2);
+	if (json_item(j, !exact_is_zero(&r->longer)))
+		exact_text(j, &r->longer, 2);
 	json_mark(j, "]");
 	if (json_has_read(j) && reciprocals_combine(cell, &later) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
-	exact_free(&later.wide);
+	exact_free(&later.longer);
 }
 
 const struct moment_ops moment_reciprocals = {
@@ -201,7 +196,7 @@ const struct moment_ops moment_reciprocals = {
 	.cell_nbytes = sizeof(struct reciprocals),
 	.clear = reciprocals_clear,
 	.add = reciprocals_add,
-	.add_wide = reciprocals_add_wide,
+	.add_long = reciprocals_add_long,
 	.combine = reciprocals_combine,
 	.free = reciprocals_free,
 	.is_empty = reciprocals_is_empty,

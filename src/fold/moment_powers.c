@@ -99,15 +99,15 @@ static enum status powers_add(struct exact *to, int power, const int64_t *signif
 	return STATUS_OK;
 }
 
-static enum status powers_add_wide(struct exact *to, int power, const struct wide *x, int scale)
+static enum status powers_add_long(struct exact *to, int power, const struct exact *x)
 {
 	struct integer n, square, product;
 
-	wide_to_integer(x, wide_places(scale), &n);
+	exact_to_integer(x, x->scale, &n);
 	integer_multiply(&square, &n, &n);
 	if (power > 2)
 		integer_multiply(&product, &square, power == 3 ? &n : &square);
-	return exact_add_integer(to, power == 2 ? &square : &product, power * wide_places(scale));
+	return exact_add_integer(to, power == 2 ? &square : &product, power * x->scale);
 }
 
 #define MOMENT_OF_POWERS(name, id, power) \
@@ -115,9 +115,10 @@ static enum status powers_add_wide(struct exact *to, int power, const struct wid
 	{ \
 		return powers_add(cell, power, significand, scale, rows); \
 	} \
-	static enum status name##_add_wide(void *cell, const struct wide *x, int scale) \
+	static enum status name##_add_long(void *cell, const struct exact *x, int scale) \
 	{ \
-		return powers_add_wide(cell, power, x, scale); \
+		(void)scale; \
+		return powers_add_long(cell, power, x); \
 	} \
 	static void name##_text(void *cell, struct json_text *j, const struct moment_source *source) \
 	{ \
@@ -126,7 +127,7 @@ static enum status powers_add_wide(struct exact *to, int power, const struct wid
 	} \
 	const struct moment_ops moment_##name = { \
 		.moment = id, .cell_nbytes = sizeof(struct exact), .clear = powers_free, .add = name##_add, \
-		.add_wide = name##_add_wide, .combine = powers_combine, .free = powers_free, .is_empty = powers_is_empty, \
+		.add_long = name##_add_long, .combine = powers_combine, .free = powers_free, .is_empty = powers_is_empty, \
 		.text = name##_text, \
 	};
 

@@ -244,9 +244,12 @@ static enum status add_wide(struct values *v, const struct wide *x, int scale)
 	return STATUS_OK;
 }
 
-static enum status values_add_wide(void *cell, const struct wide *x, int scale)
+static enum status values_add_long(void *cell, const struct exact *x, int scale)
 {
-	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_wide(cell, x, scale));
+	struct wide wide;
+
+	exact_to_wide(x, &wide);
+	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_wide(cell, &wide, scale));
 }
 
 /* ---- cells ---- */
@@ -560,7 +563,7 @@ const struct moment_ops moment_values = {
 	.cell_nbytes = sizeof(struct values),
 	.clear = values_clear,
 	.add = values_add,
-	.add_wide = values_add_wide,
+	.add_long = values_add_long,
 	.combine = values_combine,
 	.free = values_free,
 	.is_empty = values_is_empty,

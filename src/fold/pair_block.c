@@ -69,16 +69,13 @@ static enum status read_others(const struct pair_fold *m, size_t c, uint64_t row
 
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		struct wide ignored;
 		struct value v;
-		int scale;
 		TRY(read_field(m, c, row, &v));
 		if (v.kind == DECIMAL_NUMBER) {
 			values->value[row] = v.number.significand;
 			values->scale[row] = (uint8_t)v.number.scale;
 			values->present |= rows & -rows;
-		} else if (v.kind == DECIMAL_WIDE &&
-			   wide_parse(v.text, v.nbytes, &ignored, &scale) == STATUS_OK) {
+		} else if (v.kind == DECIMAL_WIDE && exact_is_number(v.text, v.nbytes)) {
 			values->present |= rows & -rows;
 			values->wide |= rows & -rows;
 		}
@@ -193,37 +190,35 @@ static enum status add_products(struct pair_partial *pair, const struct pair_val
 	return add_sum(pair, scale, sum_large(x->value, y->value));
 }
 
-/* ---- wide numbers ---- */
+/* ---- numbers beyond the fast path ---- */
 
-/* Reads the number of column c in a row that has one. */
-static enum status read_wide(const struct pair_fold *m, size_t c, unsigned row, struct wide *x,
-			     int *scale)
+/* Reads the number of column c in a row that has one; its limbs are in the room. */
+static enum status read_number(const struct pair_fold *m, size_t c, unsigned row, struct integer *room, struct exact *x, int *scale)
 {
 	const struct pair_values *values = &m->b->values[c];
 	struct value v;
 
 	if (!(values->wide >> row & 1)) {
 		*scale = values->scale[row];
-		wide_set_decimal(x, values->value[row], *scale);
+		*x = (struct exact){.value = values->value[row], .scale = *scale};
 		return STATUS_OK;
 	}
 	TRY(read_field(m, c, row, &v));
-	return wide_parse(v.text, v.nbytes, x, scale);
+	return exact_parse(v.text, v.nbytes, room, x, scale);
 }
 
-static enum status add_wide_products(const struct pair_fold *m, const struct plan_pair *plan,
-				     struct pair_partial *pair, uint64_t rows)
+static enum status add_long_products(const struct pair_fold *m, const struct plan_pair *plan, struct pair_partial *pair, uint64_t rows)
 {
 	for (; rows; rows &= rows - 1) {
 		struct integer x, y, product;
-		int x_scale, y_scale;
-		struct wide wide;
-		TRY(read_wide(m, plan->x, lowest(rows), &wide, &x_scale));
-		wide_to_integer(&wide, wide_places(x_scale), &x);
-		TRY(read_wide(m, plan->y, lowest(rows), &wide, &y_scale));
-		wide_to_integer(&wide, wide_places(y_scale), &y);
+		struct exact of_x, of_y;
+		int scale;
+		TRY(read_number(m, plan->x, lowest(rows), &x, &of_x, &scale));
+		TRY(read_number(m, plan->y, lowest(rows), &y, &of_y, &scale));
+		exact_to_integer(&of_x, of_x.scale, &x);
+		exact_to_integer(&of_y, of_y.scale, &y);
 		integer_multiply(&product, &x, &y);
-		TRY(exact_add_integer(&pair->products, &product, wide_places(x_scale) + wide_places(y_scale)));
+		TRY(exact_add_integer(&pair->products, &product, of_x.scale + of_y.scale));
 	}
 	return STATUS_OK;
 }
@@ -245,10 +240,11 @@ static enum status add_alone(const struct pair_fold *m, const struct plan_pair *
 	if (rows && !alone)
 		return STATUS_NO_MEMORY;
 	for (; rows; rows &= rows - 1) {
-		struct wide number;
+		struct integer room;
+		struct exact number;
 		int scale;
-		TRY(read_wide(m, c, lowest(rows), &number, &scale));
-		TRY(column_add_wide(alone, plan->needs, &number, scale));
+		TRY(read_number(m, c, lowest(rows), &room, &number, &scale));
+		TRY(column_add_long(alone, plan->needs, &number, scale));
 	}
 	return STATUS_OK;
 }
@@ -264,7 +260,7 @@ static enum status fold_pair(const struct pair_fold *m, size_t i, uint64_t rows,
 
 	TRY(rows == m->b->kept ? add_products(pair, x, y) : add_scales(pair, x, y, both));
 	if (wide)
-		TRY(add_wide_products(m, plan, pair, wide));
+		TRY(add_long_products(m, plan, pair, wide));
 	if (x_alone)
 		TRY(add_alone(m, plan, PAIR_X, pair, x_alone));
 	if (y_alone)

@@ -298,8 +298,6 @@ static enum status put_value(void *json, const struct recent_value *v)
 static bool value_of(const struct plan_window *plan, const char *text, size_t nbytes, struct recent_value *v)
 {
 	struct decimal number;
-	struct wide ignored;
-	int scale;
 
 	*v = (struct recent_value){.kind = RECENT_TEXT, .text = text, .nbytes = nbytes};
 	if (new_column_has(plan->kind, NEW_COPIES))
@@ -308,7 +306,7 @@ static bool value_of(const struct plan_window *plan, const char *text, size_t nb
 		*v = (struct recent_value){.kind = RECENT_NUMBER, .number = number};
 		return true;
 	}
-	return wide_parse(text, nbytes, &ignored, &scale) == STATUS_OK;
+	return exact_is_number(text, nbytes);
 }
 
 static void get_value(struct json_text *j, struct window_fold *w)

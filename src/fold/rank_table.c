@@ -355,17 +355,21 @@ static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_eq
 /* The rank of a number that is not of the fast path, or whose column has longer ones. */
 static uint64_t find_long(const struct rank_table *t, const struct value *number, bool descending)
 {
+	struct integer room;
+	struct exact parsed;
 	uint64_t nbelow;
 	struct wide x;
 	int128 key;
 	int scale;
 
-	if (number->kind == DECIMAL_NUMBER)
+	if (number->kind == DECIMAL_NUMBER) {
 		wide_set_decimal(&x, number->number.significand, number->number.scale);
-	else if (wide_parse(number->text, number->nbytes, &x, &scale) == STATUS_OK)
+	} else {
+		if (exact_parse(number->text, number->nbytes, &room, &parsed, &scale) != STATUS_OK)
+			return 0; /* beyond the range */
+		exact_to_wide(&parsed, &x);
 		wide_settle(&x, scale);
-	else
-		return 0; /* beyond the range */
+	}
 	if (t->keys.kind == KEY_OF_WIDE)
 		nbelow = count_below(t->wide, sizeof x, 0, t->n, &x, descending, compare_wide);
 	else if (!wide_to_int128(&x, t->keys.scale, &key))

@@ -32,29 +32,24 @@ struct recent_block {
 	size_t taken_nbytes;      /* of the memory limit */
 };
 
-int recent_value_wide(const struct recent_value *v, struct wide *x)
+int recent_number(const struct recent_value *v, struct integer *room, struct exact *x)
 {
 	int scale = v->kind == RECENT_NUMBER ? v->number.scale : 0;
 
-	wide_clear(x);
-	if (v->kind == RECENT_NUMBER)
-		wide_add_decimal(x, v->number.significand, scale);
-	else if (v->kind == RECENT_TEXT)
-		wide_parse(v->text, v->nbytes, x, &scale); /* it is a number */
+	*x = (struct exact){.value = v->kind == RECENT_NUMBER ? v->number.significand : 0, .scale = scale};
+	if (v->kind == RECENT_TEXT)
+		exact_parse(v->text, v->nbytes, room, x, &scale); /* it is a number */
 	return scale;
 }
 
 __attribute__((noinline)) int recent_compare_any(const struct recent_value *x, const struct recent_value *y)
 {
-	int128 a = x->number.significand, b = y->number.significand;
-	int more = y->number.scale - x->number.scale;
-	struct wide p, q;
+	struct integer x_room, y_room;
+	struct exact a, b;
 
-	if (x->kind == RECENT_NUMBER && y->kind == RECENT_NUMBER && decimal_rescale(&a, more) && decimal_rescale(&b, -more))
-		return a < b ? -1 : a > b;
-	recent_value_wide(x, &p);
-	recent_value_wide(y, &q);
-	return wide_compare(&p, &q);
+	recent_number(x, &x_room, &a);
+	recent_number(y, &y_room, &b);
+	return exact_compare(&a, &b);
 }
 
 /* ---- blocks ---- */

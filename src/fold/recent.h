@@ -20,7 +20,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
 enum recent_kind {
 	RECENT_NONE,   /* no value */
@@ -35,8 +35,8 @@ struct recent_value {
 	size_t nbytes;
 };
 
-/* Sets *x to a value's number, of no value 0, and returns its scale. */
-int recent_value_wide(const struct recent_value *v, struct wide *x);
+/* Sets *x to a value's number, of no value 0, whose limbs are in the room, and returns its scale, as exact_parse has it. */
+int recent_number(const struct recent_value *v, struct integer *room, struct exact *x);
 
 /* Like recent_compare, for numbers that are not short, or of different scales. */
 int recent_compare_any(const struct recent_value *x, const struct recent_value *y);

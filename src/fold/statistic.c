@@ -60,9 +60,12 @@ static char *statistic_mean(const struct column_moments *m, char *text)
 
 static char *statistic_end(const struct column_moments *m, char *text)
 {
-	struct wide x;
+	struct integer room;
+	struct exact x;
 
-	return m->ends && ends_number(m->ends, m->operation == OPERATION_LAST, &x) ? text + wide_format(&x, m->numbers.scale, text) : text;
+	if (!m->ends || !ends_number(m->ends, m->operation == OPERATION_LAST, &room, &x))
+		return text;
+	return exact_write(&x, m->numbers.scale, text);
 }
 
 /* *out = (x - y) x 10^places */
@@ -98,7 +101,7 @@ static char *statistic_positive_mean(const struct column_moments *m, char *text)
 	else if (m->numbers.count > 0 && sign > 0 && m->operation == OPERATION_GEOMEAN)
 		text += logarithm_format_mean(m->logs, m->numbers.count, ndigits, text);
 	else if (m->reciprocals && sign > 0)
-		text += reciprocal_format_mean(&m->reciprocals->sum, &m->reciprocals->wide, m->numbers.count, ndigits, text);
+		text += reciprocal_format_mean(&m->reciprocals->sum, &m->reciprocals->longer, m->numbers.count, ndigits, text);
 	return text;
 }
 

@@ -127,6 +127,8 @@ static void put_integers(struct json_text *j, const int64_t *x, size_t n, int sc
 
 static void put_wide(struct json_text *j, const unsigned char *const *packed, size_t n)
 {
+	struct integer room;
+	struct exact number;
 	struct wide x;
 
 	for (size_t i = 0; i < n; i++) {
@@ -135,7 +137,9 @@ static void put_wide(struct json_text *j, const unsigned char *const *packed, si
 			json_put(json_next(j), "[");
 		}
 		values_unpack_wide(packed[i], &x);
-		exact_wide(j, &x);
+		wide_to_integer(&x, EXACT_NPLACES_MAX, &room);
+		number = exact_view(&room, EXACT_NPLACES_MAX);
+		exact_put(j, &number);
 		end_item(j, i, n, "]", ",");
 	}
 }
@@ -218,10 +222,11 @@ static void get_integers(struct json_text *j, struct batch *b)
 static void get_wide(struct json_text *j, struct batch *b)
 {
 	do {
-		struct wide x;
-		exact_wide(j, &x);
-		if (j->status == STATUS_OK && b->ops->add_wide(b->cell, &x, 0) != STATUS_OK)
+		struct exact x = {.scale = 0};
+		exact_get(j, &x, 1);
+		if (j->status == STATUS_OK && b->ops->add_long(b->cell, &x, 0) != STATUS_OK)
 			json_fail(j, STATUS_NO_MEMORY);
+		exact_free(&x);
 	} while (json_try(j, ","));
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fold/rows_fold.h"
-#include "number/wide.h"
 #include "query/value.h"
 
 void window_free(struct window_fold *w)
@@ -286,11 +285,7 @@ enum status group_windows_combine(struct group *g, struct group *later, const st
 /* Whether a value is a number within the range. */
 static bool is_number(const struct value *v)
 {
-	struct wide ignored;
-	int scale;
-
-	return v->kind == DECIMAL_NUMBER ||
-	       (v->kind == DECIMAL_WIDE && wide_parse(v->text, v->nbytes, &ignored, &scale) == STATUS_OK);
+	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
 }
 
 enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,

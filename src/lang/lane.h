@@ -43,7 +43,7 @@ HD int lane_is_number(const struct lane_value *v)
 	return v->kind == LANE_NUMBER || v->kind == LANE_LONG;
 }
 
-/* Parses a value's number if it is LANE_UNREAD and sets its kind. Range: wide_parse()'s. */
+/* Parses a value's number if it is LANE_UNREAD and sets its kind. Range: exact_parse()'s. */
 HD void lane_read(struct lane_value *v)
 {
 	struct decimal_syntax s;

@@ -4,9 +4,8 @@
  */
 #include "number/big_decimal.h"
 
-#include <stdlib.h>
-
 #include "number/decimal_text.h"
+#include "number/exact.h"
 #include "number/ratio.h"
 
 void big_decimal_set(struct big_decimal *x, struct decimal d)
@@ -16,25 +15,12 @@ void big_decimal_set(struct big_decimal *x, struct decimal d)
 	integer_set_signed(&x->n, d.significand);
 }
 
-void big_decimal_set_wide(struct big_decimal *to, const struct wide *x, int scale)
-{
-	to->is_rounded = false;
-	to->scale = wide_places(scale);
-	wide_to_integer(x, to->scale, &to->n);
-}
-
-void big_decimal_to_integer(const struct big_decimal *x, int places, struct integer *out)
-{
-	integer_copy(out, &x->n);
-	integer_shift(out, places - x->scale);
-	integer_round(out, x->scale - places, false); /* which drops zeros */
-}
-
 enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decimal *x)
 {
 	struct quotient quotient;
 	struct decimal d;
-	struct wide wide;
+	struct exact number;
+	int scale;
 
 	if (quotient_parse(text, nbytes, &quotient)) {
 		big_decimal_set_quotient(x, &quotient);
@@ -44,8 +30,9 @@ enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decima
 		big_decimal_set(x, d);
 		return STATUS_OK;
 	}
-	TRY(wide_parse(text, nbytes, &wide, &x->scale));
-	big_decimal_set_wide(x, &wide, x->scale);
+	TRY(exact_parse(text, nbytes, &x->n, &number, &scale));
+	x->is_rounded = false;
+	x->scale = scale;
 	return STATUS_OK;
 }
 
@@ -135,17 +122,6 @@ void big_decimal_add(struct big_decimal *a, struct big_decimal *b)
 		return;
 	big_decimal_round(a, places);
 	settle(a);
-}
-
-enum status big_decimal_sum_up(struct big_decimal **sum, struct big_decimal *x)
-{
-	if (!*sum) {
-		*sum = malloc(sizeof **sum);
-		NEED(*sum);
-		big_decimal_set(*sum, (struct decimal){0, 0});
-	}
-	big_decimal_add(*sum, x);
-	return STATUS_OK;
 }
 
 /* How many digits of what is computed of a and b are known. */

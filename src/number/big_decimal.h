@@ -43,26 +43,11 @@ enum status big_decimal_parse(const char *text, size_t nbytes, struct big_decima
 /* x = d */
 void big_decimal_set(struct big_decimal *x, struct decimal d);
 
-/* *to = x, which has that scale; if that is one of rounded numbers (wide.h), with all digits that there may be. */
-void big_decimal_set_wide(struct big_decimal *to, const struct wide *x, int scale);
-
-/* *out = x x 10^places, which is an integer. */
-void big_decimal_to_integer(const struct big_decimal *x, int places, struct integer *out);
-
 /* Whether x is in the range of numbers. */
 bool big_decimal_is_in_range(const struct big_decimal *x);
 
 /* a += b; a's and b's scales up to WIDE_SCALE_MAX. b is changed, but for its value. */
 void big_decimal_add(struct big_decimal *a, struct big_decimal *b);
-
-/* *sum += x, both exact; *sum is made, with malloc, if it is NULL. x may be changed, but for its value. Errors: STATUS_NO_MEMORY. */
-enum status big_decimal_sum_up(struct big_decimal **sum, struct big_decimal *x);
-
-/* Whether a sum is not 0. sum: NULL: it is. */
-static inline bool big_decimal_has(const struct big_decimal *sum)
-{
-	return sum && !integer_is_zero(&sum->n);
-}
 
 /* product = a x b; product is neither. */
 void big_decimal_multiply(struct big_decimal *product, const struct big_decimal *a,

@@ -181,7 +181,7 @@ HD int decimal_rescale(int128 *x, int nzeros)
 #define DECIMAL_TEXT_NBYTES 448
 
 /* Writes significand x 10^-scale in plain decimal with just `scale` digits after the point,
- * 0 <= scale <= 400, as wide_format does. No terminator. Returns the length. */
+ * 0 <= scale <= 400, as exact_write does. No terminator. Returns the length. */
 HD size_t decimal_format(int128 significand, int scale, char *text)
 {
 	uint128 left = significand < 0 ? -(uint128)significand : (uint128)significand;

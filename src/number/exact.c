@@ -11,7 +11,6 @@
 #include "number/quotient.h"
 #include "number/ratio.h"
 
-#define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS) /* after the point, of numbers that were rounded */
 #define NLIMBS_MIN 4
 
 void exact_free(struct exact *x)
@@ -28,6 +27,59 @@ struct exact exact_view(struct integer *n, int scale)
 	if (n->nlimbs > 2 || low > (uint128)DECIMAL_INT128_MAX)
 		return (struct exact){.limb = n->limb, .nlimbs = n->nlimbs, .scale = scale, .is_long = true, .negative = n->negative};
 	return (struct exact){.value = n->negative ? -(int128)low : (int128)low, .scale = scale};
+}
+
+/* Reads a decimal's digits into the room: *scale becomes their places, which may be negative. */
+static enum status read_decimal(const char *text, size_t nbytes, struct integer *room, int *scale)
+{
+	char digits[WIDE_MAGNITUDE_MAX + WIDE_SCALE_MAX];
+	struct decimal_syntax s;
+	int64_t wanted;
+	size_t n = 0;
+
+	text = decimal_trim(text, &nbytes);
+	if (!decimal_tokenize(text, nbytes, &s))
+		return STATUS_NOT_A_NUMBER;
+	wanted = s.nfraction - s.exponent;
+	if (wanted > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - wanted > WIDE_MAGNITUDE_MAX))
+		return STATUS_OUT_OF_RANGE;
+	for (; n < (size_t)s.ndigits; text++)
+		if (decimal_is_digit(*text) && (n > 0 || *text != '0'))
+			digits[n++] = *text;
+	integer_set_digits(room, digits, n);
+	room->negative = s.negative;
+	*scale = n == 0 && wanted < 0 ? 0 : (int)wanted;
+	return STATUS_OK;
+}
+
+enum status exact_parse(const char *text, size_t nbytes, struct integer *room, struct exact *x, int *scale)
+{
+	struct quotient q;
+	int places;
+
+	if (nbytes && *text == QUOTIENT_MARK) {
+		if (!quotient_parse(text, nbytes, &q))
+			return STATUS_NOT_A_NUMBER;
+		integer_set(room, q.magnitude);
+		room->negative = q.negative;
+		places = q.scale;
+		*scale = WIDE_SCALE_ROUNDED - q.scale;
+	} else {
+		TRY(read_decimal(text, nbytes, room, &places));
+		*scale = places < 0 ? 0 : places;
+	}
+	integer_shift(room, -places);
+	*x = exact_view(room, places < 0 ? 0 : places);
+	return STATUS_OK;
+}
+
+bool exact_is_number(const char *text, size_t nbytes)
+{
+	struct integer room;
+	struct exact x;
+	int scale;
+
+	return exact_parse(text, nbytes, &room, &x, &scale) == STATUS_OK;
 }
 
 bool exact_is_zero(const struct exact *x)
@@ -208,8 +260,12 @@ void exact_to_wide(const struct exact *x, struct wide *out)
 {
 	struct integer n;
 
-	exact_to_integer(x, POINT_DIGITS, &n);
-	wide_set_integer(out, &n, POINT_DIGITS);
+	if (!x->is_long) {
+		wide_set_decimal(out, x->value, x->scale);
+		return;
+	}
+	exact_to_integer(x, x->scale, &n);
+	wide_set_integer(out, &n, x->scale);
 }
 
 int exact_compare(const struct exact *x, const struct exact *y)
@@ -240,9 +296,9 @@ static char *write_rounded(const struct exact *x, uint64_t divisor, int places, 
 {
 	struct integer n;
 
-	exact_to_integer(x, POINT_DIGITS, &n);
+	exact_to_integer(x, EXACT_NPLACES_MAX, &n);
 	integer_divide_short(&n, divisor);
-	return to + quotient_format_sum(&n, POINT_DIGITS, false, places, to);
+	return to + quotient_format_sum(&n, EXACT_NPLACES_MAX, false, places, to);
 }
 
 char *exact_write_any(const struct exact *x, int scale, char *to)
@@ -251,7 +307,7 @@ char *exact_write_any(const struct exact *x, int scale, char *to)
 	int128 value;
 
 	if (wide_scale_is_rounded(scale))
-		return write_rounded(x, 1, POINT_DIGITS, to);
+		return write_rounded(x, 1, EXACT_NPLACES_MAX, to);
 	if (exact_to_int128(x, scale, &value)) /* several times as fast */
 		return decimal_write(to, value, scale);
 	exact_to_integer(x, scale, &n);

@@ -18,6 +18,9 @@
 #include "number/integer.h"
 #include "number/wide.h"
 
+/* Longest text of a sum: sign, 441 digits, point, 405 digits, NUL. */
+#define EXACT_TEXT_NBYTES 864
+
 /* Zeroed: 0, owns nothing. */
 struct exact {
 	union {
@@ -54,6 +57,22 @@ static inline enum status exact_add_integer(struct exact *x, const struct intege
 /* The number n x 10^-scale, to be read: its limbs are n's. */
 struct exact exact_view(struct integer *n, int scale);
 
+/* Parses a number, quotes and blanks around it removed, or what quotient_write wrote, to be read: its limbs are in the room. *scale:
+ * the number's, or of one that was rounded (wide.h). Returns STATUS_OK, STATUS_NOT_A_NUMBER, or STATUS_OUT_OF_RANGE. */
+enum status exact_parse(const char *text, size_t nbytes, struct integer *room, struct exact *x, int *scale);
+
+/* Whether exact_parse parses that. */
+bool exact_is_number(const char *text, size_t nbytes);
+
+/* x = -x */
+static inline void exact_negate(struct exact *x)
+{
+	if (x->is_long)
+		x->negative = !x->negative;
+	else
+		x->value = -x->value;
+}
+
 /* x += y */
 enum status exact_add(struct exact *x, const struct exact *y);
 
@@ -89,10 +108,11 @@ enum status exact_copy(struct exact *x, const struct exact *y);
 int exact_compare(const struct exact *x, const struct exact *y);
 
 /* Returns m with 10^(m - 1) <= |x| < 10^m; of 0 the smallest that can be. */
-#define EXACT_MAGNITUDE_OF_0 (-WIDE_POINT * WIDE_LIMB_DIGITS)
+#define EXACT_NPLACES_MAX 405 /* no number has so many digits after the point */
+#define EXACT_MAGNITUDE_OF_0 (-EXACT_NPLACES_MAX)
 int exact_magnitude(const struct exact *x);
 
-/* Writes x in plain decimal, in at most WIDE_TEXT_NBYTES. scale: at least x's, or that of a rounded number (wide.h). No
+/* Writes x in plain decimal, in at most EXACT_TEXT_NBYTES. scale: at least x's, or that of a rounded number (wide.h). No
  * terminator. Returns the text's end. */
 char *exact_write_any(const struct exact *x, int scale, char *to);
 

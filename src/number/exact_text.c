@@ -8,8 +8,7 @@
 
 #include "number/decimal_text.h"
 
-#define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS) /* after the point, of any number */
-#define TOTAL_DIGITS (WIDE_NLIMBS * WIDE_LIMB_DIGITS)
+#define WHOLE_NDIGITS 441 /* before the point, of a sum of 2^64 numbers and more */
 #define INTEGER_NZEROS 18 /* fewer zeros are written out */
 #define SHORT_NDIGITS 19 /* of any number below 2^63 */
 
@@ -124,7 +123,7 @@ void exact_get(struct json_text *j, struct exact *x, int power)
 	if (json_try(j, "e"))
 		exponent = get_exponent(j);
 	json_mark(j, "\"");
-	if (-exponent > power * POINT_DIGITS || integer_ndigits(&n) + exponent > power * TOTAL_DIGITS - power * POINT_DIGITS)
+	if (-exponent > power * EXACT_NPLACES_MAX || integer_ndigits(&n) + exponent > power * WHOLE_NDIGITS)
 		json_fail(j, STATUS_DAMAGED);
 	if (j->status != STATUS_OK)
 		return;
@@ -162,22 +161,6 @@ void exact_int64(struct json_text *j, int64_t *x)
 	*x = (int64_t)number;
 	if (*x != number)
 		json_fail(j, STATUS_DAMAGED);
-}
-
-void exact_wide(struct json_text *j, struct wide *x)
-{
-	struct exact number = {.scale = 0};
-	struct integer n;
-
-	if (j->reads) {
-		exact_get(j, &number, 1);
-		exact_to_wide(&number, x);
-		exact_free(&number);
-	} else {
-		wide_to_integer(x, POINT_DIGITS, &n);
-		number = exact_view(&n, POINT_DIGITS);
-		exact_put(j, &number);
-	}
 }
 
 void exact_scale(struct json_text *j, int *scale, int nscales)

@@ -14,7 +14,6 @@
 
 #include "base/json_text.h"
 #include "number/exact.h"
-#include "number/wide.h"
 
 void exact_put(struct json_text *j, const struct exact *x);
 
@@ -32,8 +31,6 @@ void exact_int128(struct json_text *j, int128 *x);
 /* A significand without the quotes: as a member of a list of integers in a string. */
 void exact_put_int64(struct json_text *j, int64_t x);
 int64_t exact_get_int64(struct json_text *j);
-
-void exact_wide(struct json_text *j, struct wide *x);
 
 /* A scale below nscales. */
 void exact_scale(struct json_text *j, int *scale, int nscales);

@@ -31,7 +31,7 @@ static inline bool notation_is_plain(const struct number_notation *n)
  * [+-]digits[.digits][e[+-]digits]; 12% becomes 12e-2.
  * to: nbytes + NOTATION_ROOM bytes, which do not overlap the text; NULL: the value is only checked.
  * Returns the plain text's length, or 0 where the value is no number. Whether the number is in
- * range is for wide_parse to say. */
+ * range is for exact_parse to say. */
 size_t notation_to_plain(const struct number_notation *n, const char *text, size_t nbytes, char *to);
 
 /* Returns the currency that the value text[0 .. nbytes), blanks around it allowed, is written with: its sign or its

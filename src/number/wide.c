@@ -59,8 +59,7 @@ static void add_piece(struct wide *x, int64_t piece, int digit)
 	x->limb[digit / WIDE_LIMB_DIGITS] += piece * power_of_ten[digit % WIDE_LIMB_DIGITS];
 }
 
-/* x = significand x 10^-scale */
-static void set_decimal(struct wide *x, int128 significand, int scale)
+void wide_set_decimal(struct wide *x, int128 significand, int scale)
 {
 	int digit = POINT_DIGITS - scale, limb = digit / WIDE_LIMB_DIGITS;
 	int32_t unit;
@@ -69,19 +68,17 @@ static void set_decimal(struct wide *x, int128 significand, int scale)
 	if (significand == 0)
 		return;
 	unit = power_of_ten[digit % WIDE_LIMB_DIGITS]; /* 1 in the lowest limb */
-	for (; significand; unit = 1) {
+	for (; significand != (int64_t)significand; unit = 1) { /* a long division */
 		int32_t base = WIDE_LIMB_BASE / unit;
-		x->limb[limb++] = (int64_t)(significand % base) * unit;
-		significand /= base;
+		int128 quotient = significand / base;
+		x->limb[limb++] = (int64_t)(significand - quotient * base) * unit;
+		significand = quotient;
 	}
-}
-
-void wide_add_decimal(struct wide *x, int128 significand, int scale)
-{
-	struct wide y;
-
-	set_decimal(&y, significand, scale);
-	wide_add(x, &y);
+	for (int64_t rest = (int64_t)significand; rest; unit = 1) {
+		int32_t base = WIDE_LIMB_BASE / unit;
+		x->limb[limb++] = rest % base * unit;
+		rest /= base;
+	}
 }
 
 /* x += y, where both have the same sign: usually few limbs. Returns false, and changes nothing, where they have not. */
@@ -156,19 +153,6 @@ int wide_compare(const struct wide *x, const struct wide *y)
 	return 0;
 }
 
-int wide_magnitude(const struct wide *x)
-{
-	int top = WIDE_NLIMBS - 1, magnitude;
-	int64_t limb;
-
-	while (top > 0 && x->limb[top] == 0)
-		top--;
-	magnitude = (top - WIDE_POINT) * WIDE_LIMB_DIGITS;
-	for (limb = x->limb[top]; limb != 0; limb /= 10)
-		magnitude++;
-	return magnitude;
-}
-
 /* Adds the digits of text, whose last one weighs 10^(digit - POINT_DIGITS), to x. Bytes
  * that are no digits (the point) are passed over. */
 static void add_digits(struct wide *x, const char *text, const char *end, int digit, int sign)
@@ -188,65 +172,6 @@ void wide_set_integer(struct wide *x, const struct integer *n, int scale)
 
 	wide_clear(x);
 	add_digits(x, digits, digits + ndigits, POINT_DIGITS - scale, n->negative ? -1 : 1);
-}
-
-static enum status parse_quotient(const char *text, size_t nbytes, struct wide *x, int *scale)
-{
-	struct quotient q;
-
-	if (!quotient_parse(text, nbytes, &q))
-		return STATUS_NOT_A_NUMBER;
-	set_decimal(x, q.negative ? -(int128)q.magnitude : (int128)q.magnitude, q.scale);
-	*scale = WIDE_SCALE_ROUNDED - q.scale;
-	return STATUS_OK;
-}
-
-enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *scale)
-{
-	struct decimal_syntax s;
-	const char *begin, *end;
-	int64_t wanted;
-
-	if (nbytes && *text == QUOTIENT_MARK)
-		return parse_quotient(text, nbytes, x, scale);
-	text = decimal_trim(text, &nbytes);
-	if (!decimal_tokenize(text, nbytes, &s))
-		return STATUS_NOT_A_NUMBER;
-	wanted = s.nfraction - s.exponent;
-	if (wanted > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - wanted > WIDE_MAGNITUDE_MAX))
-		return STATUS_OUT_OF_RANGE;
-	wide_clear(x);
-	*scale = wanted < 0 ? 0 : (int)wanted;
-	if (s.ndigits == 0)
-		return STATUS_OK;
-	begin = end = text + (*text == '-' || *text == '+');
-	while (end < text + nbytes && (decimal_is_digit(*end) || *end == '.'))
-		end++;
-	while (*begin == '0' || *begin == '.')
-		begin++;
-	add_digits(x, begin, end, (int)(POINT_DIGITS - wanted), s.negative ? -1 : 1); /* each in its place */
-	return STATUS_OK;
-}
-
-/* ---- text ---- */
-
-size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES])
-{
-	struct integer n;
-	int128 value;
-	size_t nbytes;
-
-	if (wide_scale_is_rounded(scale)) {
-		wide_to_integer(x, POINT_DIGITS, &n);
-		return quotient_format_sum(&n, POINT_DIGITS, false, POINT_DIGITS, text);
-	}
-	if (wide_to_int128(x, scale, &value)) { /* several times as fast */
-		nbytes = decimal_format(value, scale, text);
-		text[nbytes] = '\0';
-		return nbytes;
-	}
-	wide_to_integer(x, scale, &n);
-	return integer_format(&n, scale, scale, text);
 }
 
 void wide_settle(struct wide *x, int scale)

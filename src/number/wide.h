@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide.h - the decimal superaccumulator: numbers that decimal.h cannot hold, the
- * meeting point of its bins, and the text of every result.
+ * wide.h - the decimal superaccumulator: the values of a column beyond the fast path, where they are kept one by one, sorted
+ * and ranked; and the scales of numbers that were rounded. Sums and results are struct exact (exact.h).
  *
  * A fixed-point number of 94 limbs, base 10^9, over 10^-405 ... 10^441: any value a
  * field may have (|x| < 10^400, scale <= 400) is represented exactly, and so is any
@@ -45,25 +45,11 @@ struct wide {
 	int64_t limb[WIDE_NLIMBS];
 };
 
-/* Longest text of a wide number: sign, 441 digits, point, 405 digits, NUL. */
-#define WIDE_TEXT_NBYTES 864
-
 /* x = 0 */
 void wide_clear(struct wide *x);
 
-/* Parses a number, quotes and blanks around it removed, or what quotient_write wrote, into *x and *scale.
- * Returns STATUS_OK, STATUS_NOT_A_NUMBER, or STATUS_OUT_OF_RANGE. */
-enum status wide_parse(const char *text, size_t nbytes, struct wide *x, int *scale);
-
-/* x += significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX; any scale of 0. */
-void wide_add_decimal(struct wide *x, int128 significand, int scale);
-
-/* x = that. */
-static inline void wide_set_decimal(struct wide *x, int128 significand, int scale)
-{
-	wide_clear(x);
-	wide_add_decimal(x, significand, scale);
-}
+/* x = significand x 10^-scale; scale 0 .. WIDE_SCALE_MAX; any scale of 0. */
+void wide_set_decimal(struct wide *x, int128 significand, int scale);
 
 /* x = -x */
 static inline void wide_negate(struct wide *x)
@@ -96,14 +82,6 @@ void wide_set_integer(struct wide *x, const struct integer *n, int scale);
 
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int wide_compare(const struct wide *x, const struct wide *y);
-
-/* Returns m with 10^(m - 1) <= |x| < 10^m; of 0 the smallest that can be. */
-int wide_magnitude(const struct wide *x);
-
-/* Writes x with exactly `scale` digits after the point (none: no point), in plain
- * decimal, -0 as 0, NUL-terminated. x has no digit beyond scale. With the scale of a rounded number: with
- * RATIO_NDIGITS significant digits at most, as ratio_format does. Returns the text's length. */
-size_t wide_format(const struct wide *x, int scale, char text[WIDE_TEXT_NBYTES]);
 
 /* How many digits after the point are right of a sum of count numbers; scale: the largest of theirs, one of which
  * was rounded. Each may be wrong by half of a doubtful digit's reach, and their errors add up. May be negative. */

@@ -10,7 +10,7 @@
 
 #include "number/decimal.h"
 #include "fuzz.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
 #define MAX_NBYTES 2000
 #define RANGE 400 /* |x| < 10^RANGE, scale <= RANGE */
@@ -136,10 +136,11 @@ static void check_fast(const struct slow *s, const char *text, size_t nbytes, co
 
 static void check_wide(const struct slow *s, const char *text, size_t nbytes, const char *want)
 {
-	char got[WIDE_TEXT_NBYTES];
-	struct wide x;
+	char got[EXACT_TEXT_NBYTES];
+	struct integer room;
+	struct exact x;
 	int scale;
-	enum status status = wide_parse(text, nbytes, &x, &scale);
+	enum status status = exact_parse(text, nbytes, &room, &x, &scale);
 
 	if (!s->number)
 		FUZZ_CHECK(status == STATUS_NOT_A_NUMBER);
@@ -148,7 +149,7 @@ static void check_wide(const struct slow *s, const char *text, size_t nbytes, co
 	if (status != STATUS_OK)
 		return;
 	FUZZ_CHECK(scale == slow_scale(s));
-	wide_format(&x, scale, got);
+	*exact_write(&x, scale, got) = '\0';
 	FUZZ_CHECK(!strcmp(got, want));
 }
 

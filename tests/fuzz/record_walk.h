@@ -65,7 +65,7 @@ static void add_to_running(struct reference *r, size_t i)
 
 static void print_field(struct reference *r, size_t i)
 {
-	char text[WIDE_TEXT_NBYTES];
+	char text[EXACT_TEXT_NBYTES];
 	size_t nbytes;
 
 	if (i > 0 || !r->plan->only)

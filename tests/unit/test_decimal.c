@@ -189,7 +189,7 @@ static void test_numbers(void)
 static void is_numbers(const struct numbers *n, enum numbers_form form, const char *sum, const char *min, const char *max)
 {
 	struct number_sums all;
-	char text[3][WIDE_TEXT_NBYTES];
+	char text[3][EXACT_TEXT_NBYTES];
 
 	numbers_get(n, &all);
 	*exact_write(&all.sum, all.scale, text[0]) = *exact_write(&all.min, all.scale, text[1]) = '\0';

@@ -168,8 +168,7 @@ static enum status select_some(struct column *c, const struct exact *min, const 
 	*right = true;
 	for (size_t i = 0; i < NWANTED && status == STATUS_OK; i++) {
 		struct wide x;
-		wide_clear(&x);
-		wide_add_decimal(&x, c->sorted[wanted[i].rank], c->scale);
+			wide_set_decimal(&x, c->sorted[wanted[i].rank], c->scale);
 		*right = *right && wide_compare(&x, &wanted[i].value) == 0;
 	}
 	return status;
@@ -212,12 +211,11 @@ static void test_beyond(void)
 	struct wide x;
 
 	fill(&c, 3, 40);
-	wide_clear(&x);
-	wide_add_decimal(&x, most, 3);
-	if (moment_table[CELL_VALUES]->add_wide(&c.cells[0], &x, 0) != STATUS_OK)
-		bail("no memory");
+	wide_set_decimal(&x, most, 3);
 	bounds(&c, &min, &max);
 	max = (struct exact){.value = most, .scale = 3};
+	if (moment_table[CELL_VALUES]->add_long(&c.cells[0], &max, 0) != STATUS_OK)
+		bail("no memory");
 	last.rank = c.n;
 	is_int(STATUS_OK, values_select(&c.cells[0], &(struct values_extent){c.n + 1, 3, &min, &max, NULL}, 2, &last, 1),
 	       "beyond 64 bits");

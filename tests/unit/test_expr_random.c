@@ -4,7 +4,7 @@
  * nothing with the compiler: wide.h for numbers, Kleene's tables for conditions.
  */
 #include "expr_case.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
 static uint64_t random_state = 20260101;
 
@@ -72,12 +72,13 @@ static void test_numbers(void)
 
 	for (int i = 0; i < 60000; i++) {
 		char a[400], b[400], text[500], record[900];
-		struct wide x, y;
+		struct integer x_room, y_room;
+		struct exact x, y;
 		int scale, order;
 		size_t a_nbytes = random_number(a), b_nbytes = random_number(b);
-		if (wide_parse(a, a_nbytes, &x, &scale) || wide_parse(b, b_nbytes, &y, &scale))
+		if (exact_parse(a, a_nbytes, &x_room, &x, &scale) || exact_parse(b, b_nbytes, &y_room, &y, &scale))
 			bail("%s or %s is no number", a, b);
-		order = wide_compare(&x, &y);
+		order = exact_compare(&x, &y);
 		nequal += order == 0;
 		for (int s = -1; s <= 1; s++) {
 			snprintf(text, sizeof text, "a %s %s", signs[s + 1], b);
@@ -89,7 +90,7 @@ static void test_numbers(void)
 		if (nwrong == 1)
 			diag("%s against %s", a, b);
 	}
-	ok(nwrong == 0, "random numbers compare as wide.h has it");
+	ok(nwrong == 0, "random numbers compare as exact.h has it");
 	ok(nequal > 500, "and many are equal (%lu)", nequal);
 }
 

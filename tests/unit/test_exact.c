@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_wide.c - the superaccumulator: parsing, adding, comparing, printing, means; and the number
- * that grows into one.
+ * test_exact.c - numbers beyond the fast path: parsing, adding, comparing, printing, means; and the number that grows.
  */
 #include "tap.h"
 #include "number/exact.h"
 #include "number/ratio.h"
 #include "number/wide.h"
 
-static struct wide parsed(const char *text, int *scale)
+/* A number as it is read. */
+static struct exact number_of(const char *text, struct integer *room)
 {
-	struct wide x;
+	struct exact x;
+	int scale;
 
-	if (wide_parse(text, strlen(text), &x, scale) != STATUS_OK)
+	if (exact_parse(text, strlen(text), room, &x, &scale) != STATUS_OK)
 		bail("'%s' does not parse", text);
 	return x;
 }
@@ -40,14 +41,13 @@ static const struct {
 
 static void test_round_trips(void)
 {
-	char text[WIDE_TEXT_NBYTES];
-	int scale;
+	char text[EXACT_TEXT_NBYTES];
+	struct integer room;
 
 	for (size_t i = 0; i < sizeof round_trips / sizeof *round_trips; i++) {
-		struct wide x = parsed(round_trips[i].text, &scale);
-		size_t length = wide_format(&x, scale, text);
+		struct exact x = number_of(round_trips[i].text, &room);
+		*exact_write(&x, x.scale, text) = '\0';
 		is_string(round_trips[i].printed, text, "'%s' prints", round_trips[i].text);
-		is_uint(strlen(text), length, "and its length is returned");
 	}
 }
 
@@ -72,23 +72,31 @@ static void test_range(void)
 		{"", STATUS_NOT_A_NUMBER},
 		{"1e", STATUS_NOT_A_NUMBER},
 	};
-	struct wide x;
+	struct integer room;
+	struct exact x;
 	int scale;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		is_int(cases[i].status, wide_parse(cases[i].text, strlen(cases[i].text), &x, &scale),
+		is_int(cases[i].status, exact_parse(cases[i].text, strlen(cases[i].text), &room, &x, &scale),
 		       "range of '%s'", cases[i].text);
 }
 
 static void is_sum(const char *a, const char *b, const char *wanted)
 {
-	char text[WIDE_TEXT_NBYTES];
-	int scale_a, scale_b;
-	struct wide x = parsed(a, &scale_a), y = parsed(b, &scale_b);
+	char text[EXACT_TEXT_NBYTES];
+	struct integer room;
+	struct exact x = number_of(a, &room), sum = {0};
 
-	wide_add(&x, &y);
-	wide_format(&x, scale_a > scale_b ? scale_a : scale_b, text);
+	exact_add(&sum, &x);
+	x = number_of(b, &room);
+	exact_add(&sum, &x);
+	*exact_write(&sum, sum.scale, text) = '\0';
 	is_string(wanted, text, "%s + %s", a, b);
+	exact_negate(&x);
+	exact_add(&sum, &x);
+	x = number_of(a, &room);
+	is_int(0, exact_compare(&sum, &x), "less the other");
+	exact_free(&sum);
 }
 
 static void test_sums(void)
@@ -107,34 +115,37 @@ static void test_sums(void)
 static void test_decimals(void)
 {
 	const int128 most = (int128)(~(uint128)0 >> 1);
-	char text[WIDE_TEXT_NBYTES];
-	struct wide x;
+	char text[EXACT_TEXT_NBYTES];
+	struct exact x = {0};
 
-	wide_clear(&x);
-	wide_add_decimal(&x, most, 0);
-	wide_format(&x, 0, text);
+	exact_add_scaled(&x, most, 0);
+	*exact_write(&x, 0, text) = '\0';
 	is_string("170141183460469231731687303715884105727", text, "the largest int128");
-	wide_clear(&x);
-	wide_add_decimal(&x, -most - 1, 31);
-	wide_format(&x, 31, text);
+	exact_free(&x);
+	exact_add_scaled(&x, -most - 1, 31);
+	*exact_write(&x, 31, text) = '\0';
 	is_string("-17014118.3460469231731687303715884105728", text, "the least, at scale 31");
-	wide_add_decimal(&x, most, 31);
-	wide_format(&x, 31, text);
+	exact_add_scaled(&x, most, 31);
+	*exact_write(&x, 31, text) = '\0';
 	is_string("-0.0000000000000000000000000000001", text, "and the two together");
+	exact_free(&x);
 }
 
 static void test_compare(void)
 {
 	static const char *const ascending[] = {"-1e300", "-10.5", "-10.4", "-1e-300", "0",
 						"1e-300", "0.9",   "1",     "1e9",     "1e300"};
-	int n = sizeof ascending / sizeof *ascending, ignored;
+	int n = sizeof ascending / sizeof *ascending;
 
 	for (int i = 0; i < n; i++) {
 		for (int j = 0; j < n; j++) {
-			struct wide x = parsed(ascending[i], &ignored);
-			struct wide y = parsed(ascending[j], &ignored);
-			is_int((i > j) - (i < j), wide_compare(&x, &y), "%s against %s",
-			       ascending[i], ascending[j]);
+			struct integer x_room, y_room;
+			struct exact x = number_of(ascending[i], &x_room), y = number_of(ascending[j], &y_room);
+			struct wide p, q;
+			exact_to_wide(&x, &p);
+			exact_to_wide(&y, &q);
+			is_int((i > j) - (i < j), exact_compare(&x, &y), "%s against %s", ascending[i], ascending[j]);
+			is_int((i > j) - (i < j), wide_compare(&p, &q), "as wide numbers");
 		}
 	}
 }
@@ -145,23 +156,13 @@ static void test_magnitudes(void)
 		const char *text;
 		int magnitude;
 	} cases[] = {{"1", 1}, {"-1", 1}, {"9.99", 1}, {"10", 2}, {"0.1", 0}, {"0.0999", -1}, {"1e-9", -8}, {"-999999999", 9},
-		     {"1e9", 10}, {"1e300", 301}, {"1e-400", -399}, {"0", -WIDE_POINT * WIDE_LIMB_DIGITS}};
-	int ignored;
+		     {"1e9", 10}, {"1e300", 301}, {"1e-400", -399}, {"0", EXACT_MAGNITUDE_OF_0}};
+	struct integer room;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct wide x = parsed(cases[i].text, &ignored);
-		is_int(cases[i].magnitude, wide_magnitude(&x), "magnitude of %s", cases[i].text);
+		struct exact x = number_of(cases[i].text, &room);
+		is_int(cases[i].magnitude, exact_magnitude(&x), "magnitude of %s", cases[i].text);
 	}
-}
-
-/* A number as it is read. */
-static struct exact number_of(const char *text, struct integer *n)
-{
-	int scale;
-	struct wide x = parsed(text, &scale);
-
-	wide_to_integer(&x, scale, n);
-	return exact_view(n, scale);
 }
 
 static void is_mean(const char *sum, uint64_t count, const char *wanted)
@@ -203,7 +204,7 @@ static void test_means(void)
 
 static void exact_is(const char *want, bool is_long, const struct exact *x, const char *what)
 {
-	char text[WIDE_TEXT_NBYTES + 1];
+	char text[EXACT_TEXT_NBYTES + 1];
 
 	*exact_write(x, x->scale, text) = '\0';
 	is_string(want, text, "%s", what);
