@@ -383,12 +383,13 @@ static enum status cut_border(const struct source *s, const struct input_range *
 	return fault->status;
 }
 
-enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, const struct csv_dialect *dialect, struct input_range *out,
-			    struct fault *fault)
+enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, bool is_quoted, const struct csv_dialect *dialect,
+			    struct input_range *out, struct fault *fault)
 {
 	struct source *s = &in->sources[0];
 	uint64_t first = s->nskipped;
 
+	in->begins_quoted = is_quoted;
 	if (!s->packed && s->at_end && s->begin == s->end) { /* it has no records */
 		*out = (struct input_range){.begin = first, .end = first, .size = first};
 		return STATUS_OK;
@@ -404,11 +405,6 @@ enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, const stru
 	in->has_slice = true;
 	in->slice = (struct input_slice){.begin = k == 1 ? 0 : out->begin, .end = out->end == out->size ? UINT64_MAX : out->end};
 	return STATUS_OK;
-}
-
-void input_begin_quoted(struct input *in)
-{
-	in->begins_quoted = true;
 }
 
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault)

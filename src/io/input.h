@@ -157,11 +157,10 @@ struct input_range {
 /* Has only the k-th of n ranges of the first file's records be read, 1 <= k <= n; all have about the same
  * length. A border lies behind the first LF from a place on that n and the file's size give, so each run finds
  * the same, but not behind one that follows the dialect's escape byte. A BGZF file is cut by its blocks, whose headers are all
- * read. After the header has been skipped.
- * Errors: STATUS_NOT_PLAIN, STATUS_READ. input_begin_quoted: the range begins inside quotes. */
-enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, const struct csv_dialect *dialect, struct input_range *out,
-			    struct fault *fault);
-void input_begin_quoted(struct input *in);
+ * read. After the header has been skipped. is_quoted: the range begins inside quotes.
+ * Errors: STATUS_NOT_PLAIN, STATUS_READ. */
+enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, bool is_quoted, const struct csv_dialect *dialect,
+			    struct input_range *out, struct fault *fault);
 
 /* A slice of the input: from an offset of one file up to one of the same file or a later one. 0: the whole beginning
  * of the file, UINT64_MAX: up to its end. Other offsets stand behind an LF: in a plain file, in bytes from the beginning; in

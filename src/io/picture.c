@@ -77,16 +77,14 @@ static struct terminal terminal_look(void)
 #define AXIS_TICK_NBYTES 512
 #define TICK_NDIGITS_MAX 15 /* longer ones have an exponent */
 #define TICK_NPLACES_MAX 12
+#define BAR_NINTERVALS 8
+#define LINE_NINTERVALS 6
 
-/* From low to high, in units of 10^(top - PLAIN_NDIGITS + 1). */
+/* From low to high, in units of 10^(top - PLAIN_NDIGITS + 1). Ticks are at multiples of digit x 10^power, which are first,
+ * first + 1, ... last times it. */
 struct axis {
 	int top;
 	int128 low, high;
-	int nplaces; /* a tick has no more digits after the point */
-};
-
-/* Ticks at multiples of digit x 10^power, which are first, first + 1, ... last times it. */
-struct axis_ticks {
 	int digit, power;
 	int128 step; /* in the axis' units */
 	int128 first, last;
@@ -97,16 +95,48 @@ static int greater(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Sets the axis from one number to another that is not less. nplaces: the most digits after the point of what
- * is drawn on it. */
-static void axis_set(struct axis *a, const char *low, const char *high, int nplaces)
+static int128 power_of_ten(int n)
 {
+	int128 power = 1;
+
+	while (n-- > 0)
+		power *= 10;
+	return power;
+}
+
+/* x / y rounded down, y > 0. */
+static int128 floor_divide(int128 x, int128 y)
+{
+	return x / y - (x % y < 0);
+}
+
+/* Sets the axis from one number to another that is not less, with the closest ticks, 1, 2 or 5 times a power of ten apart, that
+ * make at most nmax intervals. nplaces: the most digits after the point of what is drawn on it: a tick has no more. */
+static void axis_set(struct axis *a, const char *low, const char *high, int nplaces, int nmax)
+{
+	int unit;
+	int128 power;
+
 	a->top = greater(plain_top(low), plain_top(high));
 	if (a->top == PLAIN_NO_TOP)
 		a->top = 0;
 	a->low = plain_window(low, a->top);
 	a->high = plain_window(high, a->top);
-	a->nplaces = nplaces;
+	unit = a->top - PLAIN_NDIGITS + 1;
+	a->digit = 1;
+	a->power = greater(-nplaces, unit);
+	power = power_of_ten(a->power - unit);
+	while (a->digit * power * nmax < a->high - a->low) {
+		a->digit = a->digit == 1 ? 2 : a->digit == 2 ? 5 : 10;
+		if (a->digit < 10)
+			continue;
+		a->digit = 1;
+		a->power++;
+		power *= 10;
+	}
+	a->step = a->digit * power;
+	a->first = -floor_divide(-a->low, a->step);
+	a->last = floor_divide(a->high, a->step);
 }
 
 /* x nunits / range, x and range not negative, rounded half up. A window is below 10^30, so the product is
@@ -132,43 +162,6 @@ static int64_t axis_length(const struct axis *a, const char *number, int64_t nun
 	return a->low == a->high ? 0 : scale(x < 0 ? -x : x, a->high - a->low, nunits);
 }
 
-static int128 power_of_ten(int n)
-{
-	int128 power = 1;
-
-	while (n-- > 0)
-		power *= 10;
-	return power;
-}
-
-/* x / y rounded down, y > 0. */
-static int128 floor_divide(int128 x, int128 y)
-{
-	return x / y - (x % y < 0);
-}
-
-/* Sets the closest ticks, 1, 2 or 5 times a power of ten apart, that make at most nmax intervals. */
-static void axis_ticks_set(struct axis_ticks *t, const struct axis *a, int nmax)
-{
-	int unit = a->top - PLAIN_NDIGITS + 1;
-	int128 power;
-
-	t->digit = 1;
-	t->power = greater(-a->nplaces, unit);
-	power = power_of_ten(t->power - unit);
-	while (t->digit * power * nmax < a->high - a->low) {
-		t->digit = t->digit == 1 ? 2 : t->digit == 2 ? 5 : 10;
-		if (t->digit < 10)
-			continue;
-		t->digit = 1;
-		t->power++;
-		power *= 10;
-	}
-	t->step = t->digit * power;
-	t->first = -floor_divide(-a->low, t->step);
-	t->last = floor_divide(a->high, t->step);
-}
-
 /* Writes a multiple of a power of ten: in plain decimal, or as 5e20 beyond 15 digits. */
 static void write_tick(int128 multiple, int power, char text[AXIS_TICK_NBYTES])
 {
@@ -185,13 +178,12 @@ static void write_tick(int128 multiple, int power, char text[AXIS_TICK_NBYTES])
 }
 
 /* Writes the i-th multiple. Returns its place. */
-static int64_t axis_tick(const struct axis_ticks *t, const struct axis *a, int128 i, int64_t nunits,
-		  char text[AXIS_TICK_NBYTES])
+static int64_t axis_tick(const struct axis *a, int128 i, int64_t nunits, char text[AXIS_TICK_NBYTES])
 {
-	write_tick(i * t->digit, t->power, text);
+	write_tick(i * a->digit, a->power, text);
 	if (a->low == a->high)
 		return nunits / 2;
-	return scale(i * t->step - a->low, a->high - a->low, nunits);
+	return scale(i * a->step - a->low, a->high - a->low, nunits);
 }
 
 /* ---- SVG: text, lines, the page ---- */
@@ -392,7 +384,7 @@ static void bars_measure(struct bars *b, const struct table *t, size_t column, s
 		high = plain_compare(number, high) > 0 ? number : high;
 		nplaces = plain_nplaces(number) > nplaces ? plain_nplaces(number) : nplaces;
 	}
-	axis_set(&b->axis, low, high, nplaces);
+	axis_set(&b->axis, low, high, nplaces, BAR_NINTERVALS);
 	b->has_negative = b->axis.low < 0;
 }
 
@@ -604,7 +596,6 @@ static enum status table_plot(const struct table *t, const struct terminal *term
 #define PANEL_BELOW (46 * PX) /* of a panel, for the axis */
 #define NAMES_GAP (24 * PX) /* between the labels' names and the first tick, whose text is in the way */
 #define LABEL_WIDTH_MAX 44 /* columns: longer labels are cut */
-#define BAR_NINTERVALS 8
 
 struct bar_chart {
 	const struct table *t;
@@ -652,11 +643,9 @@ static void free_labels(struct bar_chart *c)
 static void draw_axis(const struct bar_chart *c, const struct bars *b, int64_t top, int64_t bottom)
 {
 	char text[AXIS_TICK_NBYTES];
-	struct axis_ticks ticks;
 
-	axis_ticks_set(&ticks, &b->axis, BAR_NINTERVALS);
-	for (int128 i = ticks.first; i <= ticks.last; i++) {
-		int64_t x = c->page.left + axis_tick(&ticks, &b->axis, i, c->page.room, text);
+	for (int128 i = b->axis.first; i <= b->axis.last; i++) {
+		int64_t x = c->page.left + axis_tick(&b->axis, i, c->page.room, text);
 		if (b->axis.low == b->axis.high)
 			x = c->page.left;
 		svg_line(c->out, x, top, x, bottom, i ? "g" : "z");
@@ -926,7 +915,8 @@ static enum status curve_plot(const struct curve *curve, const char *name, const
 	put_heading(&p, name);
 	if (!any)
 		return STATUS_OK;
-	axis_set(&p.axis, p.range.least, p.range.greatest, 0);
+	axis_set(&p.axis, p.range.least, p.range.greatest, greater(plain_nplaces(p.range.least), plain_nplaces(p.range.greatest)),
+		 LINE_NINTERVALS);
 	share_width(&p, terminal->width);
 	status = make_spans(&p);
 	if (status == STATUS_OK) {
@@ -942,7 +932,6 @@ static enum status curve_plot(const struct curve *curve, const char *name, const
 #define LINE_HEIGHT (300 * PX)
 #define LINE_BELOW (56 * PX) /* for the axis of records */
 #define LINE_RIGHT (40 * PX)
-#define LINE_NINTERVALS 6
 #define NUMBER_NBYTES 24
 
 struct line_chart {
@@ -950,7 +939,6 @@ struct line_chart {
 	FILE *out;
 	struct curve_range range;
 	struct axis values, records;
-	struct axis_ticks value_ticks, record_ticks;
 	struct svg_page page;
 };
 
@@ -1011,8 +999,8 @@ static void put_value_axis(const struct line_chart *c)
 {
 	char text[AXIS_TICK_NBYTES];
 
-	for (int128 i = c->value_ticks.first; i <= c->value_ticks.last; i++) {
-		int64_t y = y_of(axis_tick(&c->value_ticks, &c->values, i, LINE_HEIGHT, text));
+	for (int128 i = c->values.first; i <= c->values.last; i++) {
+		int64_t y = y_of(axis_tick(&c->values, i, LINE_HEIGHT, text));
 		svg_line(c->out, c->page.left, y, c->page.left + c->page.room, y, i ? "g" : "z");
 		svg_text(c->out, c->page.left - SVG_GAP, y + 4 * PX, "f", SVG_END, text, SIZE_MAX);
 	}
@@ -1024,8 +1012,8 @@ static void put_record_axis(const struct line_chart *c)
 	char text[AXIS_TICK_NBYTES];
 
 	svg_line(c->out, c->page.left, bottom, c->page.left + c->page.room, bottom, "z");
-	for (int128 i = c->record_ticks.first; i <= c->record_ticks.last; i++) {
-		int64_t x = c->page.left + axis_tick(&c->record_ticks, &c->records, i, c->page.room, text);
+	for (int128 i = c->records.first; i <= c->records.last; i++) {
+		int64_t x = c->page.left + axis_tick(&c->records, i, c->page.room, text);
 		svg_line(c->out, x, bottom, x, bottom + 5 * PX, "z");
 		svg_text(c->out, x, bottom + 18 * PX, "f", SVG_MIDDLE, text, SIZE_MAX);
 	}
@@ -1038,8 +1026,8 @@ static int64_t label_width(const struct line_chart *c)
 	char text[AXIS_TICK_NBYTES];
 	int64_t most = 0;
 
-	for (int128 i = c->value_ticks.first; i <= c->value_ticks.last; i++) {
-		axis_tick(&c->value_ticks, &c->values, i, LINE_HEIGHT, text);
+	for (int128 i = c->values.first; i <= c->values.last; i++) {
+		axis_tick(&c->values, i, LINE_HEIGHT, text);
 		if (svg_text_width(text, SIZE_MAX) > most)
 			most = svg_text_width(text, SIZE_MAX);
 	}
@@ -1049,13 +1037,11 @@ static int64_t label_width(const struct line_chart *c)
 static void set_axes(struct line_chart *c)
 {
 	char last[NUMBER_NBYTES];
-	int low = plain_nplaces(c->range.least), high = plain_nplaces(c->range.greatest);
 
 	snprintf(last, sizeof last, "%" PRIu64, c->curve->nrecords);
-	axis_set(&c->records, "1", last, 0);
-	axis_set(&c->values, c->range.least, c->range.greatest, low > high ? low : high);
-	axis_ticks_set(&c->record_ticks, &c->records, LINE_NINTERVALS);
-	axis_ticks_set(&c->value_ticks, &c->values, LINE_NINTERVALS);
+	axis_set(&c->records, "1", last, 0, LINE_NINTERVALS);
+	axis_set(&c->values, c->range.least, c->range.greatest,
+		 greater(plain_nplaces(c->range.least), plain_nplaces(c->range.greatest)), LINE_NINTERVALS);
 	c->page = svg_share(label_width(c), LINE_RIGHT);
 }
 

@@ -366,9 +366,8 @@ enum status run_open_input(struct run *r, struct fault *fault)
 		TRY(input_share_decoding(r->input, fault));
 	TRY(query_make(&r->query, o, r->input, fault));
 	if (o->part.of) /* only a range of the file is read */
-		TRY(input_cut_range(r->input, o->part.number, o->part.of, &r->query.plan.dialect, &r->range, fault));
-	if (o->part.is_quoted)
-		input_begin_quoted(r->input);
+		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &r->query.plan.dialect, &r->range,
+				    fault));
 	TRY(prepare_printing(r, fault));
 	if (choice->tail || choice->sample) /* not all records are printed: a choice takes them */
 		NEED(r->query.plan.choice = r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
