@@ -156,15 +156,21 @@ static bool engine_goes_on(struct engine *e, enum status status, struct fault *f
 	return status == STATUS_OK;
 }
 
+/* Notes that a pool's device has failed, and keeps the first fault of those of its kind in *first. */
+static void note_failure(struct engine *e, struct worker_pool *pool, struct fault *first, const struct fault *fault)
+{
+	pthread_mutex_lock(&e->lock);
+	if (first->status == STATUS_OK)
+		*first = *fault;
+	pthread_mutex_unlock(&e->lock);
+	pool->failed = true;
+}
+
 /* Notes that a pool's device has failed with groups that it kept. fault: of that failure; becomes STATUS_GPU_LOST, which
  * is returned. */
 static enum status engine_lose_device(struct engine *e, struct worker_pool *pool, struct fault *fault)
 {
-	pthread_mutex_lock(&e->lock);
-	if (pool->work_fault.status == STATUS_OK)
-		pool->work_fault = *fault;
-	pthread_mutex_unlock(&e->lock);
-	pool->failed = true;
+	note_failure(e, pool, &pool->work_fault, fault);
 	return fault->status = STATUS_GPU_LOST;
 }
 
@@ -408,16 +414,10 @@ static enum status run_phase(struct worker_thread *t, enum phase phase, struct f
 static enum status worker_thread_use_cpu(struct worker_thread *t, struct work_slot *slot,
 				  struct fault *first, struct fault *fault)
 {
-	struct worker_pool *pool = t->pool;
-
-	pthread_mutex_lock(&t->engine->lock);
-	if (first->status == STATUS_OK)
-		*first = *fault;
-	pthread_mutex_unlock(&t->engine->lock);
-	pool->failed = true;
+	note_failure(t->engine, t->pool, first, fault);
 	slot->ops = &worker_cpu;
 	slot->worker = NULL;
-	return worker_cpu.open(&slot->worker, t->engine->plan, &pool->setup, fault);
+	return worker_cpu.open(&slot->worker, t->engine->plan, &t->pool->setup, fault);
 }
 
 /* Replaces a GPU worker that has failed by a CPU's, which takes over the chunk. */

@@ -433,26 +433,6 @@ static enum status foreign_fault(const char *currency, struct fault *fault)
 	return STATUS_CURRENCY;
 }
 
-/* Notes the first currency of each column. In the summary, a column that has two is text. */
-static enum status note_currencies(struct total *t, struct text *text, const struct partial *later,
-				   struct fault *fault)
-{
-	enum status status;
-
-	for (size_t c = 0; later->currencies && c < t->plan->ncolumns; c++) {
-		const struct currencies_seen *seen = &later->currencies[c];
-		const struct complaint of = {.offset = seen->first_offset, .column = c, .why = STATUS_CURRENCY};
-		if (first_foreign(t, later, c).offset != OFFSET_NONE)
-			t->partial.columns[c].is_mixed = true;
-		if (seen->first_offset == OFFSET_NONE || *currency_note_at(t, c))
-			continue;
-		status = diagnose(t, text, &of, fault);
-		strcpy(fault->remedy, seen->first);
-		TRY(keep_note(currency_note_at(t, c), text, status, fault));
-	}
-	return STATUS_OK;
-}
-
 enum status total_add_currency(struct total *t, size_t c, int file, struct fault *fault)
 {
 	struct note *_Atomic *at = currency_note_at(t, c);
@@ -477,20 +457,6 @@ static struct complaint first_undecided(const struct partial *later)
 				  .kept = later->undecided};
 }
 
-/* In a part, notes the first value of each column that is no number. */
-static enum status note_texts(struct total *t, struct text *text, const struct partial *later,
-			      struct fault *fault)
-{
-	for (size_t c = 0; t->plan->is_part && c < t->plan->ncolumns; c++) {
-		struct complaint of;
-		if (!t->plan->columns[c].if_numeric || later->columns[c].ninvalid == 0 || *text_note_at(t, c))
-			continue;
-		of = complaint_of(later, c, false);
-		TRY(keep_note(text_note_at(t, c), text, diagnose(t, text, &of, fault), fault));
-	}
-	return STATUS_OK;
-}
-
 /* Notes a value that is no error, with a remedy if it is a unit below the header. */
 static enum status note_value(const struct total *t, struct note *_Atomic *note, struct text *text, const struct complaint *of,
 			      struct fault *fault)
@@ -510,17 +476,38 @@ static enum status note_record(struct total *t, int kind, uint64_t n, size_t off
 	return keep_note(&t->notes[kind], text, diagnose_ragged(t->file_plan, text, offset, fault), fault);
 }
 
+/* Notes the first values of column c that are no errors: in a part, the first that is no number; the first currency, of which the
+ * summary's columns of text have two; the first that is left out. */
+static enum status note_column(struct total *t, struct text *text, const struct partial *later, size_t c, struct fault *fault)
+{
+	const struct currencies_seen *seen = later->currencies ? &later->currencies[c] : NULL;
+	struct complaint of;
+	enum status status;
+
+	if (t->plan->is_part && t->plan->columns[c].if_numeric && later->columns[c].ninvalid > 0 && !*text_note_at(t, c)) {
+		of = complaint_of(later, c, false);
+		TRY(keep_note(text_note_at(t, c), text, diagnose(t, text, &of, fault), fault));
+	}
+	if (seen && first_foreign(t, later, c).offset != OFFSET_NONE)
+		t->partial.columns[c].is_mixed = true;
+	if (seen && seen->first_offset != OFFSET_NONE && !*currency_note_at(t, c)) {
+		of = (struct complaint){.offset = seen->first_offset, .column = c, .why = STATUS_CURRENCY};
+		status = diagnose(t, text, &of, fault);
+		strcpy(fault->remedy, seen->first);
+		TRY(keep_note(currency_note_at(t, c), text, status, fault));
+	}
+	of = first_wrong(t, later, c);
+	if (of.offset != OFFSET_NONE && !*note_at(t, c) && tolerates(t->plan, c))
+		TRY(note_value(t, note_at(t, c), text, &of, fault));
+	return STATUS_OK;
+}
+
 /* Notes the first value or record of each kind that is no error. */
 static enum status note_tolerated(struct total *t, struct text *text, const struct partial *later,
 				  struct fault *fault)
 {
-	TRY(note_texts(t, text, later, fault));
-	TRY(note_currencies(t, text, later, fault));
-	for (size_t c = 0; c < t->plan->ncolumns; c++) {
-		struct complaint of = first_wrong(t, later, c);
-		if (of.offset != OFFSET_NONE && !*note_at(t, c) && tolerates(t->plan, c))
-			TRY(note_value(t, note_at(t, c), text, &of, fault));
-	}
+	for (size_t c = 0; c < t->plan->ncolumns; c++)
+		TRY(note_column(t, text, later, c, fault));
 	if (later->nundecided && !t->notes[NOTE_UNDECIDED]) {
 		struct complaint of = first_undecided(later);
 		TRY(note_value(t, &t->notes[NOTE_UNDECIDED], text, &of, fault));

@@ -147,13 +147,7 @@ static enum status set_ragged(const struct setting *s)
 
 static enum status set_headers(const struct setting *s)
 {
-	s->o->header = HEADER_YES;
-	return STATUS_OK;
-}
-
-static enum status set_no_headers(const struct setting *s)
-{
-	s->o->header = HEADER_NO;
+	s->o->header = s->row == &rows[OPTION_HEADERS] ? HEADER_YES : HEADER_NO;
 	return STATUS_OK;
 }
 

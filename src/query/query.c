@@ -629,30 +629,27 @@ static enum status resolve_lets(struct making *m)
 	return STATUS_OK;
 }
 
-/* Finds the one column of OLD. */
-static enum status find_rename(struct making *m, const struct selection *s, const char *argument, struct rename *out)
-{
-	struct field_range range = {0, 0, false};
-
-	if (s->nselectors == 1 && s->selectors[0].computed)
-		range.first = range.last = FIELD_COMPUTED + s->selectors[0].computed - 1;
-	else if (s->nselectors == 1)
-		TRY(selector_resolve(&s->selectors[0], NULL, m->q->header.names, m->q->header.nnames, &range, m->fault));
-	if (s->nselectors != 1 || range.star || range.first != range.last)
-		return option_fault(m->fault, "--rename: '%.*s' is not one column", (int)(out->name - 1 - argument), argument);
-	out->field = range.first;
-	return STATUS_OK;
-}
-
+/* Finds the one column of each OLD. */
 static enum status find_renames(struct making *m)
 {
 	const struct options *o = m->options;
+	const struct header *h = &m->q->header;
 	const struct selection *s = m->selections + m->nselections - o->nrenames;
 
-	if (o->nrenames > 0 && m->q->header.nfields > 0 && !m->q->header.present)
+	if (o->nrenames > 0 && h->nfields > 0 && !h->present)
 		return option_fault(m->fault, "--rename: the input has no header");
-	for (size_t i = 0; i < o->nrenames; i++)
-		TRY(find_rename(m, &s[i], o->renames[i], &m->q->renames[i]));
+	for (size_t i = 0; i < o->nrenames; i++, s++) {
+		struct rename *out = &m->q->renames[i];
+		struct field_range range = {0, 0, false};
+		if (s->nselectors == 1 && s->selectors[0].computed)
+			range.first = range.last = FIELD_COMPUTED + s->selectors[0].computed - 1;
+		else if (s->nselectors == 1)
+			TRY(selector_resolve(&s->selectors[0], NULL, h->names, h->nnames, &range, m->fault));
+		if (s->nselectors != 1 || range.star || range.first != range.last)
+			return option_fault(m->fault, "--rename: '%.*s' is not one column", (int)(out->name - 1 - o->renames[i]),
+					    o->renames[i]);
+		out->field = range.first;
+	}
 	return STATUS_OK;
 }
 

@@ -28,23 +28,18 @@ static bool may_have_row_name(const struct query *q, const struct fault *fault)
 	       strtoull(fault->detail, NULL, 10) == h->nfields + 1;
 }
 
-/* Whether --min or --max asks for the column. */
-static bool asks_extremes(const struct query *q, const char *column)
+/* Whether the value, which is no number, is a date of a column whose extremes are asked for. */
+static bool is_date_of_extremes(const struct query *q, const struct fault *fault)
 {
-	for (size_t i = 0; i < q->nresults; i++) {
+	bool is_date = fault->detail_nbytes == fault->value_nbytes && iso_date_of(fault->detail, fault->detail_nbytes) != ISO_NONE;
+
+	for (size_t i = 0; is_date && fault->column && i < q->nresults; i++) {
 		const struct result *r = &q->results[i];
-		if ((r->operation == OPERATION_MIN || r->operation == OPERATION_MAX) && column &&
-		    !strcmp(q->plan.columns[r->column].name, column))
+		if ((r->operation == OPERATION_MIN || r->operation == OPERATION_MAX) &&
+		    !strcmp(q->plan.columns[r->column].name, fault->column))
 			return true;
 	}
 	return false;
-}
-
-/* Whether the value, which is no number, is a date whose extremes are asked for. */
-static bool is_date_of_extremes(const struct query *q, const struct fault *fault)
-{
-	return fault->detail_nbytes == fault->value_nbytes && asks_extremes(q, fault->column) &&
-	       iso_date_of(fault->detail, fault->detail_nbytes) != ISO_NONE;
 }
 
 void query_explain(const struct query *q, struct fault *fault)
@@ -54,7 +49,7 @@ void query_explain(const struct query *q, struct fault *fault)
 	switch (fault->status) {
 	case STATUS_NOT_A_NUMBER:
 		if (!delimiter && q->guesses_delimiter && q->header.nfields == 1)
-			delimiter = remedy_delimiter((struct line_text){fault->detail, fault->detail_nbytes});
+			delimiter = remedy_delimiter((struct line_text){fault->detail, fault->detail_nbytes}, NULL);
 		break;
 	case STATUS_RAGGED:
 		if (delimiter || sign) /* the better remedy */
@@ -309,11 +304,7 @@ void query_seek_header(struct query *q, bool is_part)
 
 	for (size_t i = 0; h->present && i < h->record[0].nfields; i++)
 		has_name |= !h->record[0].values[i].is_missing;
-	if (!has_name)
-		return; /* none, or records of empty fields are no headers */
-	if (condition_shows_header(q))
-		return;
-	if (some_column_shows_header(q, is_part))
-		return;
-	q->plan.sought = sought_header_of(q->plan.header, q->plan.header_nbytes, &q->plan.dialect);
+	/* none, or records of empty fields are no headers */
+	if (has_name && !condition_shows_header(q) && !some_column_shows_header(q, is_part))
+		q->plan.sought = sought_header_of(q->plan.header, q->plan.header_nbytes, &q->plan.dialect);
 }

@@ -50,8 +50,7 @@ static size_t count_outside(const char *text, size_t nbytes, char byte)
 	return n;
 }
 
-/* Of the delimiters, the one that a record has most of; if there is a second one, as often as that. */
-static char find_delimiter(struct line_text first, const struct line_text *second)
+char remedy_delimiter(struct line_text first, const struct line_text *second)
 {
 	size_t most = 0;
 	char found = '\0';
@@ -64,11 +63,6 @@ static char find_delimiter(struct line_text first, const struct line_text *secon
 		most = n;
 	}
 	return found;
-}
-
-char remedy_delimiter(struct line_text text)
-{
-	return find_delimiter(text, NULL);
 }
 
 static bool is_blank(char byte)
@@ -97,7 +91,7 @@ static bool has_runs(struct line_text line)
 
 struct other_fields remedy_fields(struct line_text first, const struct line_text *second)
 {
-	struct other_fields of = {.delimiter = find_delimiter(first, second)};
+	struct other_fields of = {.delimiter = remedy_delimiter(first, second)};
 	size_t nwords = count_words(first);
 
 	if (of.delimiter)
@@ -107,9 +101,9 @@ struct other_fields remedy_fields(struct line_text first, const struct line_text
 	else if (second ? nwords > 1 && nwords == count_words(*second) : nwords > 2 || has_runs(first))
 		of.blanks = "-W";
 	else
-		of.delimiter = find_delimiter(first, NULL);
+		of.delimiter = remedy_delimiter(first, NULL);
 	if (!of.delimiter && !of.blanks && second)
-		of.delimiter = find_delimiter(*second, NULL);
+		of.delimiter = remedy_delimiter(*second, NULL);
 	return of;
 }
 
@@ -400,15 +394,10 @@ static const struct {
 	{"s3://", "aws s3 cp % -"}, {"gs://", "gcloud storage cat %"}, {"file://", NULL},
 };
 
-/* Whether a shell takes the name, between single quotes, as one word. */
-static bool can_be_quoted(const char *name)
-{
-	return !strchr(name, '\'') && strlen(name) <= 100;
-}
-
 static bool explain_url(struct fault *fault)
 {
-	const char *url = can_be_quoted(fault->file) ? fault->file : "URL", *end;
+	/* between single quotes, a shell must take it as one word */
+	const char *url = !strchr(fault->file, '\'') && strlen(fault->file) <= 100 ? fault->file : "URL", *end;
 
 	for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
 		if (strncmp(fault->file, urls[i].scheme, strlen(urls[i].scheme)) != 0)

@@ -29,8 +29,8 @@ struct line_text {
 };
 
 /* Returns the delimiter that the text probably has instead of a comma: the one of ; tab | that it has most of, outside of
- * double quotes, or 0. */
-char remedy_delimiter(struct line_text text);
+ * double quotes, or 0. second: of a second record, which has it as often; NULL: it is not known. */
+char remedy_delimiter(struct line_text first, const struct line_text *second);
 
 /* What the first records, which have one field each, probably have instead of commas: at most one of these. */
 struct other_fields {

@@ -31,7 +31,6 @@ static bool writes_output(const struct options *o)
 	       o->format != FORMAT_AUTO;
 }
 
-/* has_output: standard output is open. */
 /* Whether the files can be written that the run is to write. */
 static enum status check_out_files(const struct options *o, struct fault *fault)
 {
@@ -42,6 +41,7 @@ static enum status check_out_files(const struct options *o, struct fault *fault)
 	return out_files_check(files, sizeof files / sizeof *files, o->paths, o->npaths, fault);
 }
 
+/* has_output: standard output is open. */
 static enum status run(struct run *r, int argc, char **argv, bool has_output, struct fault *fault)
 {
 	enum status status = options_parse(&r->options, argc, argv, fault);

@@ -647,22 +647,17 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 	return run_process(r, fault);
 }
 
-/* Where no better remedy is known, that of the status; not --invalid skip if it is given already. */
-static void explain_by_status(const struct options *o, struct fault *fault)
-{
-	const char *remedy = status_remedy(fault->status);
-
-	if (!*fault->remedy && !(o->invalid == INVALID_SKIP && strstr(remedy, "--invalid skip")))
-		strcpy(fault->remedy, remedy);
-}
-
 void run_explain_fault(struct run *r, struct fault *fault)
 {
+	const char *remedy;
+
 	explain_memory(r, fault);
 	explain_taken(&r->options, fault);
 	query_explain(&r->query, fault);
 	explain_part(r, fault);
-	explain_by_status(&r->options, fault);
+	remedy = status_remedy(fault->status); /* where no better one is known; not --invalid skip if it is given already */
+	if (!*fault->remedy && !(r->options.invalid == INVALID_SKIP && strstr(remedy, "--invalid skip")))
+		strcpy(fault->remedy, remedy);
 }
 
 /* Lists the columns there are. A first record with text that was not taken for a header says more than col1, col2. */
