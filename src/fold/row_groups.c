@@ -539,11 +539,13 @@ static enum status make_tuples(const struct grouping *m, const struct row_keys *
 	struct group_tuples *tuples = &m->out->groups->tuples;
 	const size_t first = tuples->n;
 	uint64_t fit = m->out->offset_bytes < TUPLE_PLACES / 2 ? m->f->groups.rows : 0;
+	size_t taken = SIZE_MAX; /* column, whose values v has */
 	struct group_vector v;
 
 	for (size_t c = 0; c < plan->ncolumns && fit; c++)
 		if (plan->columns[c].needs) {
 			fit = take_values(m, c, fit, &v);
+			taken = c;
 			fit = group_tuples_fit(&plan->columns[c], &v, fit);
 		}
 	TRY(group_tuples_reserve(tuples, plan, ROW_BLOCK_NROWS));
@@ -556,7 +558,9 @@ static enum status make_tuples(const struct grouping *m, const struct row_keys *
 	}
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan->columns[c].needs) {
-			take_values(m, c, fit, &v);
+			if (c != taken)
+				take_values(m, c, fit, &v);
+			taken = c;
 			count_values(m, c, &v, fit);
 			group_tuples_put(tuples, plan, &plan->columns[c], &v, fit, first);
 		}
