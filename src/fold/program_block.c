@@ -337,8 +337,7 @@ static void load_numbers(const struct run *r, struct program_values *v)
 	v->scale = x->scale;
 }
 
-/* All that the values have is in them, and of their column nothing any more: of those rows that have neither a number nor a
- * field, it has the fields. */
+/* Detaches the values from their column. Each row that counts has a number or a field of its own by now. */
 static void own(struct program_values *v)
 {
 	v->column = NO_COLUMN;
@@ -725,7 +724,7 @@ static void work_text(struct run *r, const struct step *step)
 
 /* ---- tests ---- */
 
-/* Reads a row's value as it is compared: a rounded number as it is printed. Returns its text in number, if it has one. */
+/* Reads a row's value as it is compared: a rounded number as it is printed. A number of the fast path has no text. */
 static struct lane_value read_value(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch)
 {
 	struct lane_value value = {.kind = LANE_NUMBER};
