@@ -231,11 +231,12 @@ static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x,
 	int128 cubes = 0, fourths = 0;
 	int64_t sum;
 
-	if (group_cell_count(x) == 0) {
-		memcpy(x, y, group_sums_nbytes(needs));
-		return true;
+	if (group_cell_scale(x) != group_cell_scale(y)) {
+		if (group_cell_count(x) > 0)
+			return false;
+		x->count_scale = (uint64_t)group_cell_scale(y) << GROUP_COUNT_BITS; /* of no numbers: all else is 0 */
 	}
-	if (group_cell_scale(x) != group_cell_scale(y) || __builtin_add_overflow(x->sum, y->sum, &sum))
+	if (__builtin_add_overflow(x->sum, y->sum, &sum))
 		return false;
 	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(x->squares), group_joined(y->squares), &squares))
 		return false;
@@ -245,8 +246,9 @@ static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x,
 	    __builtin_add_overflow((int128)group_joined(x->fourths), (int128)group_joined(y->fourths), &fourths))
 		return false;
 	if (needs & MOMENT_EXTREMES) {
-		x->extremes[0] = y->extremes[0] < x->extremes[0] ? y->extremes[0] : x->extremes[0];
-		x->extremes[1] = y->extremes[1] > x->extremes[1] ? y->extremes[1] : x->extremes[1];
+		const bool is_first = group_cell_count(x) == 0;
+		x->extremes[0] = is_first || y->extremes[0] < x->extremes[0] ? y->extremes[0] : x->extremes[0];
+		x->extremes[1] = is_first || y->extremes[1] > x->extremes[1] ? y->extremes[1] : x->extremes[1];
 	}
 	if (needs & MOMENT_SQUARES)
 		group_split(x->squares, squares);
@@ -282,13 +284,12 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 	 unsigned needs)
 {
 	const struct plan_column *column = &plan->columns[c];
-	enum status status = STATUS_OK;
 
-	for (; rows && status == STATUS_OK; rows &= rows - 1) {
+	for (; rows; rows &= rows - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rows);
 		struct group_cell one;
 		if (!set_one(&one, needs, x->significand[row], x->scale[row]) || !add_cell(group_cell(groups[row], column), &one, needs)) {
-			status = group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]});
+			TRY(group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]}));
 			continue;
 		}
 		if (needs & MOMENT_RECIPROCALS)
@@ -299,7 +300,7 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 			group_logs_set(group_logs(groups[row], column), &logs);
 		}
 	}
-	return status;
+	return STATUS_OK;
 }
 
 /* Adds the numbers of a cell. Errors: as in group_add. */
