@@ -138,7 +138,8 @@ size_t ratio_format(struct ratio x, int ndigits, int places, char *text)
 		return write_plain(false, 0, 0, text);
 	if (is_whole && !x.is_root && x.denominator->nlimbs == 1)
 		return ratio_format_short(negative, integer_low(x.numerator), x.denominator->limb[0], x.scale, text);
-	if (is_whole && x.is_root && x.denominator->nlimbs <= 2 && integer_low(x.denominator) <= RATIO_SHORT_MAX)
+	if (is_whole && x.is_root && x.scale % 2 == 0 && x.denominator->nlimbs <= 2 &&
+	    integer_low(x.denominator) <= RATIO_SHORT_MAX)
 		return ratio_sqrt_format_short(negative, integer_low(x.numerator), integer_low(x.denominator), x.scale, text);
 	exponent = align(x, &r, &d) / (x.is_root ? 2 : 1);
 	ndigits = ndigits < places + exponent ? ndigits : places + exponent;
