@@ -4,6 +4,7 @@
  */
 #include "mpi/world.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <mpi.h>
@@ -45,7 +46,8 @@ static void identify(struct identity *to)
 	memset(to, 0, sizeof *to);
 	memcpy(to->version, version, sizeof version);
 	MPI_Get_processor_name(host, &nbytes);
-	snprintf(to->host, sizeof to->host, "%s", host);
+	static_assert(sizeof to->host <= sizeof host, "the rest of a longer name is left out");
+	memcpy(to->host, host, sizeof to->host - 1);
 }
 
 enum status world_check_version(const struct world *w, int *first, struct fault *fault)

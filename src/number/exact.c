@@ -43,6 +43,7 @@ static enum status read_decimal(const char *text, size_t nbytes, struct integer 
 	wanted = s.nfraction - s.exponent;
 	if (wanted > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - wanted > WIDE_MAGNITUDE_MAX))
 		return STATUS_OUT_OF_RANGE;
+	digits[0] = '0'; /* for GCC 13, which takes it to be read where n is 0 */
 	for (; n < (size_t)s.ndigits; text++)
 		if (decimal_is_digit(*text) && (n > 0 || *text != '0'))
 			digits[n++] = *text;
