@@ -69,10 +69,11 @@ uint64_t memory_limit_nbytes(void)
 	return limit_nbytes;
 }
 
-bool memory_take(uint64_t nbytes)
+bool memory_take_leaving(uint64_t nbytes, uint64_t left_nbytes)
 {
 	uint64_t limit = memory_limit_nbytes(), taken = taken_nbytes;
 
+	limit = limit > left_nbytes ? limit - left_nbytes : 0;
 	do {
 		if (taken > limit || nbytes > limit - taken) {
 			refused = true;
@@ -80,6 +81,11 @@ bool memory_take(uint64_t nbytes)
 		}
 	} while (!atomic_compare_exchange_weak(&taken_nbytes, &taken, taken + nbytes));
 	return true;
+}
+
+bool memory_take(uint64_t nbytes)
+{
+	return memory_take_leaving(nbytes, 0);
 }
 
 void memory_give(uint64_t nbytes)

@@ -327,12 +327,12 @@ void lead_queue_free(struct lead_queue *q)
 	memset(q, 0, sizeof *q);
 }
 
-/* Takes memory of the limit. */
+/* Takes memory of the limit. A quarter is left to the groups, which would be named as what is too large otherwise. */
 static enum status take(const struct lead_queue *q, uint64_t nbytes, struct fault *fault)
 {
 	char words[FAULT_DETAIL_NBYTES];
 
-	if (memory_take(nbytes))
+	if (memory_take_leaving(nbytes, q->plan->nkeys ? memory_limit_nbytes() / 4 : 0))
 		return STATUS_OK;
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
