@@ -680,6 +680,15 @@ void input_stop(struct input *in)
 		sections_stop(in->sections);
 }
 
+void input_end(struct input *in)
+{
+	input_stop(in);
+	pthread_mutex_lock(&in->lock);
+	for (int i = 0; i < in->nsources; i++)
+		source_close(&in->sources[i]);
+	pthread_mutex_unlock(&in->lock);
+}
+
 /* ---- sections ---- */
 
 /* Text is usually two to eight times as long as its gzip data. */

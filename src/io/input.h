@@ -205,4 +205,8 @@ bool input_is_over(struct input *in);
 /* Makes every later input_read_chunk return false. */
 void input_stop(struct input *in);
 
+/* Stops it, and what reads ahead of it: its descriptors are not read any more, so another input can read standard input from its
+ * beginning. No chunk may be in the middle of being read. */
+void input_end(struct input *in);
+
 #endif

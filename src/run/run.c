@@ -435,6 +435,8 @@ static enum status explain(struct run *r, struct fault *fault)
 static void begin_pass(struct run *r, const struct run *before)
 {
 	r->options = before->options;
+	if (before->input) /* a run that ended early may still read ahead, and would take what this one is to read */
+		input_end(before->input);
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
 	engine_nbytes_begun = fd_nbytes_read = 0;

@@ -6,6 +6,7 @@ without their length in the header, so that the program zstd is not needed for m
 """
 import bz2
 import concurrent.futures
+import gzip
 import lzma
 import os
 import random
@@ -306,6 +307,27 @@ def check_zstd_programs():
         fails("zstd frames of %s, the last checksum" % tool, last, b": corrupt zstd data: ", LARGE)
 
 
+# ---- a second pass ----------------------------------------------------------------------------
+
+def check_second_pass():
+    """A chunk that lies within quotes is guessed wrong, and a file on standard input is read anew, while a thread still reads
+    ahead of the first pass: both have one place in the file."""
+    rng = random.Random(3)
+    numbers = [b"%d,%d" % (rng.randrange(10 ** 9), rng.randrange(10 ** 15)) for _ in range(66000)]
+    text = b"\n".join([b"a,b"] + numbers[:3000] + [b'7,"'] + numbers[3000:6000] + [b'"'] + numbers[6000:]) + b"\n"
+    total = b"%d\n" % (7 + sum(int(line.split(b",")[0]) for line in numbers[:3000] + numbers[6000:]))
+    packed = {"zlib": gzip.compress(text, 1), "libbz2": bz2.compress(text), "liblzma": lzma.compress(text, preset=0)}
+    for library in sorted(BUILT & set(packed)):
+        path = fixture("second." + library, packed[library])
+
+        def said(_, path=path):
+            with open(path, "rb") as f:
+                r = subprocess.run([harness.program(), "--threads=4", "--device=cpu", "--sum=a"], stdin=f, capture_output=True,
+                                   env=harness.environment(5000), timeout=120, check=False)
+            return r.returncode, r.stdout, r.stderr
+        ok(set(map(said, range(60))) == {(0, total, b"")}, "a second pass of standard input: " + library)
+
+
 # ---- not built in ---------------------------------------------------------------------------
 
 def check_absent(name, data, what, tool):
@@ -325,4 +347,5 @@ for library, check, absent in (("libbz2", check_bzip2, (bz2.compress(SMALL), b"b
         check_absent(library, *absent)
     else:
         harness.skip(library, "not built in")
+check_second_pass()
 harness.done()
