@@ -4,7 +4,7 @@
  *
  * A column has one bin for each scale (decimal.h: no rescaling, no overflow). These are 32 bins of
  * 32 bytes, too much for a thread's registers, and indexed by the data. So there are two kernels.
- * The first reads the codes only, a byte a record, and finds which scales occur: mostly one, seldom
+ * The first reads the codes only, a byte a record, and finds which scales occur: usually one, seldom
  * more than three. The second goes over the values once for each of them, with that scale's bin in
  * registers.
  *

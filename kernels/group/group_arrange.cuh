@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_arrange.cuh - the groups of a table one behind the other, in the order of their first records:
+ * group_arrange.cuh - stores the groups of a table one after the other, in the order of their first records:
  *
  *     group_count_launch     slots                -> how many groups have records, and the last of these: the control's census
  *     group_place_launch     slots                -> each group's first record and place, in any order

@@ -7,7 +7,7 @@
  *  - In look-back a tile's successors wait from its draw until its data has come, about a
  *    microsecond in every tile. Here a block fetches tiles ahead, and publishes an aggregate as
  *    soon as the data is there, before it scans the current tiles. When a prefix is needed, all
- *    aggregates before it have mostly been published long before.
+ *    aggregates before it have usually been published long before.
  *  - So prefixes need not be published. A block knows the prefix of its last tile; the prefix of
  *    its next is that and the aggregates from there on, about one a block of the grid, which a warp
  *    reads in one round. Blocks do not form a chain: an aggregate depends on data only.

@@ -7,9 +7,9 @@
  *     decoding thread   segment -> member_decode() -> one of two texts on the device
  *     input             text -> chunks; a worker copies each to its own memory, and gives the text back
  *
- * What a segment's end cuts is copied in front of the next one. After each batch the place behind it is kept on
- * the host, with its window: there the CPUs go on if the device cannot, and from the place before the batch
- * they decode its text again if the device fails.
+ * What a segment's end cuts is copied in front of the next one. After each batch the host keeps the place where the batch
+ * ended, with its window. If the device cannot go on, the CPUs go on from there. If the device fails, they decode the text
+ * of the batch again, from the place before it.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ extern "C" {
 #define NREADERS 3
 #define STAGE_NBYTES ((size_t)4 << 20) /* read at once */
 
-/* Reads stage after stage of the file, and copies them up: while one is copied, the next is read. */
+/* Reads stage after stage of the file, and copies them to the device: while one is copied, the next is read. */
 struct stage_reader {
 	struct device_inflate *of;
 	pthread_t thread;

@@ -5,8 +5,8 @@
  * Text, record ends and field table are still on the device. The total before the chunk and the
  * tallies of the fold tell whether all totals fit 128 bits at one scale. If so:
  *
- *     emission_total, for each new column; emission_place    -> the output's length
- *     emission_write                                         -> the output
+ *     emission_total_launch, for each new column; emission_place_launch    -> the output's length
+ *     emission_write_launch                                                -> the output
  *
  * With --by the totals are running.cu's.
  *
@@ -146,8 +146,8 @@ static enum status reserve(struct worker *w, struct gpu_buffer *buffer, size_t n
 	return STATUS_OK;
 }
 
-/* Lays out the totals of e's records: sets pointers of e and of the columns, and *places, of which the last, behind all rows,
- * begins at a multiple of 16 bytes, since it is copied alone. */
+/* Lays out the totals of e's records: sets pointers of e and of the columns, and *places. The last place, the end of all
+ * rows, is at a multiple of 16 bytes, since it is copied alone. */
 static void totals_cut(struct worker *w, struct arena *a, struct emission *e, uint64_t **places)
 {
 	size_t n = e->nrecords;

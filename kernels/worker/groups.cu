@@ -2,16 +2,16 @@
  *
  * groups.cu - the groups that a GPU keeps for a run (--by).
  *
- * All workers of a device add to one table (kernels/group/), which the first of them makes. No group comes back with
- * a chunk: gpu_finish brings all of them down to the plan's store once, when the last chunk has been folded; or, where they are
- * only to be printed, and no other GPU has some, it holds them:
+ * All workers of a device add to one table (kernels/group/), which the first of them makes. No group is copied to the host with
+ * a chunk. When the last chunk has been folded, gpu_finish copies all groups to the plan's store. If they are only to be printed
+ * and no other GPU has groups, it keeps them on the device instead:
  *
- *     1. groups that lie in the store, such as those of records cut by chunk borders, go up into the table
- *     2. all are sorted by their first records, and laid one behind the other (kernels/group/group_arrange.cuh)
+ *     1. groups of the store, such as those of records cut by chunk borders, are copied to the device and added to the table
+ *     2. all groups are sorted by their first records, and stored one after the other (kernels/group/group_arrange.cuh)
  *     3. threads that print read them, block by block (fold/groups.h)
  *
- * If that cannot be done, they come down after all. A table belongs to a plan and a device; those of runs that failed
- * are forgotten first, and freed with their last worker.
+ * If that fails, they are copied to the store. A table belongs to a plan and a device. The table of a run that failed is removed
+ * from the list first, and freed with its last worker.
  *
  * The table is as large as it may have to be, since it does not grow: a chunk whose keys do not fit is folded by
  * the CPU.
@@ -258,7 +258,7 @@ enum status groups_add_record(struct worker *w, const struct chunk *chunk, struc
 
 #define PIECE_NBYTES ((size_t)8 << 20) /* the most that is copied at once */
 #define PIECE_NWORDS (PIECE_NBYTES / sizeof(uint64_t))
-#define PIECE_NGROUPS ((size_t)1 << 15) /* that go up at once */
+#define PIECE_NGROUPS ((size_t)1 << 15) /* copied to the device at once */
 static_assert(PIECE_NBYTES > 2 * GROUP_TABLE_KEY_NBYTES_MAX + GROUP_LAYOUT_NCOLUMNS_MAX * sizeof(struct group_cell),
 	      "a piece holds a group");
 
@@ -297,7 +297,7 @@ static void host_piece_close(struct host_piece *p)
 	(void)cudaGetLastError();
 }
 
-/* Allocates memory of the current device. *made: false: it has not so much. Errors: STATUS_GPU. */
+/* Allocates memory of the current device. *made: false: it does not have as much. Errors: STATUS_GPU. */
 static enum status groups_allocate(void **memory, size_t nbytes, bool *made, struct fault *fault)
 {
 	cudaError_t error = gpu_checked(cudaMalloc(memory, nbytes));
@@ -317,13 +317,13 @@ struct moving {
 	struct group_control control; /* before it */
 	size_t piece_nwords; /* the longest */
 	uint32_t next;       /* part that no thread has taken */
-	int stays;           /* some part of the store cannot go up */
+	int stays;           /* some part of the store cannot be copied to the device */
 	int failed;          /* the thread that sets it has fault */
 	struct fault fault;
 };
 
-/* Selects the table's device, counts the groups with records, and copies the control down. Errors: STATUS_GPU, also where the
- * table had no room for a group that went up, which was found out before: some of them are in it. */
+/* Selects the table's device, counts the groups with records, and copies the control to the host. Errors: STATUS_GPU, also if
+ * the table had no room for a group of the store: some of the store's groups are in the table then. */
 static enum status moving_begin(struct moving *m, const struct gpu_groups *g, struct fault *fault)
 {
 	*m = {};
@@ -368,9 +368,9 @@ static uint64_t nwords_used(const struct group_table &t, const struct group_cont
 	return nwords;
 }
 
-/* ---- down to the store ---- */
+/* ---- from the table to the store ---- */
 
-/* Adds a part to the store's, piece by piece: each begins with the group that the one before has cut. */
+/* Adds a part to the store's, piece by piece: each begins with the group that the end of the one before cut. */
 static enum status add_part(const struct moving *m, struct host_piece *piece, uint32_t p, struct fault *fault)
 {
 	const struct group_table *t = &m->groups->table;
@@ -422,7 +422,7 @@ static enum status bring_down(const struct gpu_groups *g, int nthreads, struct f
 	return moving_run(&m, nwords < PIECE_NWORDS ? 1 : (size_t)nthreads, add_parts, fault);
 }
 
-/* ---- up from the store ---- */
+/* ---- from the store to the table ---- */
 
 /* A thread that sends parts of the store, as far as the table takes them. */
 struct sending {
@@ -457,7 +457,7 @@ static enum status send_piece(struct sending *s)
 	return STATUS_OK;
 }
 
-/* Fails where the group cannot go up. The words are written behind those of the piece. */
+/* Fails if the group cannot be copied to the device. The words are written after those of the piece. */
 static enum status survey_group(void *context, struct group *group)
 {
 	struct sending *s = (struct sending *)context;
@@ -480,7 +480,7 @@ static enum status send_group(void *context, struct group *group)
 	return STATUS_OK;
 }
 
-/* A part of which all groups can go up leaves the store; others stay there. */
+/* Moves a part of the store to the table if all its groups can be copied there; other parts stay. */
 static enum status send_part(struct sending *s)
 {
 	struct moving *all = s->all;
@@ -558,7 +558,7 @@ struct held_groups {
 	struct group_source source;
 	struct gpu_groups *groups;
 	struct group_control control; /* the scales are the source's */
-	uint64_t *words;              /* device memory: of all groups, one behind the other */
+	uint64_t *words;              /* device memory: of all groups, one after the other */
 	uint64_t *begins;             /* in words, of each block; the last: where they end. malloc's */
 	size_t block_nwords;          /* of the longest */
 };
@@ -620,7 +620,7 @@ static void held_free(struct group_source *s)
 
 static const struct group_source_ops held_ops = {held_open, held_read, held_close, held_free};
 
-/* Copies down where each block begins. */
+/* Copies the beginnings of all blocks to the host. */
 static enum status list_blocks(struct held_groups *h, const uint64_t *begins, struct fault *fault)
 {
 	uint64_t n = h->source.ngroups;
@@ -639,7 +639,7 @@ static enum status list_blocks(struct held_groups *h, const uint64_t *begins, st
 	return STATUS_OK;
 }
 
-/* Lays all groups of the table one behind the other; waits until it is done. memory: for all but their words, owned by the
+/* Stores all groups of the table one after the other; waits until it is done. memory: for all but their words, owned by the
  * caller. *held: false: the device has no memory for it. Errors: STATUS_GPU, STATUS_NO_MEMORY. */
 static enum status arrange(struct held_groups *h, void **memory, bool *held, struct fault *fault)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.cu - the GPU worker reads a chunk, and copies its text up: as bytes, or as nibbles; or packed bytes of BGZF blocks, which
- * are decoded there; or it takes text that device_inflate.cu has decoded.
+ * read.cu - the GPU worker reads a chunk, and copies to the device its text, as bytes or as nibbles, or BGZF blocks, which are
+ * decoded there; or it takes text that device_inflate.cu has decoded.
  *
  * Text that is read to the same place again and again stays in a core's cache, and only the packed
  * half is written to memory: 16 threads carry 79 GB/s of text this way, 65 if the unpacked text is
  * kept as well, and 52, the limit of the bus, unpacked (H200, 2026-11-22). Text that was not kept
  * is unpacked again in the rare cases that need it.
  *
- * Decoded text stays on the device. Its ends come back, which the engine needs, and all of it in the rare cases
- * in which the CPU works on the chunk. Blocks that the device finds damaged are left to the CPU, which
+ * Decoded text stays on the device. Its ends are copied to the host, since the engine needs them, and all of it only if
+ * the CPU works on the chunk, which is rare. Blocks that the device finds damaged are left to the CPU, which
  * decides what is wrong with them.
  */
 #include <fcntl.h>

@@ -3,10 +3,10 @@
  * running.cu - the GPU worker's totals by group (--by with new columns).
  *
  * A chunk is printed with what each of its groups had before it, which only the host knows: it keeps the groups of the
- * run, as for chunks that CPUs print. So a worker finds the groups of one chunk in a table of its own, and they come
- * down when the chunk has been folded. When its turn has come, the host exchanges them for what they had before
- * (groups_exchange), which goes up again: some bytes for each group. The totals are scans over the records, sorted by
- * group (kernels/emit/emission.cuh).
+ * run, as for chunks that CPUs print. So a worker finds the groups of one chunk in a table of its own, and copies them to
+ * the host when the chunk has been folded. In the chunk's turn the host exchanges them for what they had before
+ * (groups_exchange), which is copied to the device: some bytes for each group. The totals are scans over the records, sorted
+ * by group (kernels/emit/emission.cuh).
  *
  * The CPU folds and prints the chunk if any record is listed as an exception, and prints it if totals may not fit
  * 126 bits.
@@ -71,7 +71,7 @@ enum status running_launch_groups(struct worker *w, const struct chunk *chunk, s
 	return STATUS_OK;
 }
 
-/* The groups' words that have come down. The table's first word is no group's, and comes with them, since copies begin
+/* The groups' words that were copied to the host. The table's first word is no group's, and comes with them, since copies begin
  * at multiples of 16 bytes. */
 static uint64_t *words_of(const struct running_groups *g)
 {
@@ -183,7 +183,7 @@ static bool prepare_total(struct worker *w, struct emission_column *c, struct em
 	return totals_fit(farthest, c->scale, t, c->kind == NEW_SUM);
 }
 
-/* Fills what goes up. Returns false if the CPU must print the chunk. */
+/* Fills what is copied to the device. Returns false if the CPU must print the chunk. */
 static bool fill_before(struct worker *w, const struct partial *before)
 {
 	struct running_groups *g = &w->running;

@@ -2,10 +2,10 @@
  *
  * worker.cu - a stream of a GPU as a worker: see src/engine/worker.h.
  *
- * The chunk's text goes up once; map, fold and emit then work on the copy. Only results come back.
+ * The chunk's text is copied to the device once; map, fold and emit work on the copy. Only results are copied to the host.
  *
  *     read:  read.cu                -> text in pinned memory
- *     begin: the copy up, records_map, and mostly column_fold, before the entry is known: fold.cu
+ *     begin: the copy to the device, records_map, and usually column_fold, before the entry is known: fold.cu
  *     map:   waits                  -> summary
  *     fold:  fold.cu                -> summary, tallies, bins
  *     emit:  emit.cu                -> the text to print

@@ -20,7 +20,7 @@ bool fd_open_standard(void);
  * O_NONBLOCK set, waits for events (of poll) before. Keeps errno if it returns false. */
 bool fd_may_retry(int fd, short events);
 
-/* The bytes of input files that have been read, packed or not: how far a pass over the input is. Of
+/* The bytes of input files that have been read, compressed or not: how far a pass over the input is. Of
  * ranges, those that have been handed out to be read. Any thread. */
 extern _Atomic uint64_t fd_nbytes_read;
 

@@ -27,7 +27,7 @@ uint64_t memory_limit_nbytes(void);
 /* Takes nbytes of the limit. Returns false, and takes nothing, where fewer are left. */
 bool memory_take(uint64_t nbytes);
 
-/* Like memory_take, and left_nbytes are still there for others. */
+/* Like memory_take, but fails unless left_nbytes remain for others. */
 bool memory_take_leaving(uint64_t nbytes, uint64_t left_nbytes);
 
 /* Gives back nbytes that were taken. */

@@ -68,7 +68,7 @@ bool ordered_queue_await(struct ordered_queue *q, uint64_t item, uint64_t enough
 /* Whether the queue pauses: no item will be finished soon. */
 void ordered_queue_pause(struct ordered_queue *q, bool paused);
 
-/* The consumer needs the first n items no more. */
+/* The consumer no longer needs the first n items. */
 void ordered_queue_release(struct ordered_queue *q, uint64_t n);
 
 /* Whether the item is finished, also out of turn. */

@@ -165,8 +165,8 @@ int status_exit(enum status status);
 /* Fills f with status and an optional library text (may be NULL); returns status. */
 enum status fault_set(struct fault *f, enum status status, int error_number, const char *words);
 
-/* Has f be a fault of that status, which is all that is known of it where it is none yet: a function that runs out of memory
- * need not fill it. STATUS_OK changes nothing. Returns status. */
+/* Makes f a fault of that status without details, unless it is a fault of that status already: a function that runs out of
+ * memory need not fill it. STATUS_OK changes nothing. Returns status. */
 enum status fault_complete(struct fault *f, enum status status);
 
 /* Fills f with STATUS_USAGE and a sentence, cut where it does not fit. It stays one line: a

@@ -3,15 +3,15 @@
  * merge.c - reading parts. See part.h.
  *
  * One thread reads the files in order, line by line: heads, notes, and records that the parts' ends cut. Memory holds what the
- * result needs, and some blocks of lines. A part without records has columns as it imagined them, if its input had no header
- * either: it adds nothing but its length.
+ * result needs, and some blocks of lines. The columns of a part without records and without a header are only assumed:
+ * such a part adds nothing but its length.
  *
  * Nearly all of a part are lines of columns and of groups, which hold folds (fold/partial_text.h). That thread adds them to a
  * queue, in input order, a run of lines at a time; others take the runs and read them. Where order does not show in the results,
  * each thread reads into a partial of its own, whose groups move to the plan's store once they are many, and all partials are
  * joined at the end. Otherwise each run is read by itself, and added to the total in its turn. Threads are started only when
- * there is work for them, and the thread that adds runs takes one where too many wait. The first error in input order is the
- * one that is told: runs are taken in that order, so all before it are read to their ends.
+ * there is work for them, and the thread that adds runs takes one if too many wait. The first error in input order is
+ * reported: runs are taken in that order, so all before it are read to their ends.
  */
 #include "cluster/part.h"
 

@@ -9,7 +9,7 @@
 
 const struct codec *const codecs[] = {&codec_gzip, &codec_zstd, &codec_bzip2, &codec_xz, NULL};
 
-/* Those that are not built in are foreign.c's, which says what to do, but for zstd. */
+/* Codecs that are not built in are left to foreign.c, which says what to do; except zstd. */
 static bool is_known(const struct codec *codec)
 {
 	return codec->version || codec == &codec_zstd;

@@ -48,7 +48,7 @@ const unsigned char *feed_data(const struct feed *f, size_t *nbytes);
 /* Marks the first nbytes of the unused bytes as used. */
 void feed_use(struct feed *f, size_t nbytes);
 
-/* Makes the last nbytes that were used unused again, since the last feed_more. */
+/* Marks the last nbytes that were used, since the last feed_more, as unused again. */
 void feed_unuse(struct feed *f, size_t nbytes);
 
 /* Whether there is no room for more: what is decoded must not need so much at once. */

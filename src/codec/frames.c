@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * frames.c - codecs that are a library's: zstd (RFC 8878), bzip2 and xz (the .xz file format, 1.1). A file is a stream of
- * frames, one behind the other. The library decodes and checks a frame; what stands between frames and at the end is checked
+ * frames, one after the other. The library decodes and checks a frame; what stands between frames and at the end is checked
  * here. A codec is a struct frame_library.
  *
  * Frames are decoded in order, or by several threads where the library's row says how they are found: pzstd, the seekable
  * format and appended logs have many zstd frames, and pbzip2 writes a bzip2 stream for each 900 kB of text. The first piece of
- * text is decoded in order. Then whole frames are gathered to parts, which threads decode. Whatever is not plain there - damage,
- * a frame that is too long, the stream's end, a pipe that keeps one waiting - goes back to the first way, with all bytes that
- * were gathered. So text and errors do not depend on the threads. xz has threads of its own, if its blocks say how long they
+ * text is decoded in order. Then whole frames are gathered into parts, which threads decode. If that meets damage, a frame
+ * that is too long, the stream's end or a pipe that has no data yet, all bytes that were gathered are decoded in order
+ * instead. So text and errors do not depend on the threads. xz has threads of its own, if its blocks say how long they
  * are, as those of xz -T do.
  */
 #include "codec/codec.h"
@@ -73,7 +73,8 @@ struct frame_library {
 	enum status (*run)(void *state, struct frame_span *span, bool *ended, struct fault *fault);
 
 	/* Of parts; NULL: all is decoded in order. gather moves bytes from the feed to the part, and adds to text_most_nbytes;
-	 * *at_bytes: where the next frame begins, 0 to begin with. decode makes text, which has room for that; false: data is damaged or longer, or memory is short. */
+	 * *at_bytes: where the next frame begins, 0 at first. decode decodes the part to its text, which has room for
+	 * text_most_nbytes; it returns false if the data is damaged or longer, or memory is short. */
 	enum gathering (*gather)(size_t *at_bytes, struct part *part, struct feed *feed);
 	bool (*decode)(void *state, struct part *part);
 	int nthreads_most; /* more would wait for memory */

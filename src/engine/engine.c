@@ -581,8 +581,8 @@ static void worker_thread_run(struct worker_thread *t)
 
 /* ---- whether a device joins ---- */
 
-/* What it would gain to wake a device in the midst of a run, by the run's own speed. Nothing is reckoned about the CPUs:
- * their speed at this plan and this input is measured. Only the device's is known beforehand (run/device_choice.c). */
+/* What it would gain to wake a device in the midst of a run, by the run's own speed. The speed of the CPUs at
+ * this plan and this input is measured, not estimated. Only the device's is known beforehand (run/device_choice.c). */
 
 /* Seconds after which to look again. */
 #define PACE_LOOK_S 0.02

@@ -6,7 +6,7 @@
 #define GPUSTAT_STAGE_H
 
 /* (id, name, place, what is done). place: an enum stage_place. For a GPU's worker, a HOST stage is
- * the call, which mostly waits for the device. */
+ * the call, which usually waits for the device. */
 #define STAGE_TABLE(STAGE)                                                                   \
 	STAGE(READ, "read", HOST, "from the page cache into the worker's buffer, or packed")  \
 	STAGE(FIND, "find", HOST, "of read: the first block in a section of gzip data")      \

@@ -346,7 +346,7 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 	return add_fast_number(column, plan->needs, v->number);
 }
 
-/* The offset of a field's value: that of its first byte behind quotes and blanks, as texts are noted (row_keys.h), unless
+/* The offset of a field's value: that of its first byte behind quotes and blanks, as texts are noted (rows_fold.c), unless
  * it is spelled in another way than it is. */
 static size_t offset_of_value(const struct raw_field *field, size_t offset, const struct value *v)
 {

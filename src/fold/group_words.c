@@ -2,7 +2,7 @@
  *
  * group_words.c - see group_words.h.
  *
- * Keys are looked up some at a time, as in group_store.c: their places are on their way into the cache
+ * Keys are looked up some at a time, as in row_groups.c: their places are on their way into the cache
  * before they are needed.
  */
 #include "fold/group_words.h"

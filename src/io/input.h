@@ -90,7 +90,7 @@ struct input_headers {
 };
 void input_expect_headers(struct input *in, const struct input_headers *headers);
 
-/* How the input is read. Before the first chunk is read. All 0: as it is without. */
+/* How the input is read; set before the first chunk is read. All 0: the defaults. */
 struct input_setup {
 	/* Undoes input_share_decoding: for threads that read a chunk before the last one is finished. Such a thread would wait
 	 * for the turn of its section while others, which have the turns before, wait for its chunk. */
@@ -131,7 +131,7 @@ uint64_t input_nbytes_left(const struct input *in);
 const char *input_codec(const struct input *in, int file);
 uint64_t input_file_nbytes_stored(const struct input *in, int file);
 
-/* The bytes of all files as they are stored, packed or not, if they are plain, else UINT64_MAX.
+/* The bytes of all files as they are stored, compressed or not, if they are plain, else UINT64_MAX.
  * fd_nbytes_read grows to this. */
 uint64_t input_nbytes_stored(const struct input *in);
 
@@ -154,7 +154,7 @@ struct input_range {
 	uint64_t nlines_before;    /* once input_count_before has been called */
 };
 
-/* Has only the k-th of n ranges of the first file's records be read, 1 <= k <= n; all have about the same
+/* Reads only the k-th of n ranges of the first file's records, 1 <= k <= n; all have about the same
  * length. A border lies behind the first LF from a place on that n and the file's size give, so each run finds
  * the same, but not behind one that follows the dialect's escape byte. A BGZF file is cut by its blocks, whose headers are all
  * read. After the header has been skipped. is_quoted: the range begins inside quotes.

@@ -97,8 +97,8 @@ static void line_catch(int number, void (*handler)(int))
 		sigaction(number, &action, NULL);
 }
 
-/* A signal handler: takes the line away, and has the signal do what it did before. Only one that stops
- * the process comes back, or one that a thread is left to end (output.c). */
+/* A signal handler: erases the line, and raises the signal again as it was handled before. It returns only for a signal
+ * that stops the process, or one that is left to a thread that writes (output.c). */
 static void line_end_and_pass_on(int number)
 {
 	int error = errno;

@@ -45,9 +45,9 @@ struct source {
 	int fd;
 	atomic_uint nusers;        /* this, and the ranges being read; the last one closes fd */
 	const struct codec *codec; /* NULL: not compressed */
-	struct packed *packed;     /* likewise: what decodes it */
+	struct packed *packed;     /* what decodes it; NULL: not compressed */
 	bool shared;               /* the caller's threads decode it, where its codec has sections, ... */
-	bool prompt;               /* ... unless text is wanted as soon as the packed bytes are there */
+	bool prompt;               /* ... unless text is wanted as soon as the compressed bytes are there */
 	bool is_raw;               /* bytes as they are, and not the run's input: no text need be in it, nothing is skipped */
 	bool at_end;               /* all bytes have been peeked at, read, or cut to ranges */
 	bool padded;               /* zero bytes behind compressed data were left out */
@@ -127,11 +127,11 @@ bool source_has_blocks(const struct source *s);
 /* Whether a plain file has blocks behind what was peeked at, which any thread can read and decode. */
 bool source_leaves_blocks(const struct source *s);
 
-/* Moves blocks to the batch until it has no room for the next; those of a plain file are measured and left there, batch->fd, and
- * who has read them calls source_release. Reads more; if prompt, only while the batch is empty or input need not be waited for. An
- * empty batch: what is next is no block, or one longer than all of the room. Sets at_end if the stream is complete. Errors:
- * STATUS_READ, if the batch is empty; behind blocks the next call reads again. Where source_has_blocks. source_read goes on
- * behind them. */
+/* Moves blocks to the batch until it has no room for the next. Blocks of a plain file are only measured: the caller reads them
+ * from batch->fd, and then calls source_release. Reads more; if prompt, only while the batch is empty or input need not be
+ * waited for. If the batch stays empty, what is next is no block, or a block longer than all of the room. Sets at_end if the
+ * stream is complete. Call it where source_has_blocks; source_read goes on after the blocks. Errors: STATUS_READ, if the batch
+ * is empty; after blocks, the next call reads again. */
 enum status source_cut(struct source *s, struct block_batch *batch, bool prompt,
 		       struct fault *fault);
 
@@ -141,7 +141,8 @@ bool source_has_sections(const struct source *s);
 /* Whether the text that comes next can be decoded in sections. */
 bool source_splits(const struct source *s);
 
-/* Begins with that; false: out of memory. source_join ends it: crc, text_nbytes: of the member's whole text. */
+/* Begins to decode in sections. Returns false if memory is short. source_join ends it; crc, text_nbytes: of the member's whole
+ * text. */
 bool source_split(struct source *s, struct sections *sections, size_t section_nbytes);
 void source_join(struct source *s, uint32_t crc, uint64_t text_nbytes);
 
@@ -182,7 +183,7 @@ enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, stru
 /* Sets is_plain, is_empty and size of a file that has not been opened yet. */
 void source_look(struct source *s);
 
-/* The bytes of a plain file that fd_nbytes_read counts, packed or not, once it has been read; 0 of what is empty.
+/* The bytes of a plain file that fd_nbytes_read counts, compressed or not, once it has been read; 0 of what is empty.
  * UINT64_MAX: it is neither. */
 uint64_t source_nbytes_stored(const struct source *s);
 

@@ -4,7 +4,7 @@
  *
  * Each rank opens the input and makes the same plan, then folds its slice of the input, which makes a part
  * (cluster/part.h). Parts are merged in the order of ranks by a tree, and rank 0 prints what gpustat
- * would print. Where a rank fails, all learn it, the first one in the input's order speaks, and all end.
+ * would print. If a rank fails, all ranks are told; the first one in the input's order prints its message, and all end.
  *
  * Records are printed by the ranks, each those of its slice. A running column goes on from slice to slice, so there are two passes.
  * The first makes the state of each slice's records (cluster/part.h) and finds what is wrong with any. States are passed on

@@ -41,7 +41,7 @@ bool logarithm_mantissas_fit(const struct logarithm_sum *sum, uint64_t n);
 void logarithm_combine(struct logarithm_sum *sum, const struct logarithm_sum *later);
 
 /* Writes exp(sum / n), the geometric mean of n > 0 numbers, of which sum is or at least can be (NULL: all are 1), rounded to
- * ndigits significant digits, as ratio_format_known() writes. text: RATIO_TEXT_NBYTES. Returns the text's length. The
+ * ndigits significant digits, as ratio_format() writes. text: RATIO_TEXT_NBYTES. Returns the text's length. The
  * result is rounded half-even from the exact value, but for one of about 10^16: see logarithm.c. */
 size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int ndigits, char *text);
 

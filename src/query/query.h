@@ -42,7 +42,7 @@ struct query {
 	struct program *conditions;
 	const struct operation_use *uses; /* the options' */
 	int nthreads;      /* for what is computed from the total; 0: one for each core */
-	bool summary;      /* no operation was given: every column (summary.h) */
+	bool summary;      /* no operation was given: every column (summary.c) */
 	bool all;          /* with what is costly */
 	bool matrix;       /* pairs of all numeric columns: a result for each column, a pair in the plan
 			    * for each two, see query_matrix_pair */

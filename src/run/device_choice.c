@@ -4,13 +4,14 @@
  *
  * Making a CUDA context takes as long as a few cores take to fold a gigabyte. --device auto therefore
  * begins with the CPUs alone. A GPU is an offer (engine/engine.h): once the CPUs have shown their speed at
- * this plan and this input, it is woken if the run then ends sooner, and each of its threads replaces a
- * CPU's. The driver is not touched before that. Only where it is sure beforehand that GPUs alone are faster, CPUs do not
- * begin: that is not measured before it is too late. Numbers that are kept are searched or sorted when all have been read, and
+ * this plan and this input, it is used if the run then ends sooner, and each of its threads replaces a
+ * CPU's. The driver is not touched before that. Only if it is sure beforehand that GPUs alone are faster, CPUs do not
+ * begin: a measurement would come too late. Numbers that are kept are searched or sorted when all have been read, and
  * those that CPUs keep until a GPU is awake are work for both. So are groups, where nearly each record makes one, as a sample
- * of the text shows: if n records draw from G equal keys, n^2 / 2G pairs of them are the same (the birthday problem), so from
- * the number of records whose key has come before follows G, as long as these are few. And one member of a compressed file is
- * decoded by the CPUs or by a GPU, not by both. There constants tell, and so only where they tell a great difference.
+ * of the text shows: if n records draw from G keys that are equally likely, n^2 / 2G pairs of them are the same (the birthday
+ * problem), so from the number of records whose key has come before follows G, as long as these are few. And one member of a
+ * compressed file is decoded by the CPUs or by a GPU, not by both. In these cases constants decide, and only if the
+ * difference is large.
  */
 #include "run/device_choice.h"
 
@@ -383,7 +384,7 @@ static size_t gpu_chunk_nbytes(const struct job *job)
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
-/* The bytes of all text; of packed files, as they mostly turn out; 0: not known. */
+/* The bytes of all text; of compressed files, as they usually turn out; 0: not known. */
 static uint64_t likely_nbytes(const struct job *job)
 {
 	uint64_t stored = input_nbytes_stored(job->input);
@@ -582,8 +583,9 @@ static int count_gpus_preferred(const struct device_choice *devices, const struc
 	f.gpu_s += work_s;
 	if (!forecast_gpu_alone(&f))
 		return 0;
-	/* Groups, where they are many, would have to come to the host first: two H100s saved 5 % of 64 GB by host, and lost
-	 * 7 and 22 % of 16 GB by path and by host, even when groups went from one to the other (2026-11-24). */
+	/* If there are many groups, those of one GPU would have to be copied to the host first. Two H100s saved 5 % of 64 GB by
+	 * host, and lost 7 and 22 % of 16 GB by path and by host, even when one GPU copied its groups to the other directly
+	 * (2026-11-24). */
 	return f.can_share && f.groups.n <= 0 ? forecast_ngpus(work_s, WAKE_S_EACH_MORE) : 1;
 }
 

@@ -275,8 +275,8 @@ static void report_sections(const struct run *r)
 			     s[SECTION_REDO], s[SECTION_RESOLVE]);
 }
 
-/* Sets what is done with values that do not fit in memory: for a table, they are not searched in several passes. In a later pass,
- * only one column's are looked at. */
+/* Sets what is done with values that do not fit in memory: for a table, they are not searched in several passes. A later pass
+ * reads the values of one column only. */
 static void prepare_values(struct run *r)
 {
 	const struct query *q = &r->query;
@@ -431,11 +431,11 @@ static enum status explain(struct run *r, struct fault *fault)
 	return output_close(fault);
 }
 
-/* Has r, which is another pass over the input, read it from its beginning. */
+/* Makes r another pass over the input, which reads it from its beginning. */
 static void begin_pass(struct run *r, const struct run *before)
 {
 	r->options = before->options;
-	if (before->input) /* a run that ended early may still read ahead, and would take what this one is to read */
+	if (before->input) /* a run that ended early may still read ahead of its chunks, and would take input of this one */
 		input_end(before->input);
 	if (before->stdin_offset >= 0)
 		lseek(STDIN_FILENO, before->stdin_offset, SEEK_SET);
