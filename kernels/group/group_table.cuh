@@ -4,7 +4,7 @@
  *
  * A group is the plan's record as words (src/fold/group_words.h), and never moves. The words are divided into as many parts
  * as the host's store, by the highest bits of the keys' hashes, each with a place up to which it is filled:
- * a part is copied to the host as it is, and added by one thread of the host at a time. A slot is one word, 0 or a
+ * a part comes down as it is, and is added by one thread of the host at a time. A slot is one word, 0 or a
  * group's index and some bits of its key's hash; probes are linear, within the slots of the part. The bytes
  * of a key are always compared.
  *
@@ -13,8 +13,8 @@
  * What it has written is lost then: some words, without records.
  *
  * A chunk takes two launches. group_find finds or makes the group of each record, and lists the records that the
- * table does not take, which the CPU adds to groups of the host. group_add, after it, adds the values of all
- * others, or nothing if the chunk has a fault, or so many exceptions that the CPU folds all of it. That is
+ * table does not take, which the CPU adds to groups of the host. group_add, behind it, adds the values of all
+ * others, or nothing, if the chunk has a fault, or so many exceptions that the CPU folds all of it. That is
  * decided on the device, without waiting for the host.
  *
  * Sums are added without regard to order, which does not show: they are exact. Lanes of a warp whose
@@ -61,7 +61,7 @@ struct alignas(16) group_control {
 	uint32_t scales[GROUP_LAYOUT_NCOLUMNS_MAX]; /* of the layout's columns, or GROUP_SCALE_UNSET: that of the
 						     * first chunk with numbers */
 	unsigned long long nleft;   /* groups for which group_merge found no room */
-	struct group_census census; /* group_count_launch's */
+	struct group_census census; /* set by group_count_launch */
 };
 
 /* A table as kernels see it. All pointers: device memory. */
@@ -114,13 +114,13 @@ struct group_records {
 cudaError_t group_find_launch(const struct group_table &table, const struct group_records &chunk,
 			      cudaStream_t stream);
 
-/* Adds the records to their groups, after group_find: all of them, or none if group_summary_refuses. Launches one kernel
+/* Adds the records to their groups, behind group_find: all of them, or none if group_summary_refuses. Launches one kernel
  * on stream, a thread a record, and does not wait. Errors: the launch's. */
 cudaError_t group_add_launch(const struct group_table &table, const struct group_records &chunk,
 			     cudaStream_t stream);
 
 /* Adds groups of the host to the table's: ngroups that lie in words, from begins[i] on, both in device memory. The control's
- * nleft grows by the number of those for which the table has no room. Launches one kernel on stream, a thread a
+ * nleft becomes greater by the number of those for which the table has no room. Launches one kernel on stream, a thread a
  * group, and does not wait. Errors: the launch's. */
 cudaError_t group_merge_launch(const struct group_table &table, const uint64_t *words, const uint64_t *begins,
 			       uint32_t ngroups, cudaStream_t stream);

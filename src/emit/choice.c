@@ -31,7 +31,7 @@ struct choice {
 	pthread_mutex_t lock;  /* guards all below */
 	struct chosen_record *records; /* owned */
 	size_t nrecords, capacity;
-	struct text_buffer text; /* of all of them, one behind the other */
+	struct text_buffer text; /* of all of them, one after the other */
 	uint64_t ntaken;       /* bytes of the memory limit */
 };
 
@@ -75,7 +75,7 @@ void choice_free(struct choice *c)
 	free(c);
 }
 
-/* Drops the records above the bound. Their texts lie one behind the other in the records' order. */
+/* Drops the records above the bound. Their texts lie one after the other in the records' order. */
 static void drop_others(struct choice *c)
 {
 	size_t n = 0, nbytes = 0;
@@ -123,7 +123,7 @@ static enum status reserve(struct choice *c, size_t nrecords, size_t nbytes)
 	return ARRAY_GROW(c->records, c->capacity, c->nrecords + nrecords);
 }
 
-/* Takes over copies of a thread's records, which lie in text one behind the other, first to last. */
+/* Takes over copies of a thread's records, which lie in text one after the other, first to last. */
 static enum status add(struct choice *c, const struct chosen_record *records, size_t nrecords, const char *text)
 {
 	uint64_t enough = c->nmost + c->nmost / 4;

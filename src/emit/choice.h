@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * choice.h - records of which only the whole input tells whether they are printed: the last N, or N drawn at
- * random. They take the place of standard output behind cpu_folder_emit.
+ * random. They take the place of standard output after cpu_folder_emit.
  *
  * Each record has a key by its number, and the N records with the least keys are printed, in the order of the
  * input. Keys depend on nothing else, so any number of threads, in any order, choose the same records; the
@@ -30,7 +30,7 @@ struct choice;
 struct chosen_record {
 	uint64_t key, number; /* number: among those that are left, from 0 on */
 	size_t begin, nbytes; /* of its text, with the line end */
-	bool lacks_end;       /* its file ends without an LF behind it */
+	bool lacks_end;       /* its file ends without an LF after it */
 };
 
 enum choice_kind { CHOICE_LAST, CHOICE_SAMPLE };
@@ -49,7 +49,7 @@ struct candidates {
 	struct choice *choice; /* NULL: all records are printed */
 	uint64_t next;         /* the number of the next record */
 	uint64_t first;        /* those before it are not among the last N of this text */
-	uint64_t end;          /* behind the text's last record */
+	uint64_t end;          /* after the text's last record */
 	bool lacks_end;        /* that record's file ends without an LF. The caller's. */
 	struct chosen_record *records; /* owned */
 	size_t nrecords, capacity;
@@ -66,7 +66,7 @@ uint64_t candidates_choose(struct candidates *c, uint64_t rows);
 /* Notes where the text of a record lies that may be printed. Errors: STATUS_NO_MEMORY. */
 enum status candidates_note(struct candidates *c, uint64_t number, size_t begin, size_t nbytes);
 
-/* Gives the choice the records noted, which lie in text one behind the other, first to last. Errors:
+/* Gives the choice the records noted, which lie in text one after the other, first to last. Errors:
  * STATUS_NO_MEMORY. */
 enum status candidates_offer(struct candidates *c, const char *text);
 

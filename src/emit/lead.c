@@ -25,10 +25,10 @@ struct lead_field {
 /* One of the groups that a text has records of. */
 struct lead_block_group {
 	const void *home;
-	uint64_t nfirsts; /* of its first records, of which records before may lack fields */
+	uint64_t nfirsts; /* its first records, whose fields earlier records may lack */
 };
 
-/* One allocation, but for what waits of the closed text. */
+/* One allocation, except for the closed text, if it waits. */
 struct lead_block {
 	struct lead_block *next;
 	size_t nbytes, nrecords, nwritten, ngroups;
@@ -327,7 +327,7 @@ void lead_queue_free(struct lead_queue *q)
 	memset(q, 0, sizeof *q);
 }
 
-/* Takes memory of the limit. A quarter is left to the groups, which would be named as what is too large otherwise. */
+/* Takes memory of the limit. A quarter is left to the groups: without it, the error would name them as what is too large. */
 static enum status take(const struct lead_queue *q, uint64_t nbytes, struct fault *fault)
 {
 	char words[FAULT_DETAIL_NBYTES];
@@ -438,7 +438,7 @@ static enum status append(struct text_buffer *to, const char *text, size_t nbyte
 	return STATUS_OK;
 }
 
-/* Makes the block's next record ready, unless it lacks a field: *lacks. What it lacks at the end is empty. */
+/* Makes the block's next record ready, or sets *lacks if it lacks a field. at_end: a field that it lacks is empty. */
 static enum status ready_record(struct lead_queue *q, struct lead_block *b, bool at_end, bool *lacks)
 {
 	const size_t nleads = q->plan->nleads;
@@ -490,7 +490,7 @@ static enum status write_blocks(struct lead_queue *q, bool at_end, struct writer
 	return STATUS_OK;
 }
 
-/* Writes the text before a block, or lets it wait behind the records that do. */
+/* Writes the text before a block, or keeps it after the records that wait. */
 static enum status write_closed(struct lead_queue *q, struct lead_block *b, struct text_buffer *closed, struct writer *writer,
 				struct fault *fault)
 {

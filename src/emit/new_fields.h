@@ -31,7 +31,7 @@ struct new_fields {
 	size_t ngroups, capacity; /* begun, and made */
 	struct partial blank; /* of a group without a partial */
 	struct scratch scratch;
-	struct text_buffer text; /* the fields, each behind the delimiter that comes before it */
+	struct text_buffer text; /* the fields, each after the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
 	 * field of rows[k] begins, k < nrows, and at index nrows where the last field ends. */
 	size_t *begins;
@@ -56,7 +56,7 @@ char *new_fields_group(struct new_fields *f, struct group *group);
 /* Writes the fields of the block's rows that are kept, and advances the totals and positions.
  * filter: row_filter_block was called with this block last. groups: if the plan has keys, those of the
  * rows that are kept, by row; else NULL. offset_bytes: where the block's text starts in the input.
- * Behind the fields there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
+ * After the fields there are EMIT_SLACK readable bytes. Errors: STATUS_NO_MEMORY. */
 enum status new_fields_write(struct new_fields *f, struct row_block *b,
 			     const struct row_filter *filter, struct group *const *groups,
 			     uint64_t offset_bytes);

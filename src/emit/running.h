@@ -15,8 +15,8 @@
 #include "query/plan.h"
 #include "query/value.h"
 
-/* Longest text of a new column that is a number: the variance of numbers below 10^400 of up to 400 digits behind the point is
- * above 10^-840 or 0, and below 10^801; it has up to 17 digits behind its zeros. */
+/* Longest text of a new column that is a number: the variance of numbers below 10^400 of up to 400 digits after the point is
+ * above 10^-840 or 0, and below 10^801; it has up to 17 digits after its zeros. */
 #define RUNNING_TEXT_NBYTES 896
 
 /* The state of one running total. Zeroed: owns nothing. */

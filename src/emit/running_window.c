@@ -456,7 +456,7 @@ enum status running_window_begin_group(struct running_window *r, const struct pl
 	return begin(r, &group->rest->windows[i], group_scale(group, plan, i));
 }
 
-/* Writes the least or the greatest of the window's numbers and the next one. */
+/* Writes the smallest or the largest of the window's numbers and the next one. */
 static char *write_group_extreme(const struct group_window *w, bool is_max, const struct recent_value *value, int scale, char *to)
 {
 	struct recent_value found = *value;

@@ -18,7 +18,7 @@
 #include "number/exact.h"
 #include "query/plan.h"
 
-/* The least or the greatest number of a window. Only numbers that no later one makes useless are kept: for the minimum, a number
+/* The smallest or the largest number of a window. Only numbers that no later one makes useless are kept: for the minimum, a number
  * is dropped as soon as a later one is not greater. What is left ascends, its first is the minimum, and each number is added and
  * dropped once, so a step costs the same for any window. Source: the monotonic queue (D. Lemire, "Streaming maximum-minimum filter
  * using no more than three comparisons per element", 2006). Zeroed: no value. */

@@ -26,7 +26,7 @@ size_t partial_nbytes(const struct plan *plan)
 	       plan->npredicates * sizeof(uint64_t);
 }
 
-/* Places the arrays one behind the other: none needs more alignment than the one before. */
+/* Places the arrays one after the other: none needs more alignment than the one before. */
 static void place_arrays(struct partial *p, void *memory)
 {
 	p->columns = memory;
@@ -80,7 +80,7 @@ void partial_free(struct partial *p)
 	free(p->undecided);
 	free(p->currencies);
 	groups_free(p->groups);
-	free(p->columns); /* and all arrays behind them */
+	free(p->columns); /* and all arrays after them */
 	memset(p, 0, sizeof *p);
 }
 
@@ -258,7 +258,7 @@ enum status column_add_long(struct column_partial *column, unsigned needs, const
 	return numbers_add_sums(&column->numbers, &(struct number_sums){1, scale, *x, *x, *x});
 }
 
-/* Folds a number beyond the fast path. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE: it is none. */
+/* Folds a number beyond the fast path. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE. */
 static enum status add_long_number(struct column_partial *column, unsigned needs, const struct value *v)
 {
 	struct integer room;
@@ -346,8 +346,8 @@ static enum status add_value(const struct plan_column *plan, struct column_parti
 	return add_fast_number(column, plan->needs, v->number);
 }
 
-/* The offset of a field's value: that of its first byte behind quotes and blanks, as texts are noted (rows_fold.c), unless
- * it is spelled in another way than it is. */
+/* The offset of a field's value: that of its first byte after quotes and blanks, as texts are noted (rows_fold.c). That of the
+ * field if the value's text is not part of it. */
 static size_t offset_of_value(const struct raw_field *field, size_t offset, const struct value *v)
 {
 	uintptr_t place = (uintptr_t)v->text - (uintptr_t)field->text;

@@ -67,7 +67,7 @@ struct pair_partial; /* pair.h */
 struct window_fold;  /* window.h */
 struct groups;       /* groups.h */
 
-/* All columns of a plan over a run of records. Its arrays lie one behind the other in the memory of columns. */
+/* All columns of a plan over a run of records. Its arrays lie one after the other in the memory of columns. */
 struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
@@ -102,7 +102,7 @@ struct partial {
 	size_t head_nbytes;
 	size_t tail_offset;
 	size_t open_field_offset; /* at the input's end: the field whose quote or escape is open */
-	size_t first_stray_offset; /* where the first complete record with text behind a closing
+	size_t first_stray_offset; /* where the first complete record with text after a closing
 				    * quote starts */
 };
 
@@ -170,7 +170,7 @@ enum status column_add_field(const struct plan *plan, struct partial *p, size_t 
 enum status column_add_computed(const struct plan *plan, struct partial *p, size_t c, const struct raw_field *field,
 				size_t offset, struct scratch *scratch, enum status *why);
 
-/* Counts a value that is wrong both as a number and as a text. offset: as of column_add_field. */
+/* Counts a value that is wrong both as a number and as a text. offset: as in column_add_field. */
 void column_add_wrong(struct column_partial *column, enum status why, size_t offset);
 
 #endif

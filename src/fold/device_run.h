@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * device_run.h - numbers of a column that lie in a device's memory: what order statistics and counts of
- * different values are made of.
+ * distinct values are made of.
  *
  * A device's fold leaves a column's numbers where they are, as a run beside what the host keeps.
- * Selecting (values_select.h) passes over them two or three times, and counting different ones
- * (keys_settle) sorts them, at the speed of that memory: only counts come down, and a few numbers. Whatever
+ * Selecting (values_select.h) passes over them two or three times, and counting distinct ones
+ * (keys_settle) sorts them, at the speed of that memory: only counts and a few numbers are copied to the host. Whatever
  * else reads kept numbers calls values_bring_down before. The memory is no part of --memory, which is the
  * host's.
  */
@@ -56,7 +56,7 @@ struct device_run_ops {
 	/* Copies integers [first, first + n) of a run to the host. Errors: STATUS_GPU. */
 	enum status (*copy)(const struct device_run *run, uint64_t first, uint64_t n, int64_t *to);
 
-	/* Frees the run, and the memory behind the last one. */
+	/* Frees the run, and the memory after the last one. */
 	void (*release)(struct device_run *run);
 };
 
@@ -96,7 +96,7 @@ struct keys_wanted;
 void keys_add_run(struct keys *k, struct device_run *run);
 
 /* Counts the keys of the runs that are not among the others, once all cells have been joined to this
- * one. Where the device fails, they are added to the others, if they come down. k may be NULL. Errors:
+ * one. Where the device fails, they are added to the others, if they can be copied to the host. k may be NULL. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_GPU. */
 enum status keys_settle(struct keys *k, const struct keys_wanted *wanted);
 

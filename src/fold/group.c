@@ -223,8 +223,8 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 						       &(struct value){.kind = DECIMAL_NUMBER, .number = number});
 }
 
-/* Adds the numbers of y, but for their logarithms and reciprocals, to x. Returns false, and changes nothing, where they do not fit as
- * they are. Inline, for needs that the caller's loop knows. */
+/* Adds the numbers of y, but for their logarithms and reciprocals, to x. Returns false where they do not fit as they are; x then
+ * holds the same numbers. Inline, for needs that the caller's loop knows. */
 static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x, const struct group_cell *y, unsigned needs)
 {
 	uint128 squares = 0;
@@ -409,7 +409,7 @@ static enum status add_ends(struct group_ends *e, const struct group_ends *later
 	return status;
 }
 
-/* The two ends of a column, or its least and greatest text, one behind the other. NULL: it has none in a cell. */
+/* The two ends of a column, or its smallest and largest text, one after the other. NULL: it has none in a cell. */
 static struct group_end *two_ends(struct group *g, const struct plan_column *column)
 {
 	if (!plan_column_has_cell_of(column, MOMENT_ENDS | MOMENT_TEXTS))

@@ -33,7 +33,7 @@
 struct group_cell {
 	uint64_t count_scale; /* their count and their scale share a word */
 	int64_t sum;
-	int64_t extremes[2]; /* the least and the greatest, with MOMENT_EXTREMES */
+	int64_t extremes[2]; /* the smallest and the largest, with MOMENT_EXTREMES */
 	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES, as are these: */
 	uint64_t cubes[2];   /* with MOMENT_CUBES, in two's complement */
 	uint64_t fourths[2]; /* with MOMENT_FOURTHS */
@@ -48,14 +48,14 @@ struct group_logs {
 	int64_t exponents2, exponents10;
 };
 
-/* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it, or its least or greatest text: in
+/* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it, or its smallest or largest text: in
  * line, or a longer one elsewhere. */
 #define GROUP_END_NBYTES 23 /* in line */
 #define GROUP_END_LONG 255
 struct group_end {
 	union { /* 0: none */
 		uint64_t place; /* twice (its offset in the input, in bytes, + 1), and 1 if it is a number */
-		uint64_t key;   /* of a least or greatest text: text_key (texts.h) */
+		uint64_t key;   /* of a smallest or largest text: text_key (texts.h) */
 	};
 	union {
 		struct {
@@ -71,7 +71,7 @@ struct group_end {
 	};
 };
 
-/* With MOMENT_ENDS, these lie behind the cell. */
+/* With MOMENT_ENDS, these lie after the cell. */
 struct group_ends {
 	struct group_end first, last;
 	uint64_t ntexts; /* values that are no numbers, where these are no error */
@@ -84,7 +84,7 @@ struct group_texts {
 	bool has_other, has_time;
 };
 
-/* With MOMENT_VALUES, these lie behind all else: the numbers that group_lists.h lists, once they are settled. */
+/* With MOMENT_VALUES, these lie after all else: the numbers that group_lists.h lists, once they are settled. */
 struct group_values {
 	uint64_t count_scale; /* as in struct group_cell */
 	union {
@@ -93,13 +93,13 @@ struct group_values {
 	};
 };
 
-/* With MOMENT_KEYS, these: the different values in a table that group_lists.h makes. */
+/* With MOMENT_KEYS, these: the distinct values in a table that group_lists.h makes. */
 struct group_keys {
 	uint64_t n;
 	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
 };
 
-/* With MOMENT_KEY_LOGS, behind struct group_keys: of the counts of its values, once they are settled. */
+/* With MOMENT_KEY_LOGS, after struct group_keys: of the counts of its values, once they are settled. */
 struct group_key_logs {
 	uint64_t n; /* all values: the sum of the counts */
 	struct group_logs sum;
@@ -141,7 +141,7 @@ enum group_state {
 	GROUP_NSTATES
 };
 
-/* Where a state lies behind the place of a column's states; GROUP_NSTATES: the bytes of all. column->states is set. */
+/* The offset of a state from the place of a column's states; GROUP_NSTATES: the bytes of all. column->states is set. */
 static inline __attribute__((always_inline)) size_t group_state_offset(const struct plan_column *column, enum group_state state)
 {
 	size_t offset = 0;
@@ -169,7 +169,7 @@ static inline bool group_may_have_states(const struct plan_column *column)
 }
 
 struct group {
-	struct key key; /* the bytes of a long one lie behind the cells */
+	struct key key; /* the bytes of a long one lie after the cells */
 	union {
 		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
 				 * this order */

@@ -121,7 +121,7 @@ struct settling {
 	int64_t *at; /* the next group's; NULL: all numbers go to partials */
 };
 
-/* Gives a group's cells their places, one behind the other. */
+/* Gives a group's cells their places, one after the other. */
 static enum status place_group(void *context, struct group *group)
 {
 	struct settling *s = context;
@@ -236,7 +236,7 @@ enum status group_values_add_to(struct group *g, const struct plan *plan, const 
 	return STATUS_OK;
 }
 
-/* ---- different values ---- */
+/* ---- distinct values ---- */
 
 #define ADDRESS_NBYTES ((size_t)GROUPS_ADDRESS_BITS / 8) /* of a group, before its text */
 
@@ -276,7 +276,7 @@ static enum status add_to_partial(struct group *group, const struct plan *plan, 
 	return keys ? keys_add_times(keys, keys_wanted_of(&plan->columns[c]), text, nbytes, times) : STATUS_NO_MEMORY;
 }
 
-/* Writes a group's address and a text one behind the other, to `to`. */
+/* Writes a group's address and a text one after the other, to `to`. */
 static char *join(char *to, const struct group *group, const struct group_vector_text *x)
 {
 	memcpy(to, &group, ADDRESS_NBYTES);

@@ -8,8 +8,8 @@
  * group has memory of its own, and a page is touched twice. Where lists take much of --memory, and numbers are many for each
  * group, the groups' partials hold them in 4 bytes or 8 (values.h).
  *
- * Of different values, a part has one table for each column of which they are asked: its keys are a group's address, without
- * the bits that no address uses, and a text behind it. A cell has their number and, when all have come, where the most and the
+ * Of distinct values, a part has one table for each column that needs them: its keys are a group's address, without
+ * the bits that no address uses, and a text after it. A cell has their number and, when all have come, where the most and the
  * least frequent one are. A group with a partial has its values there.
  */
 #ifndef GPUSTAT_GROUP_LISTS_H
@@ -23,8 +23,8 @@
 #include "fold/groups.h"
 #include "fold/keys.h"
 
-/* Add values of column c, which has a cell with these, as group_add_vector says: numbers, which partials take of groups that are not
- * in the store, and texts, of groups in a part of the store; these are copied. */
+/* Add values of column c, which has a cell with these, as group_add_vector says: numbers, which go to partials if the groups are not
+ * in the store; and texts, which are copied, of groups in a part of the store. */
 enum status group_values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
 enum status group_keys_update(struct groups *part, struct group *const *groups, size_t c, const struct group_vector *v);
 
@@ -37,11 +37,11 @@ enum status group_lists_limit(struct groups *g);
 enum status group_lists_settle(struct groups *part);
 enum status group_store_settle(struct group_store *s, size_t nthreads);
 
-/* Moves all different values to partials of the groups, which can be written. Errors: as above. */
+/* Moves all distinct values to partials of the groups, which can be written. Errors: as above. */
 enum status group_keys_fold(struct groups *part);
 
-/* Sets *text to the text that came most or least often, which belongs to the part of the group, that has no partial; false: it
- * has none. */
+/* Sets *text to the text that came most or least often, of a group without a partial; the text belongs to the group's part.
+ * Returns false if the group has no text. */
 bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
 		     size_t *nbytes);
 

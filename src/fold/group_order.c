@@ -39,10 +39,10 @@ struct dealing {
 	size_t nthreads;
 	groups_visitor visit;   /* of the current pass */
 	atomic_size_t next;     /* range of buckets that no thread has taken */
-	_Atomic uint64_t last;  /* the greatest offset */
+	_Atomic uint64_t last;  /* the largest offset */
 	int shift;              /* from an offset to a bucket */
 	int tag_shift;          /* from an offset to a word's tag, the bits that follow */
-	atomic_size_t *ends;    /* nbuckets: behind the last word so far */
+	atomic_size_t *ends;    /* nbuckets: after the last word so far */
 	size_t nbuckets;
 	const struct group_list *list;
 };

@@ -189,7 +189,7 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 	}
 }
 
-/* Sets *text to the first, last, least, greatest, most or least frequent value if the result is one of these, and to "" if the
+/* Sets *text to the first, last, smallest, largest, most or least frequent value if the result is one of these, and to "" if the
  * group has no value. It belongs to the groups. Returns false for another result, and where states do not hold all of it. */
 static bool find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes)
 {

@@ -36,7 +36,7 @@ struct group_tuple {
 	struct key key; /* the bytes of a long one: in the text that is folded, or in texts of the tuples */
 	union {
 		uint64_t place;   /* the record's offset in the input, in its lowest TUPLE_PLACE_BITS bits */
-		uint8_t bytes[8]; /* codes begin behind these bits, and may go on behind this struct */
+		uint8_t bytes[8]; /* codes begin after these bits, and may go on after this struct */
 	};
 };
 
@@ -59,7 +59,7 @@ enum status group_tuples_reserve(struct group_tuples *t, const struct plan *plan
 enum status group_tuples_add(struct group_tuples *t, const struct plan *plan, const struct key *key, uint64_t hash, uint64_t place,
 			     bool copies);
 
-/* The rows among `rows` whose values of a column a tuple can hold. */
+/* Returns the rows among `rows` whose values of a column fit in a tuple. */
 uint64_t group_tuples_fit(const struct plan_column *column, const struct group_vector *v, uint64_t rows);
 
 /* Writes these values to a chunk's tuples from number `first` on. */

@@ -2,7 +2,7 @@
  *
  * group_words.c - see group_words.h.
  *
- * Keys are looked up some at a time, as in row_groups.c: their places are on their way into the cache
+ * Keys are looked up some at a time, as in groups.c: their places are on their way into the cache
  * before they are needed.
  */
 #include "fold/group_words.h"
@@ -72,7 +72,7 @@ static struct group_numbers numbers_of(const struct group_cell *cell, const uint
 	struct group_numbers x = {.count = group_cell_count(cell), .scale = group_cell_scale(cell)};
 	int64_t power;
 
-	if (table_scale - x.scale > DECIMAL_NDIGITS) /* only 0 has so many */
+	if (table_scale - x.scale > DECIMAL_NDIGITS) /* only 0 ends in so many zeros */
 		return x;
 	power = (int64_t)decimal_powers[table_scale - x.scale];
 	x.bin.sum = group_words_sum(cell->sum, excess[0]) / power;
@@ -112,7 +112,7 @@ enum status group_words_settle(struct group *g, const struct plan *plan, const s
 	return STATUS_OK;
 }
 
-/* Brings a cell that is copied to the table's scale. Returns false where it does not fit. */
+/* Rescales a copied cell to the table's scale. Returns false where it does not fit. */
 static bool put_cell(struct group_cell *cell, uint64_t *excess, const struct group_layout_column *column, unsigned table_scale)
 {
 	unsigned scale = group_cell_scale(cell), nzeros = table_scale - scale;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_words.h - groups as a GPU keeps them (kernels/group/): the plan's records (group.h), one behind the other, as 64-bit
- * words without pointers. They come down as they are, and are groups of the host once they are settled.
+ * group_words.h - groups as a GPU keeps them (kernels/group/): the plan's records (group.h), one after the other, as 64-bit
+ * words without pointers. They are copied to the host as they are, and are groups of the host once they are settled.
  *
  *     struct group        with its cells, as the plan lays them out; `rest` and a long key's text are NULL
  *     the excess          of each column of numbers: what its sum has beyond 64 bits (group_words_sum) and, with
@@ -84,8 +84,8 @@ struct groups; /* fold/groups.h */
 enum status group_words_settle(struct group *g, const struct plan *plan, const struct group_layout *layout,
 			       const uint32_t *scales);
 
-/* Writes a group of the plan to words, as a table with these scales has it. Returns how many; 0: it cannot, as of what lies in
- * a partial, a longer key than GROUP_WORDS_KEY_NBYTES_MAX, or numbers with more digits behind the point. words:
+/* Writes a group of the plan to words, as a table with these scales has it. Returns how many; 0: it cannot, because
+ * values lie in a partial, the key is longer than GROUP_WORDS_KEY_NBYTES_MAX, or numbers have more digits after the point. words:
  * group_words_most(layout) of them. */
 size_t group_words_put(const struct group *g, const struct plan *plan, const struct group_layout *layout,
 		       const uint32_t *scales, uint64_t *words);
@@ -97,7 +97,7 @@ void group_words_list(const struct group_layout *layout, const uint64_t *words, 
 /* Settles the groups that words[0 .. nwords) has whole, and adds them to others: those of a part of a store to which all of the
  * keys belong, or any groups without a table. No key may come twice: a group that was not there before is not looked for
  * later, so none of them is entered into a table. scales: as above. *nused: the words of those groups; the next call begins
- * behind them. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+ * after them. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_words_add(struct groups *to, const struct group_layout *layout, const uint32_t *scales, uint64_t *words,
 			    size_t nwords, size_t *nused);
 

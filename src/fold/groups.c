@@ -142,7 +142,7 @@ void groups_clear(struct groups *g)
 	key_arena_free(&g->tuples.texts);
 	if (g->ngroups == 0)
 		return;
-	if (group_rests_exist()) /* millions of groups are not visited for nothing */
+	if (group_rests_exist()) /* else millions of groups would be visited for nothing */
 		groups_each(g, free_group, g);
 	key_arena_clear(&g->memory);
 	key_arena_free(&g->texts);

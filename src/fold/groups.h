@@ -29,7 +29,7 @@
 
 #define GROUPS_FEW 4096 /* so many are kept by a thread, unless plan->groups_few says less */
 #define GROUPS_ADDRESS_BITS 48
-#define GROUPS_LISTS_MIN 256 /* so many of a chunk are worth lists and tables in the store: numbers, different values */
+#define GROUPS_LISTS_MIN 256 /* so many of a chunk are worth lists and tables in the store: numbers, distinct values */
 
 /* Zeroed but for the plan: no groups. All owned. */
 struct groups {
@@ -44,7 +44,7 @@ struct groups {
 	struct key_arena *lists; /* nlisted numbers of the groups, */
 	size_t nlisted, nordinals;
 	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_lists.h */
-	struct key_table *keys; /* different values of the groups: group_lists.h */
+	struct key_table *keys; /* distinct values of the groups: group_lists.h */
 	struct text_buffer key_text; /* for one of them */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
@@ -213,7 +213,7 @@ struct group_source_ops {
 	/* Makes a reader, to be closed by the same thread. Errors: STATUS_GPU; *out is then NULL. */
 	enum status (*open)(const struct group_source *s, struct group_reader **out, struct fault *fault);
 
-	/* Reads a block's groups, one behind the other: *words belongs to the reader, and may be written to, until its next
+	/* Reads a block's groups, one after the other: *words belongs to the reader, and may be written to, until its next
 	 * call. Errors: STATUS_GPU. */
 	enum status (*read)(struct group_reader *r, size_t block, uint64_t **words, struct fault *fault);
 

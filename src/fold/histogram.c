@@ -2,7 +2,7 @@
  *
  * histogram.c - see histogram.h.
  *
- * A number's bin is floor((x - first) / width), where first, the least bin's begin, is the greatest
+ * A number's bin is floor((x - first) / width), where first, the least bin's begin, is the largest
  * multiple of the width that is no greater than any number. Numbers, first and width are integers at
  * one scale: of 128 bits where that suffices, else of any size.
  */
@@ -41,7 +41,7 @@ struct bin_counts {
 
 /* ---- where the bins lie ---- */
 
-/* *x becomes the greatest multiple of the width, which is positive, that is not greater. */
+/* *x becomes the largest multiple of the width, which is positive, that is not greater. */
 static void round_down(struct integer *x, const struct integer *width)
 {
 	struct integer rest, quotient;

@@ -40,7 +40,7 @@ static_assert(KEY_HELD_HASH_BITS + KEY_LENGTH_BITS == 56, "they fill a word but 
 /* All bits 0: no key. Little-endian, as every machine that this is built for. */
 struct key {
 	union {
-		uint64_t low;     /* in line: bytes 0 to 7, those behind the key 0 */
+		uint64_t low;     /* in line: bytes 0 to 7, those after the key 0 */
 		const char *text; /* long: all bytes; who owns them is the holder's affair */
 	};
 	uint64_t high; /* in line: bytes 8 to 14, and 1 + the length as the highest byte; long:
@@ -80,7 +80,7 @@ static inline bool key_is_long(const struct key *key)
 
 #define KEY_FIRST_DIGIT 0x2b /* '+': the sixteen characters from there on are + , - . / 0 ... 9 : */
 
-/* Sets *packed to a word's bytes in 32 bits, 4 each. Returns false where one is none of the sixteen. */
+/* Sets *packed to a word's bytes in 32 bits, 4 each. Returns false where a byte is not one of the sixteen. */
 static inline bool key_pack_digits(uint64_t bytes, uint64_t *packed)
 {
 	uint64_t x = (bytes | SIMD_TOPS) - SIMD_EACH * KEY_FIRST_DIGIT; /* no byte takes from the next */

@@ -46,7 +46,7 @@ struct key_arena {
 /* Adds a block with room for nbytes, and takes these: key_arena_take otherwise. */
 enum status key_arena_grow(struct key_arena *a, size_t nbytes, void **out);
 
-/* Sets *out to nbytes > 0 that are the caller's until the arena is cleared or freed, behind those that were taken before.
+/* Sets *out to nbytes > 0 that are the caller's until the arena is cleared or freed, after those that were taken before.
  * Errors: STATUS_NO_MEMORY; STATUS_MANY_KEYS: --memory is used up. */
 static inline enum status key_arena_take(struct key_arena *a, size_t nbytes, void **out)
 {
@@ -65,7 +65,7 @@ void key_arena_join(struct key_arena *a, struct key_arena *from);
 /* Has all that was taken be taken again. */
 void key_arena_clear(struct key_arena *a);
 
-/* Makes a an arena without memory. */
+/* Frees the memory of a, which is empty then. */
 void key_arena_free(struct key_arena *a);
 
 #endif

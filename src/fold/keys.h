@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * keys.h - the different texts of a column: how often each came, and where it came first.
+ * keys.h - the distinct texts of a column: how often each came, and where it came first.
  *
  * It is a moment (moment.h) of texts instead of numbers. A key is the text of a value: quotes undone,
  * blanks and all. "First" is the least offset in the input, so the result does not depend on the order
@@ -9,7 +9,7 @@
  * The fold of a chunk only notes where its texts lie; combining adds them to sets of words (word_set.h) or looks them up in
  * tables, which outlive the chunk. So each text is added once, and a chunk that is folded again, or that fails, has
  * changed neither. A thread has tables of its own. At the end they are joined: a key's hash says in
- * which of KEYS_NPARTS parts it is, and threads join different ones.
+ * which of KEYS_NPARTS parts it is, and threads join different parts.
  */
 #ifndef GPUSTAT_KEYS_H
 #define GPUSTAT_KEYS_H
@@ -92,7 +92,7 @@ void keys_join_end(struct keys *all0);
 
 /* ---- reading: of a cell into which all has been combined ---- */
 
-/* The number of different texts; if k->is_over, it is more than nmost, and this is 0. NULL: 0. */
+/* The number of distinct texts; if k->is_over, it is more than nmost, and this is 0. NULL: 0. */
 uint64_t keys_count(const struct keys *k);
 
 /* No less than that, without a look at them. */

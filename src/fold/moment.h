@@ -138,7 +138,7 @@ struct ends;
 enum end { END_FIRST, END_FIRST_NUMBER, END_LAST, END_LAST_NUMBER, NENDS };
 
 /* Makes a field of the plan's column c the value of an end, and sets *taken, unless the value is
- * missing, has a NUL, is no number where it must be one, or is not before the first or behind the last so far. place: its
+ * missing, has a NUL, is no number where it must be one, or is not before the first or after the last so far. place: its
  * offset in the input, in bytes. The caller offers the fields of rows in order, or backwards for the last ones, until one
  * is taken. scratch: as in value_read. Errors: STATUS_NO_MEMORY. */
 enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, size_t c, uint64_t place,
@@ -146,7 +146,7 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 
 /* The value of an end. */
 struct column_end {
-	const char *text; /* as ends_text returns it, but without a NUL behind it */
+	const char *text; /* as ends_text returns it, but without a NUL after it */
 	size_t nbytes;
 	uint64_t place;
 	bool is_number;

@@ -3,7 +3,7 @@
  * moment_ends.c - the first and the last value of a column, in the order of the input. See moment.h.
  *
  * A value is kept as text, because a column may be one of text. Numbers by themselves do not tell
- * which comes first: those that are quoted or beyond the fast path are added behind the others of
+ * which comes first: those that are quoted or beyond the fast path are added after the others of
  * their block. So nothing is added here; whoever folds rows offers their values from both ends
  * (fold/rows_fold.c).
  */

@@ -2,7 +2,7 @@
  *
  * moment_logs.c - the sums of the logarithms and of the reciprocals of a column's positive numbers, of which the geometric and
  * the harmonic mean are made. See moment.h, number/logarithm.h and number/reciprocal.h. The other numbers have none; the
- * column's least number tells that there are any.
+ * column's smallest number tells that there are any.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static enum status logs_add(void *cell, const int64_t *significand, const uint8_
 	return STATUS_OK;
 }
 
-#define NDIGITS 38 /* of a longer number: what is behind them is less than 10^-37 of the number */
+#define NDIGITS 38 /* of a longer number: what is after them is less than 10^-37 of the number */
 
 /* The number may lack digits for want of places. */
 static enum status logs_add_long(void *cell, const struct exact *x, int scale)

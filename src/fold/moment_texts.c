@@ -174,7 +174,7 @@ static void texts_free(void *cell)
 		free(t->greatest.far);
 }
 
-/* ---- text: [count,shortest,longest,least,greatest,has_other,has_time]; after another value, nobody looks for times:
+/* ---- text: [count,shortest,longest,smallest,largest,has_other,has_time]; after another value, nobody looks for times:
  * whether one was seen depends on the chunks ---- */
 
 static bool texts_is_empty(const void *cell)

@@ -4,7 +4,7 @@
  * that have both values.
  *
  * A pair keeps the sum of the products x y. Count, sum and squares of x are the column's own
- * (column.h), less those of the values whose partner in y is missing, which the pair keeps; and the
+ * (column.h), minus those of the values whose partner in y is missing, which the pair keeps; and the
  * other way round. So where no value is missing, a pair costs one sum, and a column that is in many
  * pairs is summed once. All sums are exact, so nothing is lost by the subtraction.
  *

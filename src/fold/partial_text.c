@@ -354,7 +354,7 @@ static void window_members(struct json_text *j, struct window_fold *w)
 
 #define LINE_GROUP ",\"group\":" /* the first member of its line, which begins with no comma */
 
-/* Sets key to the group's. Its bytes lie in j->joined, with room behind them as key_make wants. */
+/* Sets key to the group's. Its bytes lie in j->joined, with room after them as key_make wants. */
 static uint64_t read_key(const struct plan *plan, struct json_text *j, struct key *key)
 {
 	struct text_buffer *joined = &j->joined;

@@ -2,7 +2,7 @@
  *
  * partial_text.h - a partial as lines of JSON, exactly, and back: what a part is made of (cluster/part.h).
  *
- * Reading combines: what is read comes behind what the partial holds. So a long column may be written in
+ * Reading combines: what is read comes after what the partial holds. So a long column may be written in
  * several lines, and a partial into which several texts were read, in order, is that of all their records.
  *
  *     {"records":N,"ragged":N,"undecided":N,"matched":[N,...]}

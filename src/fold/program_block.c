@@ -117,7 +117,7 @@ enum status program_block_init(struct program_block *l, const struct plan *plan)
 	l->plan = plan;
 	l->first = plan->ncolumns - plan->nlets;
 	l->room_nbytes = ROOM_NBYTES;
-	l->text_nbytes = SIZE_MAX; /* until a text is copied, no field lies behind it */
+	l->text_nbytes = SIZE_MAX; /* until a text is copied, no field lies after it */
 	l->programs = calloc(n + 1, sizeof *l->programs);
 	NEED(l->programs);
 	for (size_t i = 0; i < n; i++) {
@@ -672,7 +672,7 @@ static int64_t count_characters(const char *text, size_t nbytes)
 	int64_t n = 0;
 
 	for (size_t i = 0; i < nbytes; i++)
-		n += (text[i] & 0xc0) != 0x80; /* a byte that continues none */
+		n += (text[i] & 0xc0) != 0x80; /* the byte does not continue a character */
 	return n;
 }
 

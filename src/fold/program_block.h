@@ -5,14 +5,14 @@
  *
  * A value is a number of the fast path, or a raw field: text as in the input, quotes and all, or a
  * longer number, or a quotient that was rounded (number/quotient.h): its field is what is printed, compared
- * and used as a key, and behind it lies the text of the number that is folded. To all that folds and prints, a computed column
- * looks like one of the input. So that its fields have places, texts are folded from a copy, behind which there is room for them.
+ * and used as a key, and after it lies the text of the number that is folded. To all that folds and prints, a computed column
+ * looks like one of the input. So that its fields have places, texts are folded from a copy, after which there is room for them.
  * A number becomes text only where someone asks for its field.
  *
  * Steps work on all rows at once. Rows with a value beyond the fast path are done one by one, with
  * big_decimal.h, or by a look at their text.
  *
- * A step that cannot have a result, since its operand is no number or no date, or since the result is beyond the
+ * A step that cannot have a result, because its operand is not a number or a date, or the result is beyond the
  * range, leaves a wrong value: why it is wrong, and a field that shows it. It stays wrong through all later steps,
  * whatever its field looks like, and nobody judges the field again.
  */
@@ -48,7 +48,7 @@ struct program_values {
 	uint32_t begin[ROW_BLOCK_NROWS], end[ROW_BLOCK_NROWS];
 };
 
-/* Of rows: where it is true whatever the values are that are no numbers, and where it may be, depending on them. */
+/* Rows where it is true whatever the values that are not numbers, and rows where it may be true, depending on them. */
 struct truth {
 	uint64_t low, high;
 };
@@ -87,7 +87,7 @@ struct row_filter {
 /* One thread's memory. All owned. */
 struct program_block {
 	const struct plan *plan;
-	size_t first; /* columns first ... of the plan are computed: programs[0 .. plan->nlets); behind them come its predicates */
+	size_t first; /* columns first ... of the plan are computed: programs[0 .. plan->nlets); after them come its predicates */
 	struct program_state *programs;
 	struct program_values *stack, *top; /* a program may compute a column while its own values wait */
 	struct scratch scratch[2];
@@ -133,7 +133,7 @@ struct field_span program_block_field(const struct row_block *b, size_t c, unsig
  * number, or the column is not computed. */
 const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row);
 
-/* How a field at data[begin] is read: VALUE_COMPUTED if it lies behind the text, or 0. */
+/* How a field at data[begin] is read: VALUE_COMPUTED if it lies after the text, or 0. */
 static inline unsigned program_block_how(const struct program_block *l, size_t begin)
 {
 	return begin >= l->text_nbytes ? (unsigned)VALUE_COMPUTED : 0u;

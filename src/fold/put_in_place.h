@@ -15,7 +15,7 @@ static int PLACED_NAME(compare)(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Puts the number of place k in order there: none before it is greater, and none behind it is less. Hoare's
+/* Puts the number of place k in order there: none before it is greater, and none after it is less. Hoare's
  * algorithm ("Find", 1961); numbers that keep it from getting on are sorted. */
 static void PLACED_NAME(put_in_place)(PLACED *x, ptrdiff_t first, ptrdiff_t last, ptrdiff_t k)
 {

@@ -21,7 +21,7 @@
 
 #define RANKS_A_RESULT 4 /* of an interquartile range; others have 2 */
 
-/* The percentiles that a result is: the upper one, less the lower one where it has one. */
+/* The percentiles that a result is: the upper one, minus the lower one where it has one. */
 struct quantile {
 	struct percentile upper, lower;
 	bool has_lower;

@@ -396,7 +396,7 @@ uint64_t rank_table_find(const struct rank_table *t, const struct value *number,
 
 /* ---- many at once ---- */
 
-/* Whether the number is one of a table with starts, between its least and greatest; sets the key. */
+/* Whether the number is one of a table with starts, between its smallest and largest; sets the key. */
 static bool begin_lookup(struct rank_lookup *l)
 {
 	const struct rank_table *t = l->table;

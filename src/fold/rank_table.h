@@ -42,7 +42,7 @@ struct rank_table {
 enum status rank_table_make(struct rank_table *t, const struct column_partial *column, int nthreads);
 void rank_table_free(struct rank_table *t);
 
-/* Returns the rank of a number, DECIMAL_NUMBER or DECIMAL_WIDE; descending: from the greatest on. 0: the
+/* Returns the rank of a number, DECIMAL_NUMBER or DECIMAL_WIDE; descending: from the largest on. 0: the
  * number is beyond the range. */
 uint64_t rank_table_find(const struct rank_table *t, const struct value *number, bool descending);
 
@@ -50,7 +50,7 @@ uint64_t rank_table_find(const struct rank_table *t, const struct value *number,
 struct rank_lookup {
 	const struct rank_table *table; /* NULL: nothing is looked up */
 	struct decimal number;
-	uint64_t rank;              /* the result, as of rank_table_find */
+	uint64_t rank;              /* the result, as from rank_table_find */
 	uint64_t key, begin, end;   /* while it is looked up */
 };
 #define RANK_LOOKUPS_MAX 64

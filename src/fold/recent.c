@@ -26,7 +26,7 @@ struct recent_block {
 	atomic_uint npieces;      /* in all queues */
 	uint32_t nvalues, capacity;
 	int64_t *significands;    /* of a text: offset << 32 | nbytes */
-	uint8_t *scales;          /* behind them, in their memory */
+	uint8_t *scales;          /* after them, in their memory */
 	char *text;
 	size_t text_nbytes, text_capacity;
 	size_t taken_nbytes;      /* of the memory limit */

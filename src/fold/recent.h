@@ -6,7 +6,7 @@
  * Values lie in blocks that are only ever appended to. A queue of values is a list of pieces of blocks, so
  * that a copy of a million values, which each chunk gets in its turn of the total chain, is a copy of some
  * hundred addresses. A block is freed with its last piece. Only the queue that made a block appends to it,
- * behind all that other queues see of it, so that threads need no lock.
+ * after all that other queues see of it, so that threads need no lock.
  *
  * Identity: zeroed, or recent_clear. Combine: recent_append(earlier, later), associative; and recent_keep
  * may come before or after it, for the last n of both are the last n of the last n of each.
@@ -35,7 +35,8 @@ struct recent_value {
 	size_t nbytes;
 };
 
-/* Sets *x to a value's number, of no value 0, whose limbs are in the room, and returns its scale, as exact_parse has it. */
+/* Sets *x to a value's number, whose limbs are in the room, or to 0 if there is no value. Returns its scale, as exact_parse
+ * has it. */
 int recent_number(const struct recent_value *v, struct integer *room, struct exact *x);
 
 /* Like recent_compare, for numbers that are not short, or of different scales. */

@@ -318,7 +318,7 @@ static bool set_length(struct cell *cell, const struct described *d, enum summar
 #define TEXT_OF_TOKEN(token) #token
 #define MORE_THAN_MOST ">" TEXT_OF(SUMMARY_NKEYS_MOST)
 
-/* Whether the column has more different values than are counted. */
+/* Whether the column has more distinct values than are counted. */
 static bool has_many_keys(const struct described *d)
 {
 	const struct keys *keys = d->moments.keys, *text_keys = d->moments.text_keys;

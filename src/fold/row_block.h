@@ -60,7 +60,7 @@ static inline uint64_t row_block_all(const struct row_block *b)
 	return ~UINT64_C(0) >> (ROW_BLOCK_NROWS - b->nrows);
 }
 
-/* The row's ends[0]; its record begins behind ends[-1]. */
+/* The row's ends[0]; its record begins after ends[-1]. */
 static inline const uint32_t *row_block_ends(const struct row_block *b, unsigned row)
 {
 	return b->ends + row * b->stride;

@@ -93,7 +93,7 @@ static size_t nrows_before_header(const struct plan *plan, const char *text, con
 {
 	const struct sought_header *h = &plan->sought;
 	const char sought = first_sought_byte(h);
-	bool begins[256] = {0}; /* a header may begin with the byte, and so may what follows one that is not sought */
+	bool begins[256] = {0}; /* a header may begin with the byte, and so may what follows one that is not looked for */
 	const size_t stride = rows->stride;
 	const uint32_t *ends = rows->ends;
 	size_t row = 0;

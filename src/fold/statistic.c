@@ -90,7 +90,7 @@ static char *statistic_range(const struct column_moments *m, char *text)
 }
 
 /* The geometric and the harmonic mean: of numbers of which one is 0, they are 0; a negative one leaves them without a value. The
- * part by which the mean is wrong is a mean of those by which the numbers are, of which the least number has the largest. */
+ * relative error of the mean is a mean of those of the numbers, of which the smallest number has the largest. */
 static char *statistic_positive_mean(const struct column_moments *m, char *text)
 {
 	const int ndigits = statistic_places(m->numbers.scale) + exact_magnitude(&m->numbers.min) - 1;
@@ -402,7 +402,7 @@ typedef char *pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_N
 
 /* ---- sums ---- */
 
-/* Reads a side: the column's numbers less those alone, which may be NULL. */
+/* Reads a side: the column's numbers minus those alone, which may be NULL. */
 static void read_side(const struct column_moments *column, const struct column_partial *alone, bool has_squares, struct side *out)
 {
 	struct number_sums lone = {.count = 0};
@@ -424,7 +424,7 @@ static void read_side(const struct column_moments *column, const struct column_p
 	}
 }
 
-/* *out = n times the sum of products, less the product of the sums; of a side with itself: A or B. */
+/* *out = n times the sum of products, minus the product of the sums; of a side with itself: A or B. */
 static void scatter(uint64_t n, const struct integer *products, const struct integer *x_sum,
 		    const struct integer *y_sum, struct integer *out)
 {
@@ -474,7 +474,7 @@ static bool is_noise(const struct side *side)
 
 static char *pair_cov(const struct pair_sums *s, char *text)
 {
-	const unsigned nless = s->operation == OPERATION_COV; /* the divisor is n less that */
+	const unsigned nless = s->operation == OPERATION_COV; /* the divisor is n minus that */
 	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
 	struct integer c, denominator;
 	int places = RATIO_ALL;

@@ -56,7 +56,7 @@ void text_folder_free(struct text_folder *f);
 void text_folder_begin(struct text_folder *f, const char *text, size_t nbytes);
 void text_folder_end(struct text_folder *f, const struct partial *out);
 
-/* One field of each of up to 64 rows: row r's is ended by ends[r x stride], and begins behind the
+/* One field of each of up to 64 rows: row r's is ended by ends[r x stride], and begins after the
  * separator before it. The text is padded as simd.h says. */
 struct text_rows {
 	const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * texts.h - what is kept of a column's values as text: their number, the shortest and longest
- * length, the least and greatest value bytewise, and whether all are dates.
+ * length, the smallest and largest value bytewise, and whether all are dates.
  *
  * It is a moment (moment.h) of values rather than of numbers: the caller adds each value that is not
  * missing, number or not. A value with a NUL is neither and is not added. Most values are compared by
@@ -43,14 +43,14 @@ static inline const char *kept_text_bytes(const struct kept_text *k)
 	return k->capacity ? k->far : k->inside;
 }
 
-/* One value of a run; its first 8 bytes as a big-endian word, zeros behind its end. */
+/* One value of a run; its first 8 bytes as a big-endian word, zeros after its end. */
 struct text_at {
 	const char *text; /* NULL: none */
 	uint32_t nbytes;
 	uint64_t key;
 };
 
-/* A run of values that is folded into a struct texts. The values stay in place: least and greatest
+/* A run of values that is folded into a struct texts. The values stay in place: smallest and largest
  * point to them, or into the texts. */
 struct text_run {
 	uint64_t count;
@@ -65,7 +65,7 @@ void text_run_begin(struct text_run *run, const struct texts *t);
 /* Ends it: t becomes the texts before and those of the run. Errors: STATUS_NO_MEMORY. */
 enum status text_run_end(const struct text_run *run, struct texts *t);
 
-/* Make x the least or greatest of the run if it is. */
+/* Make x the smallest or largest of the run if it is. */
 void text_run_lower(struct text_run *run, const struct text_at *x);
 void text_run_raise(struct text_run *run, const struct text_at *x);
 

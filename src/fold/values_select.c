@@ -3,10 +3,10 @@
  * values_select.c - see values_select.h.
  *
  * Selection by digits, from the highest (radix selection: Alabi et al., "Fast k-Selection Algorithms
- * for Graphics Processing Units", 2012), but of the distance from the least number instead of the
+ * for Graphics Processing Units", 2012), but of the distance from the smallest number instead of the
  * bits themselves: no number of an interval is then far from all others for want of common bits.
  *
- * All wanted ranks begin in one interval, from the least number to the greatest. A pass over all
+ * All wanted ranks begin in one interval, from the smallest number to the largest. A pass over all
  * numbers counts those of each interval in NBINS bins of equal width. A rank's bin is its next
  * interval. An interval of few numbers is gathered and sorted; one of a single number needs no more.
  * The numbers of a pass are shared by all threads, block by block, and each has counts of its own.
@@ -67,7 +67,7 @@ static int64_t key_of_wide(const struct wide *x)
 	return magnitude < 0 ? -key : magnitude > 0 ? key : 0;
 }
 
-/* *x = the size of its double less center. */
+/* x = |2 x - center| */
 static void wide_set_distance(struct wide *x, const struct wide *center)
 {
 	struct wide less = *center, zero;
@@ -81,7 +81,7 @@ static void wide_set_distance(struct wide *x, const struct wide *center)
 		wide_negate(x);
 }
 
-/* Sets the keys of the least and the largest distance. */
+/* Sets the keys of the smallest and the largest distance. */
 static void set_distances(const struct values_keys *keys, const struct values_extent *extent, int128 *low, int128 *high)
 {
 	struct wide a, b, *farthest;
@@ -158,7 +158,7 @@ static struct interval bin_interval(const struct interval *v, size_t bin, uint64
 	return part;
 }
 
-/* Adds the intervals of v's bins that hold wanted ranks. Returns false if the bins hold not as many numbers as the interval. */
+/* Adds the intervals of v's bins that hold wanted ranks. Returns false if the bins do not hold as many numbers as the interval. */
 static bool interval_split(const struct values_keys *keys, const struct interval *v, const uint64_t *counts, struct interval *next,
 			   size_t *nnext)
 {
@@ -261,7 +261,7 @@ struct values_pass {
 		int64_t x64[VALUES_BATCH];
 		int128 x128[VALUES_BATCH];
 	};
-	struct wide *wide; /* behind the counts, where numbers are read so */
+	struct wide *wide; /* after the counts, where numbers are read so */
 	uint64_t counts[]; /* NBINS for each interval that does not gather */
 };
 
@@ -376,7 +376,7 @@ static void pass_wide(const struct values_search *s, const struct wide *x, size_
 	}
 }
 
-/* What is kept within two of the numbers is one of them for each number beyond, so the sum of all less those is the sum of the
+/* What is kept within two of the numbers is one of them for each number beyond, so the sum of all minus those is the sum of the
  * numbers between. Nobody has to know how many are equal to them. */
 static void sum64(const int64_t *x, size_t n, const struct values_search *s, int128 *sum)
 {
@@ -515,7 +515,7 @@ static int compare_wide(const void *a, const void *b)
 static void finish_gathered(const struct values_search *s, struct interval *v)
 {
 	bool is_wide = s->keys.kind == KEY_OF_WIDE;
-	uint64_t placed = 0; /* the place of the last one; those behind it are not less */
+	uint64_t placed = 0; /* the place of the last one; those after it are not less */
 
 	if (is_wide)
 		qsort(v->gathered_wide, v->count, sizeof *v->gathered_wide, compare_wide);
@@ -557,7 +557,7 @@ static enum status prepare(struct values_search *s, struct interval *v)
 
 /* ---- a search ---- */
 
-/* The rank that is as far from the last one as r's from the first; it is among those behind r. */
+/* The rank that is as far from the last one as r's from the first; it is among those after r. */
 static const struct ranked *mirror_of(const struct ranked *r, uint64_t count)
 {
 	const struct ranked *other = r;
@@ -613,7 +613,7 @@ static enum status begin_pass(struct values_search *s, bool *is_needed)
 	return STATUS_OK;
 }
 
-/* Sets the sum that was asked for: what all threads have, less the ends for each number beyond. */
+/* Sets the sum that was asked for: what all threads have, minus the ends for each number beyond. */
 static void end_sum(struct values_search *s)
 {
 	struct ranked *r = &s->wanted[s->nsummed++];

@@ -13,7 +13,7 @@
 #include "fold/values.h"
 #include "number/wide.h"
 
-/* A number and its rank: 0 is the least number's. trims: the sum of the numbers of all ranks between two that are wanted and
+/* A number and its rank: 0 is the smallest number's. trims: the sum of the numbers of all ranks between two that are wanted and
  * equally far from the ends, both among them, is asked of the first of the two, which is above 0. */
 struct ranked {
 	uint64_t rank;
@@ -27,7 +27,7 @@ struct values_extent {
 	uint64_t count;
 	int scale; /* the largest of all numbers */
 	const struct exact *min, *max;
-	const struct wide *center; /* if it is not NULL: what is ranked are the sizes of the numbers' doubles less that */
+	const struct wide *center; /* if it is not NULL: what is ranked is |2 x - *center| of each number x */
 };
 
 /* Sets the values and the sums of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below
@@ -46,7 +46,7 @@ struct values_keys {
 	int scale;
 };
 
-/* Chooses the keys of a column, and sets the keys of its least and its greatest number, of those that are ranked. */
+/* Chooses the keys of a column, and sets the keys of its smallest and its largest number, of those that are ranked. */
 void values_keys_choose(struct values_keys *keys, const struct values_extent *extent, int128 *low,
 			int128 *high);
 
@@ -74,7 +74,7 @@ void values_pass(const struct values_blocks *blocks, int nthreads,
 
 /* ---- numbers that are not all kept ---- */
 
-/* Has cells drop their numbers, or not, where memory is refused to one: the pass over the input then still finds count and
+/* Makes cells drop their numbers, or not, when one of them is refused memory: the pass over the input then still finds count and
  * extremes. Before any thread starts. */
 void values_may_drop(bool may);
 
@@ -114,7 +114,7 @@ struct values_search {
 	bool lacks_memory;
 };
 
-/* Arguments and errors: as of values_select. extent's numbers must stay. */
+/* Arguments and errors: as in values_select. extent's numbers must stay. */
 enum status values_search_begin(struct values_search *s, const struct values_extent *extent,
 				struct ranked *wanted, size_t nwanted);
 

@@ -74,7 +74,7 @@ enum status word_set_add_all(struct word_set *s, bool counts, const struct word_
 
 /* ---- settling ---- */
 
-/* Moves word `from` behind the first *n, which differ, unless it is the one with the number `same`. */
+/* Moves word `from` after the first *n, which differ, unless it is the one with the number `same`. */
 static inline void keep(struct word_set *s, uint32_t from, uint32_t same, uint32_t *n)
 {
 	if (same < *n) {

@@ -4,7 +4,7 @@
  *
  * A word is appended. Where the room is full, words that came again are taken out, with a table of slots that is then thrown away; if
  * most are left, the room is doubled. So a word takes about 11 bytes, where a table that is half empty takes 17, and it is
- * written behind the last one instead of where its hash says.
+ * written after the last one instead of where its hash says.
  */
 #ifndef GPUSTAT_WORD_SET_H
 #define GPUSTAT_WORD_SET_H

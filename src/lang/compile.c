@@ -599,7 +599,7 @@ static bool add_test(struct parser *p, struct step test)
 	return add_step(p, test);
 }
 
-/* Moves the literal of the left side behind the steps of the right side. */
+/* Moves the literal of the left side after the steps of the right side. */
 static void exchange(struct parser *p, struct operand *left, struct operand *right)
 {
 	struct step *first = &p->program->steps[left->first], literal = *first;
@@ -753,7 +753,7 @@ static bool parse_between(struct parser *p, const struct operand *left)
 	return true;
 }
 
-/* contains "x", and the like; the token is behind the word */
+/* contains "x", and the like; the token is the one after the word */
 static bool parse_part_of(struct parser *p, const struct operand *left, enum step_code code)
 {
 	struct step test = {.at = (uint32_t)p->token.begin};

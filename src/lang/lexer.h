@@ -47,7 +47,7 @@ struct signed_names {
 	size_t n;
 };
 
-/* Whether an expression may have the name as it is: of letters, digits, _ . and + - * /, with one of these four, and no
+/* Whether an expression may have the name as it is: it has letters, digits, _ . and at least one of + - * /, and is not a
  * number. */
 bool name_is_signed(const char *name);
 
@@ -62,7 +62,7 @@ size_t token_unquote(const char *token, size_t nbytes, char *to);
  * can stand, it is a column's name. */
 bool token_is_word(const struct token *token, const char *text, const char *word);
 
-/* Whether the text at `at`, a minus or what follows four digits, goes on like a date: 2024-01-02, 2024-05. */
+/* Whether the text at `at`, which is a minus sign or follows four digits, goes on like a date: 2024-01-02, 2024-05. */
 bool token_is_date(const char *text, size_t at);
 
 /* Whether a byte can be in a name that stands for itself; the first is no digit and no point. Bytes from 0x80 on are

@@ -99,7 +99,7 @@ struct step {
 	bool keeps;       /* of tests: the first value stays on the stack */
 	bool is_long;     /* STEP_ORDER_NUMBER: the literal is a number beyond the fast path */
 	bool is_quoted;   /* a literal in "...": a text that in SQL would be a column's name; not '...' */
-	uint8_t depth;    /* of how many conditions of if(), one within the other, it is part */
+	uint8_t depth;    /* the number of nested conditions of if() that it is part of */
 	uint32_t index;   /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF: steps back
 			   * to its condition's first; ORDER_NUMBER: 0 .. norders - 1 */
 	uint32_t test;    /* of tests: 0 .. ntests - 1 */

@@ -58,7 +58,7 @@ static const char *first_side_end(const char *p, bool *joined)
 	return colon;
 }
 
-/* Reads the first side of the pair at p into s. Returns where the colon behind it is, or NULL if the item
+/* Reads the first side of the pair at p into s. Returns where the colon after it is, or NULL if the item
  * is malformed. */
 static const char *parse_first_side(const char *p, struct selector *s)
 {

@@ -7,7 +7,7 @@
  * product. Numbers are those of wide.h: |x| < 10^400, at most 400 digits after the point.
  *
  * A quotient that does not end is rounded (quotient.h), and so is what is computed of it: a sum is known to the
- * place of its coarsest term, a product to as many digits as its coarsest factor. Where the digits behind the
+ * place of its coarsest term, a product to as many digits as its coarsest factor. Where the digits after the
  * 17th, without those that are doubtful, come out as 0, the result is the exact number without them: x / 3 * 3
  * is x.
  */

@@ -11,8 +11,8 @@
  * and a maximum of the significands written with that scale. 10^18 < 2^60, so a bin
  * holds 2^67 values before its sum could overflow, more than any column has: the
  * inner loop is one add, exact by construction, and combining two folds is plain
- * addition of bins. The bins are added up only once, at the end, in wide.h, which also
- * holds every number that does not fit here.
+ * addition of bins. The bins are added up only once a fold, in numbers.h. Numbers that do not
+ * fit here are added as struct exact (exact.h).
  */
 #ifndef GPUSTAT_DECIMAL_H
 #define GPUSTAT_DECIMAL_H

@@ -17,7 +17,7 @@
 
 #include "number/decimal.h"
 
-#define DECIMAL_TEXT_SLACK 16 /* bytes behind a text that may be written over as well */
+#define DECIMAL_TEXT_SLACK 16 /* bytes after a text that may be written over as well */
 #define DECIMAL_POWER_MAX 19
 
 /* 10^n in 64 bits. */
@@ -46,7 +46,7 @@ static inline int decimal_ndigits(uint128 x)
 	return n + (x >= decimal_power(n));
 }
 
-/* x / 10^ndigits, rounded half-even; 0 <= ndigits <= 38. has_rest: there is more behind x, less than 1. */
+/* x / 10^ndigits, rounded half-even; 0 <= ndigits <= 38. has_rest: there is more after x, less than 1. */
 static inline uint128 decimal_round_off(uint128 x, int ndigits, bool has_rest)
 {
 	uint128 divisor = decimal_power(ndigits), quotient = x / divisor, rest = 2 * (x - quotient * divisor);
@@ -168,7 +168,7 @@ static inline char *decimal_write(char *to, int128 significand, int scale)
 /* ---- many numbers in a row ----
  *
  * The higher digits of a running total seldom change from one to the next, so their text is
- * kept. The digits behind the point are split off by multiplying with a reciprocal of 10^scale,
+ * kept. The digits after the point are split off by multiplying with a reciprocal of 10^scale,
  * rounded up: with 2^(n - 1) < 10^scale <= 2^n, x 2^(63 + n) / 10^scale is right for x < 2^63.
  * (Hacker's Delight, 2nd ed., section 10-9.)
  */

@@ -93,7 +93,7 @@ static inline enum status exact_add_decimal(struct exact *x, struct decimal numb
 	return STATUS_OK;
 }
 
-/* *out = x x 10^places, which is an integer; of NULL 0. */
+/* *out = x x 10^places, which is an integer; 0 if x is NULL. */
 void exact_to_integer(const struct exact *x, int places, struct integer *out);
 
 /* The same where it fits; else, or where `places` is the scale of a rounded number, returns false. */
@@ -107,8 +107,8 @@ enum status exact_copy(struct exact *x, const struct exact *y);
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int exact_compare(const struct exact *x, const struct exact *y);
 
-/* Returns m with 10^(m - 1) <= |x| < 10^m; of 0 the smallest that can be. */
-#define EXACT_NPLACES_MAX 405 /* no number has so many digits after the point */
+/* Returns m with 10^(m - 1) <= |x| < 10^m; if x is 0, the smallest m that can be. */
+#define EXACT_NPLACES_MAX 405 /* more digits after the point than any number has */
 #define EXACT_MAGNITUDE_OF_0 (-EXACT_NPLACES_MAX)
 int exact_magnitude(const struct exact *x);
 

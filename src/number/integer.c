@@ -134,7 +134,7 @@ int integer_add_limbs(unsigned long *to, int nto, bool *to_negative, const unsig
 
 	if (nx == 0)
 		return nto;
-	if (n == 1 && nother == 1 && *to_negative != negative) { /* as of most columns */
+	if (n == 1 && nother == 1 && *to_negative != negative) { /* as in most columns */
 		to[0] = longer[0] - other[0];
 		*to_negative = *to_negative != is_shorter;
 		return to[0] != 0;

@@ -90,7 +90,7 @@ uint64_t integer_divide_short(struct integer *x, uint64_t divisor);
 /* *quotient = x / divisor towards 0, divisor not 0; *x becomes the rest. quotient is neither. */
 void integer_divide(struct integer *x, const struct integer *divisor, struct integer *quotient);
 
-/* *x /= 10^ndigits, rounded half-even. has_rest: there is more behind x, less than 1, which rounding is to know of. */
+/* *x /= 10^ndigits, rounded half-even. has_rest: there is more after x, less than 1, which rounding is to know of. */
 void integer_round(struct integer *x, int ndigits, bool has_rest);
 
 /* The magnitude modulo 2^128. */

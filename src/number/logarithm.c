@@ -37,7 +37,7 @@ static const int step_shift[NSTEPS] = {15, 22, 29};
 #define NEXPONENTIALS (7 * EXPONENTIAL_STEPS / 3 + 1) /* up to ln 10 and a little more */
 
 static struct {
-	uint16_t factor[NFIRST]; /* r, by the bits behind the mantissa's first */
+	uint16_t factor[NFIRST]; /* r, by the bits after the mantissa's first */
 	int128 first[NFIRST];    /* -ln(r / 512) */
 	int128 step[NSTEPS][2 * STEP_MAX + 1]; /* -ln(1 - k / 2^s), by k + STEP_MAX */
 	uint128 ln2, ln10;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * numbers.h - count, sum and extremes of a column's numbers, at the largest of their scales: a bin (decimal.h) while that
- * holds them, which takes 48 bytes, for an input may have 300,000 columns; then three exact numbers.
+ * holds them, which takes 48 bytes, because an input may have 300,000 columns; then three exact numbers.
  *
  * Inner loops and kernels fold into dense bins, one for each scale, which are added to these once a fold.
  */
@@ -49,7 +49,8 @@ static inline void numbers_free(struct numbers *n)
 	n->form = NUMBERS_NONE;
 }
 
-/* Adds the numbers of a bin, but for their count. Errors, as of those below: STATUS_NO_MEMORY; n is then valid, but lacks numbers. */
+/* Adds the numbers of a bin, but not their count. Errors of this function and those below: STATUS_NO_MEMORY; n is then valid, but
+ * lacks numbers. */
 enum status numbers_add_bin(struct numbers *n, int scale, const struct decimal_bin *later);
 
 /* Adds a number. */

@@ -43,7 +43,7 @@ struct quotient {
 /* Longest text of a rounded one, and what writing takes: mark, sign, digits, e, sign, 3 digits, NUL. */
 #define QUOTIENT_TEXT_NBYTES (QUOTIENT_NDIGITS + 32)
 
-/* *q = a / b, b not 0. An exact one has a scale of 0 or more, and no zeros behind its last digit after the
+/* *q = a / b, b not 0. An exact one has a scale of 0 or more, and no trailing zeros after the
  * point. Cost: usually two divisions of 128 bits by 64. */
 void quotient_divide(struct quotient *q, struct decimal a, struct decimal b);
 
@@ -62,7 +62,7 @@ bool quotient_parse(const char *text, size_t nbytes, struct quotient *q);
  * does. text: for a sign, a point and 800 digits. Returns the length. */
 size_t quotient_format(const struct quotient *q, char *text);
 
-/* Writes x x 10^-scale, or what has a rest behind x less than 1, rounded half-even to `places` digits after the point, if it has more,
+/* Writes x x 10^-scale, or what has a rest after x less than 1, rounded half-even to `places` digits after the point, if it has more,
  * and then to RATIO_NDIGITS digits, as ratio_format does; x is used up. Returns the text's length. */
 size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int places, char *text);
 

@@ -3,7 +3,7 @@
  * ratio.c - see ratio.h.
  *
  * A ratio is first aligned: r/d x 10^exponent is its value, with r < d, so that all digits of the
- * result are behind the point and the first of them is not 0. The digits are then the quotient s of r x 10^17 by d, and the rest
+ * result are after the point and the first of them is not 0. The digits are then the quotient s of r x 10^17 by d, and the rest
  * is less than a unit of the last digit: it rounds by twice itself against d.
  *
  * Root: 34 digits of r/d are the quotient w, and its integer root s has 17. The ratio is compared with
@@ -81,7 +81,7 @@ static uint64_t take_root(struct integer *r, const struct integer *d)
 	return whole == middle ? (uint64_t)round_half_even(s, r, 4, d) : s + (whole > middle);
 }
 
-/* Drops zeros at the end, as many as behind the point. */
+/* Drops zeros at the end, as many as after the point. */
 static void trim_zeros(uint64_t *significand, int *exponent)
 {
 	for (int n = 8; n > 0; n /= 2)

@@ -42,10 +42,10 @@ size_t ratio_format(struct ratio x, int ndigits, int places, char *text);
 
 /* Sets *digits to the first ndigits digits of |x|, which is no root, rounded half-even, as an
  * integer, which is to be multiplied by 10^*exponent; ndigits <= 38. x is not 0. Returns whether there are
- * more. Limits: as of ratio_format(). */
+ * more. Limits: as in ratio_format(). */
 bool ratio_digits(struct ratio x, int ndigits, uint128 *digits, int *exponent);
 
-/* Returns m with 10^(m - 1) <= |x| < 10^m; x is not 0. Limits: as of ratio_format(). */
+/* Returns m with 10^(m - 1) <= |x| < 10^m; x is not 0. Limits: as in ratio_format(). */
 int ratio_magnitude(struct ratio x);
 
 /* What ratio_format() does of all digits where numbers fit, denominator > 0; a root's scale is

@@ -7,7 +7,7 @@
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
-/* A result that has so many digits is exact: what is wrong lies behind them. So are ties. */
+/* A result of up to this many digits is exact, ties too: the error is in later digits. */
 #define NDIGITS_RIGHT 26
 
 void reciprocal_add(struct reciprocal_sum *sum, struct decimal number)

@@ -5,7 +5,7 @@
  *
  * A reciprocal is rounded down to a multiple of 2^-RECIPROCAL_NBITS. So it depends on the number alone, and their sum neither on
  * the order nor on where it was cut. A number of the fast path lies between 10^-31 and 10^18: the sum of 2^64 reciprocals is below
- * 2^319, and wrong by less than its 10^-27-th part.
+ * 2^319, with a relative error below 10^-27.
  */
 #ifndef GPUSTAT_RECIPROCAL_H
 #define GPUSTAT_RECIPROCAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide.h - the decimal superaccumulator: the values of a column beyond the fast path, where they are kept one by one, sorted
+ * wide.h - long decimals in fixed point: the values of a column beyond the fast path, where they are kept one by one, sorted
  * and ranked; and the scales of numbers that were rounded. Sums and results are struct exact (exact.h).
  *
  * A fixed-point number of 94 limbs, base 10^9, over 10^-405 ... 10^441: any value a
@@ -27,7 +27,7 @@
 #define WIDE_POINT 45 /* limbs below the point: 405 digits */
 #define WIDE_NLIMBS 94
 
-/* The scale of a number that was rounded (quotient.h) is WIDE_SCALE_ROUNDED less that of its last digit.
+/* The scale of a number that was rounded (quotient.h) is WIDE_SCALE_ROUNDED minus that of its last digit.
  * That is above every other number's, so the largest scale of some numbers tells whether one of them was
  * rounded, and how coarse the coarsest is. */
 #define WIDE_SCALE_ROUNDED (2 * WIDE_SCALE_MAX + 1)

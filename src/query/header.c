@@ -699,7 +699,7 @@ static bool begins_with_letter(const char *text, size_t nbytes)
 	return false;
 }
 
-/* Whether a value is a text, and no number in any notation. Of what is written where there is no value, NaN and null may be names,
+/* Whether a value is a text, and no number in any notation. Of the spellings of a missing value, NaN and null may be names,
  * but not N/A and \N, nor any beside a number. */
 static bool is_text(const struct first_value *v, bool beside_number)
 {
@@ -760,7 +760,7 @@ static enum status look_for_quotes(struct header *h, struct input *input, const 
 
 /* Looks in the records below the first, one after the other, whether the first value that is not missing is a
  * number below any of the first record's texts, and sets h->above_number. Ends as soon as that is known, after 100 records, and at
- * one that does not end within a mebibyte behind the first: no more is waited for. */
+ * one that does not end within a mebibyte after the first: it does not wait for more. */
 static enum status look_below(struct header *h, struct input *input, const struct plan *plan,
 			      struct fault *fault)
 {

@@ -121,7 +121,7 @@ void header_free(struct header *h);
 /* The name of a field, colN where the header has none; to be freed. NULL: out of memory. */
 char *header_column_name(const struct header *h, size_t field);
 
-/* ---- the headers of files behind the first: columns are matched by name ---- */
+/* ---- the headers of files after the first: columns are matched by name ---- */
 
 /* A file whose header is not the first one's. */
 struct file_header {
@@ -142,7 +142,7 @@ struct file_headers {
 	int nfiles;
 };
 
-/* Has the input skip the header of each file behind the first's, and give the file's chunks a plan of their own where
+/* Has the input skip the header of each file after the first's, and give the file's chunks a plan of their own where
  * the header differs; where the first file's is not present, find what may be one. first and plan are not copied;
  * plan->columns and shares_header are read when a file's first chunk is.
  * Errors: STATUS_NO_MEMORY, and of the input, later: those of header_read;

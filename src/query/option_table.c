@@ -63,7 +63,7 @@ static enum status fail_meant(const struct parser *p, const char *typed, int sho
 						: "unknown option '%.*s' (try %s)", shown, typed, meant);
 }
 
-/* Suggests what is meant, or the nearest name. typed: the name behind its dashes. */
+/* Suggests what is meant, or the nearest name. typed: the name after its dashes. */
 static enum status fail_unknown(const struct parser *p, const char *typed, size_t nbytes)
 {
 	struct nearest nearest = nearest_begin(typed, nbytes);

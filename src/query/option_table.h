@@ -36,7 +36,7 @@ struct option_row {
 	{'h', "help", "", "", ~0u, help_words}, \
 	{'V', "version", "", "", ~0u, "print the version and what was built in, and exit"}
 
-/* What to print instead of running; the greatest given counts. The shells are in the order of completion's
+/* What to print instead of running; the largest given counts. The shells are in the order of completion's
  * words. */
 enum option_about {
 	ABOUT_NOTHING, ABOUT_VERSION, ABOUT_BRIEF_HELP, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH

@@ -55,7 +55,7 @@ struct operation_use {
 	struct percentile percentile; /* of OPERATION_PERCENTILE, and F of OPERATION_TRIMMED_MEAN */
 	char *column;                 /* of OPERATION_HIST and where there is a suffix: argument, which is owned then */
 	struct decimal width;         /* of OPERATION_HIST */
-	const char *suffix;           /* of OPERATION_LEAD, OPERATION_TRIMMED_MEAN and windows: ":N", ":F" or ":A" behind the columns, as it was
+	const char *suffix;           /* of OPERATION_LEAD, OPERATION_TRIMMED_MEAN and windows: ":N", ":F" or ":A" after the columns, as it was
 				       * typed; NULL if the argument has no such end */
 	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
 	struct ewma_weight weight;    /* of OPERATION_EWMA */

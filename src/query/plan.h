@@ -28,7 +28,7 @@ enum invalid_policy {
 enum moment {
 	MOMENT_COUNT = 1,    /* values that are not missing */
 	MOMENT_SUM = 2,
-	MOMENT_EXTREMES = 4, /* the least and the greatest value */
+	MOMENT_EXTREMES = 4, /* the smallest and the largest value */
 	MOMENT_SQUARES = 8,  /* the sum of squares */
 	MOMENT_CUBES = 16,   /* the sum of third powers */
 	MOMENT_FOURTHS = 32, /* the sum of fourth powers */
@@ -36,8 +36,8 @@ enum moment {
 	MOMENT_RECIPROCALS = 8192, /* the sum of reciprocals */
 	MOMENT_ENDS = 128,   /* the first and the last value */
 	MOMENT_VALUES = 1024, /* every value */
-	MOMENT_TEXTS = 4096, /* of all values as text: lengths, least and greatest, dates */
-	MOMENT_KEYS = 256,   /* the different texts */
+	MOMENT_TEXTS = 4096, /* of all values as text: lengths, smallest and largest, dates */
+	MOMENT_KEYS = 256,   /* the distinct texts */
 	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
 	MOMENT_KEY_LOGS = 2048,  /* with MOMENT_KEY_COUNTS: the sum of the counts' logarithms, in groups' cells */
 };
@@ -63,7 +63,7 @@ enum new_column_trait {
 	ROW(MEAN, totals, NEW_RUNS) /* the results of the numbers so far */ \
 	ROW(VAR, spreads, NEW_RUNS) \
 	ROW(STDDEV, spreads, NEW_RUNS) \
-	ROW(DELTA, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* a number less the last one before, */ \
+	ROW(DELTA, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* a number minus the last one before, */ \
 	ROW(RATIO, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or divided by it */ \
 	ROW(ROLLING_SUM, windows, NEW_RUNS | NEW_LOOKS_BACK) /* of the last N records */ \
 	ROW(ROLLING_MEAN, windows, NEW_RUNS | NEW_LOOKS_BACK) \
@@ -111,7 +111,7 @@ struct new_column {
 	size_t window;    /* NEW_LOOKS_BACK: in the plan */
 	uint64_t nahead;  /* NEW_LEAD: N */
 	size_t rank;      /* NEW_RANK: which of the plan's nranks */
-	bool is_descending; /* NEW_RANK: the greatest is the first */
+	bool is_descending; /* NEW_RANK: the largest is the first */
 };
 
 /* What a new column looks back on. */
@@ -147,7 +147,7 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 struct plan_column {
 	const struct program *let; /* what computes it; NULL: it is a field of the records. Not owned. */
 	const char *name;    /* header name, or colN; not owned */
-	uint64_t nkeys_most; /* with MOMENT_KEYS: so many different texts are kept; 0: all */
+	uint64_t nkeys_most; /* with MOMENT_KEYS: so many distinct texts are kept; 0: all */
 	uint32_t field;      /* 0-based position in the record */
 	uint32_t cell_offset; /* where its states are in a group, in bytes (fold/group.h) */
 	uint32_t cell_list;   /* its number among those whose groups' values are listed beside cells */
@@ -215,7 +215,7 @@ struct plan {
 	size_t ncolumns;
 	struct plan_column *columns; /* by field, ascending, no field twice; then computed ones */
 	size_t nlets;                /* of these */
-	bool computes;               /* values that are no fields, in these or in predicates: texts are copied, with room behind */
+	bool computes;               /* values that are no fields, in these or in predicates: texts are copied, with room after */
 	size_t npairs;
 	struct plan_pair *pairs;
 	/* --by: records with the same values in these columns are a group. */
@@ -269,7 +269,7 @@ struct plan {
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
 
-/* Whether new fields are printed behind those of a record. With --only, _ is written for what is empty. */
+/* Whether new fields are printed after those of a record. With --only, _ is written for what is empty. */
 static inline bool plan_widens_records(const struct plan *plan)
 {
 	return plan->emits && plan->nnew_columns > 0 && !plan->only;

@@ -54,8 +54,8 @@ struct making {
 
 /* ---- what the options say ---- */
 
-/* Compiles an expression of an option. Where names may mend an error, and the first record has not been read, they are waited
- * for: the program then is empty. */
+/* Compiles an expression of an option. Where names may mend an error, and the first record has not been read, the error is
+ * left until it has been: the program is empty until then. */
 static enum status compile(struct making *m, struct program *p, const char *option, const char *text)
 {
 	const struct options *o = m->options;
@@ -75,7 +75,7 @@ static enum status parse_let(struct making *m, const char *text)
 	struct program *let = &q->lets[q->nlets];
 
 	TRY(compile(m, let, "let", text));
-	if (!let->name) /* the error comes when names are known */
+	if (!let->name) /* the error is reported when names are known */
 		return STATUS_OK;
 	q->nlets++;
 	for (size_t i = 0; i + 1 < q->nlets; i++)
@@ -84,7 +84,7 @@ static enum status parse_let(struct making *m, const char *text)
 	return STATUS_OK;
 }
 
-/* Cuts OLD=NEW at its first sign behind a quoted name. */
+/* Cuts OLD=NEW at its first sign after a quoted name. */
 static enum status parse_rename(struct making *m, const char *argument, struct rename *rename)
 {
 	const char *from = *argument == '"' ? strrchr(argument, '"') : argument;
@@ -285,7 +285,7 @@ static enum status cut_pairs(struct making *m)
 	return status;
 }
 
-/* Names the columns of an input without records after the selectors that are names, behind those
+/* Names the columns of an input without records after the selectors that are names, after those
  * that are selected by number: it has every column that is asked for. */
 static enum status name_blindly(struct making *m)
 {
@@ -520,7 +520,7 @@ static enum status demand_fields(struct making *m, enum operation operation, str
 	return STATUS_OK;
 }
 
-/* Behind the last --drop, prints what none of them names. */
+/* After the last --drop, prints what none of them names. */
 static enum status demand_left(struct making *m)
 {
 	const struct options *o = m->options;

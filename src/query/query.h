@@ -35,7 +35,7 @@ struct result {
 struct query {
 	struct plan plan;
 	struct header header;
-	struct file_headers later; /* the headers of files behind the header's */
+	struct file_headers later; /* the headers of files after the header's */
 	size_t nlets;     /* in the order of the command line */
 	struct program *lets;
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
@@ -116,7 +116,7 @@ enum summary_value {
 	SUMMARY_RESULT, /* of an operation */
 };
 
-#define SUMMARY_NKEYS_MOST 100000 /* different values of a column that are counted */
+#define SUMMARY_NKEYS_MOST 100000 /* distinct values of a column that are counted */
 
 struct summary_column {
 	const char *name;

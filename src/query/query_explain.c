@@ -304,7 +304,7 @@ void query_seek_header(struct query *q, bool is_part)
 
 	for (size_t i = 0; h->present && i < h->record[0].nfields; i++)
 		has_name |= !h->record[0].values[i].is_missing;
-	/* none, or records of empty fields are no headers */
+	/* without a name, a record of empty fields would be taken for a header */
 	if (has_name && !condition_shows_header(q) && !some_column_shows_header(q, is_part))
 		q->plan.sought = sought_header_of(q->plan.header, q->plan.header_nbytes, &q->plan.dialect);
 }

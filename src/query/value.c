@@ -64,7 +64,7 @@ bool value_is_number(const struct plan *plan, const char *text, size_t nbytes)
 	return notation_to_plain(&plan->notation, text, nbytes, NULL) > 0;
 }
 
-/* Returns room for nbytes behind the value *text, which may lie in the scratch and then moves with
+/* Returns room for nbytes after the value *text, which may lie in the scratch and then moves with
  * it. NULL where memory ran out. */
 static char *scratch_behind(struct scratch *scratch, const char **text, size_t text_nbytes,
 			    size_t nbytes)

@@ -14,7 +14,7 @@
 #include "query/plan.h"
 
 struct value {
-	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; exact_parse knows */
+	enum decimal_kind kind; /* DECIMAL_WIDE: not for the fast path; exact_parse tells whether it is a number in range */
 	struct decimal number;  /* of kind DECIMAL_NUMBER */
 	const char *text;       /* unquoted, blanks and all; of a number: in decimal.h's syntax, as
 				 * value_to_plain leaves it, or quotient.h's. In the field or the scratch */

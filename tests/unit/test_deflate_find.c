@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_deflate_find.c - deflate_find.h against zlib, which reads the header at any bit that it is
+ * test_deflate_find.c - deflate_find against zlib, which reads the header at any bit that it is
  * asked about, and says where the blocks of its own streams begin.
  */
 #include "codec/deflate.h"

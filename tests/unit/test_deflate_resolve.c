@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_deflate_resolve.c - deflate_resolve.h against a loop of one line, every instruction set that
+ * test_deflate_resolve.c - deflate_resolve against a loop of one line, every instruction set that
  * runs here.
  */
 #include "codec/deflate.h"
