@@ -153,16 +153,6 @@ void exact_int128(struct json_text *j, int128 *x)
 	exact_free(&number);
 }
 
-void exact_int64(struct json_text *j, int64_t *x)
-{
-	int128 number = *x;
-
-	exact_int128(j, &number);
-	*x = (int64_t)number;
-	if (*x != number)
-		json_fail(j, STATUS_DAMAGED);
-}
-
 void exact_scale(struct json_text *j, int *scale, int nscales)
 {
 	uint64_t number = (uint64_t)*scale;

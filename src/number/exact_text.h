@@ -24,8 +24,7 @@ void exact_get(struct json_text *j, struct exact *x, int power);
 /* Writes x, or adds what is read to it. */
 void exact_text(struct json_text *j, struct exact *x, int power);
 
-/* A number of 64 or of 128 bits. */
-void exact_int64(struct json_text *j, int64_t *x);
+/* A number of 128 bits. */
 void exact_int128(struct json_text *j, int128 *x);
 
 /* A significand without the quotes: as a member of a list of integers in a string. */
