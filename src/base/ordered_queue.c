@@ -93,6 +93,7 @@ void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status st
 	if (status != STATUS_OK && item < q->fault_at) {
 		q->fault_at = item;
 		q->fault = *fault;
+		fault_complete(&q->fault, status); /* a worker may have left it without details */
 	}
 	if (item >= q->turn) /* it was not skipped */
 		finished[item % ORDERED_QUEUE_MOST] = true;
