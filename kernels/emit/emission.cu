@@ -241,7 +241,7 @@ measure(struct emission e, uint64_t *nbytes_of_row)
 	nbytes_of_row[r] = nbytes;
 }
 
-/* The sums of so many lengths, where they are. scratch: NULL: sets *nbytes. */
+/* Replaces each of n lengths by the sum of those before it. If scratch is NULL, only sets *nbytes. */
 static cudaError_t add_up(void *scratch, size_t *nbytes, uint64_t *lengths, uint32_t n, cudaStream_t stream)
 {
 	return cub::DeviceScan::ExclusiveSum(scratch, *nbytes, lengths, lengths, n, stream);

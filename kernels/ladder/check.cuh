@@ -379,7 +379,7 @@ static inline void sizes_add_around(struct sizes *s, uint64_t n)
 	sizes_add(s, n + 1);
 }
 
-/* The tile of a rung that is an engine of scan_job.cuh; 0: it is none. */
+/* The tile size, in values, of a rung that is an engine of scan_job.cuh; 0 for other rungs. */
 static inline uint64_t rung_tile_nvalues(const struct ladder_rung *rung, enum bench_type type,
 					 enum bench_fold fold)
 {

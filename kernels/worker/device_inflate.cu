@@ -262,7 +262,8 @@ static enum status read_stage(struct stage_reader *r, uint64_t stage, int buffer
 	return STATUS_OK;
 }
 
-/* A stage is finished when it has been copied: when the thread has read another one, or there is none to read now. */
+/* A stage is finished once it has been copied. The thread waits for the copy only after it has read the next stage, or when
+ * there is none to read now. */
 static void *reader_main(void *argument)
 {
 	struct stage_reader *r = (struct stage_reader *)argument;

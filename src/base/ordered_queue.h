@@ -53,8 +53,8 @@ void ordered_queue_put(struct ordered_queue *q);
 /* No more items are put, or, where they are without end, taken. */
 void ordered_queue_end(struct ordered_queue *q);
 
-/* Takes the next item. waits: wait until there is one; otherwise false is returned if there is none now. Returns false at the
- * end, and after a stop. */
+/* Takes the next item. waits: whether to wait until there is one. Returns false at the end, after a stop, and, without
+ * waiting, if there is none now. */
 bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item);
 
 /* The item is done. status, fault: its error, or STATUS_OK and NULL. */

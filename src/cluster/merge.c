@@ -160,7 +160,7 @@ static struct part_block *make_block(const struct part_text *t)
 	return b;
 }
 
-/* Fills the block, unless the text ends. Errors: STATUS_READ, a codec's. */
+/* Reads until the block is full or the text ends. Errors: STATUS_READ, those of a codec. */
 static enum status fill_block(struct part_text *t, struct part_block *b, struct fault *fault)
 {
 	size_t n = 1;

@@ -164,7 +164,7 @@ static void close_threads(struct part_threads *c)
 	free(c);
 }
 
-/* Starts so many threads, or fewer where the system has no more. NULL: none was started. */
+/* Starts nthreads threads, or as many as the system allows. Returns NULL if none was started. */
 static struct part_threads *open_threads(const struct frame_library *library, int nthreads)
 {
 	struct part_threads *c = calloc(1, sizeof *c);

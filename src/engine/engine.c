@@ -799,7 +799,7 @@ static void *thread_main(void *argument)
 
 /* ---- all threads ---- */
 
-/* Makes the threads, and the chains for so many. */
+/* Makes the threads, and chains for their number. */
 static enum status threads_init(struct engine *e, struct worker_pool *pools, size_t npools)
 {
 	struct worker_thread *t;
