@@ -54,6 +54,8 @@ def said(case, r):
 def compare(old, new, seed):
     """None, or the case's options, what differs, and what both say."""
     rng = random.Random(seed)
+    for fuzzer in (old, new):
+        fuzzer.left([hostile_request.STATE])    # of the case before
     rows = next((n for one_in, n in differential.ROWS if rng.randrange(one_in) == 0), None)
     for _ in range(differential.TRIES):
         names = old.goes.draw(rng, old.next_pair(rng.randrange(1 << 30)), None)
