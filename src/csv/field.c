@@ -50,3 +50,38 @@ const char *field_value(const struct csv_dialect *dialect, const char *field, si
 	*value_nbytes = copy_value(dialect, field, nbytes, scratch->data);
 	return scratch->data;
 }
+
+/* Whether value[i] means more than itself in a field without quotes. */
+static bool is_odd(const struct csv_dialect *d, const char *value, size_t nbytes, size_t i)
+{
+	char c = value[i];
+
+	return (d->quote && c == d->quote) || c == d->delimiter || c == '\n' || c == '\r' || (d->escape && c == d->escape) ||
+	       (csv_dialect_trims(d) && decimal_is_blank(c) && (d->whitespace || i == 0 || i == nbytes - 1));
+}
+
+size_t field_write(const struct csv_dialect *d, const char *value, size_t nbytes, char *to)
+{
+	const char *begin = to;
+	size_t nodd = 0;
+
+	for (size_t i = 0; i < nbytes; i++)
+		nodd += is_odd(d, value, nbytes, i);
+	if (nodd == 0) {
+		if (nbytes)
+			memcpy(to, value, nbytes);
+		return nbytes;
+	}
+	if ((!d->quote && !d->escape) || d->whitespace)
+		return SIZE_MAX;
+	if (!d->escape)
+		*to++ = d->quote;
+	for (size_t i = 0; i < nbytes; i++) {
+		if (d->escape ? is_odd(d, value, nbytes, i) : value[i] == d->quote)
+			*to++ = d->escape ? d->escape : d->quote;
+		*to++ = value[i];
+	}
+	if (!d->escape)
+		*to++ = d->quote;
+	return (size_t)(to - begin);
+}

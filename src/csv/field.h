@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "csv/dialect.h"
@@ -84,5 +85,15 @@ static inline const char *field_in_place(const struct csv_dialect *dialect, cons
  * field or into scratch, its length is *value_nbytes; NULL where memory ran out. */
 const char *field_value(const struct csv_dialect *dialect, const char *field, size_t nbytes,
 			struct scratch *scratch, size_t *value_nbytes);
+
+/* The most bytes that field_write writes. */
+static inline size_t field_nbytes_max(size_t value_nbytes)
+{
+	return 2 * value_nbytes + 2;
+}
+
+/* Writes a value as a raw field of the dialect, as new fields are printed: with an escape byte, escaped; else in quotes, if it
+ * needs them. to: field_nbytes_max. Returns its length, or SIZE_MAX where the dialect cannot write it. */
+size_t field_write(const struct csv_dialect *dialect, const char *value, size_t nbytes, char *to);
 
 #endif

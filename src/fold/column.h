@@ -52,7 +52,7 @@ struct currencies_seen {
 /* A value that is complained about, as it was found: no field of the text needs to have it. */
 struct bad_value {
 	size_t offset;   /* of its field or, if it was computed, of its record; OFFSET_NONE: nothing is kept */
-	enum status why; /* STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_NOT_A_DATE or STATUS_TOO_COSTLY */
+	enum status why; /* STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_TOO_COSTLY, or what a function says */
 	size_t nbytes;   /* of the value, without quotes and blanks around it; text has its start */
 	char text[FAULT_DETAIL_NBYTES];
 };

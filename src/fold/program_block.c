@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/functions.h"
 #include "lang/lane.h"
 #include "lang/pattern.h"
 #include "number/big_decimal.h"
 #include "number/decimal_text.h"
-#include "number/iso_date.h"
 #include "simd/simd.h"
 
 #define ROOM_NBYTES ((size_t)1 << 16) /* for fields, to begin with */
@@ -135,8 +135,9 @@ void program_block_free(struct program_block *l)
 		state_free(state);
 	free(l->programs);
 	free(l->stack);
-	free(l->scratch[0].data);
-	free(l->scratch[1].data);
+	for (size_t i = 0; i < sizeof l->scratch / sizeof *l->scratch; i++)
+		free(l->scratch[i].data);
+	free(l->room.data);
 	free(l->memory);
 	memset(l, 0, sizeof *l);
 }
@@ -667,39 +668,8 @@ static void change_case(const struct run *r, enum step_code code, struct program
 	v->rounded &= ~(UINT64_C(1) << row);
 }
 
-static int64_t count_characters(const char *text, size_t nbytes)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < nbytes; i++)
-		n += (text[i] & 0xc0) != 0x80; /* the byte does not continue a character */
-	return n;
-}
-
-static void set_epoch(const struct run *r, struct program_values *v, unsigned row, const char *text, size_t nbytes)
-{
-	char digits[64] = "0.";
-	size_t fraction, nfraction;
-	struct big_decimal x, part;
-	int64_t seconds;
-
-	text = decimal_trim(text, &nbytes);
-	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction)) {
-		field_of(r, v, row);
-		set_wrong(v, row, STATUS_NOT_A_DATE);
-		return;
-	}
-	if (nfraction > sizeof digits - 2)
-		nfraction = sizeof digits - 2;
-	memcpy(digits + 2, text + fraction, nfraction);
-	big_decimal_set(&x, (struct decimal){seconds, 0});
-	big_decimal_parse(digits, 2 + nfraction, &part);
-	big_decimal_add(&x, &part);
-	set_big(r, v, row, &x);
-}
-
-/* x: a function of its text */
-static void work_text(struct run *r, const struct step *step)
+/* LOWER, UPPER */
+static void work_case(struct run *r, const struct step *step)
 {
 	struct program_values *x = r->top - 1;
 
@@ -712,17 +682,11 @@ static void work_text(struct run *r, const struct step *step)
 			field_of(r, x, row); /* it stays wrong */
 		else if (is == ROW_MISSING)
 			set_missing(r, x, row);
-		else if (step->code == STEP_LENGTH)
-			set_number(x, row, (struct decimal){count_characters(text, nbytes), 0});
-		else if (step->code == STEP_EPOCH)
-			set_epoch(r, x, row, text, nbytes);
 		else
 			change_case(r, (enum step_code)step->code, x, row);
 	}
 	own(x);
 }
-
-/* ---- tests ---- */
 
 /* Reads a row's value as it is compared: a rounded number as it is printed. A number of the fast path has no text. */
 static struct lane_value read_value(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch)
@@ -752,6 +716,147 @@ static struct lane_value read_value(const struct run *r, struct program_values *
 	}
 	return value;
 }
+
+/* ---- functions that are called row by row ---- */
+
+/* Makes a row's value wrong as another one is; its field shows it. */
+static void take_wrong(const struct run *r, struct program_values *v, struct program_values *from, unsigned row, enum status why)
+{
+	set_span(v, row, field_of(r, from, row));
+	set_wrong(v, row, why);
+}
+
+/* Makes a text the row's value, as a field. */
+static void set_text(const struct run *r, struct program_values *v, unsigned row, const char *text, size_t nbytes)
+{
+	char *to = make_room(r->l, field_nbytes_max(nbytes));
+	size_t field_nbytes = to ? field_write(&r->l->plan->dialect, text, nbytes, to) : 0;
+
+	if (field_nbytes == SIZE_MAX) {
+		take_wrong(r, v, v, row, STATUS_UNWRITABLE);
+		return;
+	}
+	v->numbers &= ~(UINT64_C(1) << row);
+	v->rounded &= ~(UINT64_C(1) << row);
+	set_span(v, row, (struct field_span){r->l->nbytes, r->l->nbytes + field_nbytes});
+	r->l->nbytes += field_nbytes;
+}
+
+static bool read_integer(const struct run *r, struct program_values *v, unsigned row, int64_t *integer)
+{
+	struct lane_value value = read_value(r, v, row, &r->l->scratch[0]);
+	struct decimal whole = value.number;
+
+	if (value.kind == LANE_NUMBER)
+		whole = decimal_round(value.number, 0);
+	if (value.kind != LANE_NUMBER || decimal_compare(whole, value.number) != 0 || !decimal_raise(whole, 0, &whole))
+		return false;
+	*integer = whole.significand;
+	return true;
+}
+
+/* Reads a row's value as an argument of a kind; STATUS_OK: it is one, or *is_missing. A text that was made may consist of blanks. */
+static enum status read_argument(const struct run *r, char kind, struct program_values *v, unsigned row, struct scratch *scratch,
+				 struct argument *to, bool *is_missing)
+{
+	const bool is_integer = kind == 'i' || kind == 'o';
+	enum row_value is = ROW_PRESENT;
+
+	to->nbytes = 0;
+	*is_missing = false;
+	if (!is_integer || !(v->numbers >> row & 1))
+		is = read_text(r, v, row, scratch, &to->text, &to->nbytes);
+	if (is == ROW_QUOTED)
+		return (enum status)v->why[row];
+	if (is == ROW_MISSING && to->nbytes > 0 && !is_integer && v->fields >> row & 1 && program_block_how(r->l, v->begin[row]))
+		return STATUS_OK;
+	if (is == ROW_MISSING) {
+		to->nbytes = 0;
+		*is_missing = kind != 'e';
+		return STATUS_OK;
+	}
+	return !is_integer || read_integer(r, v, row, &to->integer) ? STATUS_OK : STATUS_NOT_AN_INTEGER;
+}
+
+static void set_result(const struct run *r, const struct call *call, struct program_values *v, unsigned row)
+{
+	switch (call->result) {
+	case CALL_NUMBER:
+		set_number(v, row, call->number);
+		break;
+	case CALL_LONG:
+		set_big(r, v, row, call->big);
+		break;
+	case CALL_TEXT:
+		if (call->nbytes > 0) {
+			set_text(r, v, row, call->text, call->nbytes);
+			break;
+		}
+		/* fall through */
+	case CALL_MISSING:
+		set_missing(r, v, row);
+	}
+}
+
+/* The letters of functions.def for the values of a function, without what says how often; and what is called. */
+static const struct {
+	const char *arguments;
+	call_function *call;
+} row_functions[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help)
+#define ROW_FUNCTION(id, name, arguments, type, call, help) [STEP_##id] = {arguments, call},
+#include "lang/functions.def"
+#undef FUNCTION
+};
+
+/* Sets the kind of each value; the last kind is that of all further ones. */
+static void set_kinds(const char *arguments, char *kinds, unsigned nvalues)
+{
+	for (unsigned i = 0; i < nvalues; arguments += arguments[1] != '*')
+		if (!strchr("?ksgp", *arguments))
+			kinds[i++] = *arguments;
+}
+
+static void work_rows(struct run *r, const struct step *step)
+{
+	struct program_values *first = r->top - step->nvalues;
+	struct argument values[PROGRAM_NVALUES_MAX];
+	char kinds[PROGRAM_NVALUES_MAX];
+	struct big_decimal big;
+	struct call call = {.nvalues = step->nvalues, .value = values, .index = step->index, .big = &big, .room = &r->l->room,
+			    .constant = r->state->program->literals + step->literal_begin, .constant_nbytes = step->literal_nbytes};
+
+	if (r->state->program->npatterns > 0) { /* else it has none */
+		call.pattern = r->state->program->patterns[step->left];
+		call.match = r->state->matches[step->left];
+	}
+	set_kinds(row_functions[step->code].arguments, kinds, step->nvalues);
+	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows), i = 0;
+		enum status why = STATUS_OK;
+		bool is_missing = false;
+
+		for (; i < step->nvalues && why == STATUS_OK && !is_missing; i++)
+			why = read_argument(r, kinds[i], &first[i], row, &r->l->scratch[i], &values[i], &is_missing);
+		call.result = CALL_MISSING;
+		if (why != STATUS_OK) {
+			take_wrong(r, first, &first[i - 1], row, why);
+			continue;
+		}
+		if (!is_missing)
+			why = row_functions[step->code].call(&call);
+		if (why == STATUS_NO_MEMORY)
+			r->l->status = why;
+		else if (why != STATUS_OK)
+			take_wrong(r, first, first, row, why);
+		if (why == STATUS_OK || why == STATUS_NO_MEMORY)
+			set_result(r, &call, first, row);
+	}
+	own(first);
+	r->top = first + 1;
+}
+
+/* ---- tests ---- */
 
 /* Tests the order of two numbers of a row, of which one is not of the fast path. */
 static unsigned test_long_numbers(const struct step *step, struct lane_value *a, struct lane_value *b)

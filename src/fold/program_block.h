@@ -90,7 +90,7 @@ struct program_block {
 	size_t first; /* columns first ... of the plan are computed: programs[0 .. plan->nlets); after them come its predicates */
 	struct program_state *programs;
 	struct program_values *stack, *top; /* a program may compute a column while its own values wait */
-	struct scratch scratch[2];
+	struct scratch scratch[PROGRAM_NVALUES_MAX], room; /* of values that are read, and of a text that is made */
 	/* A text, literals, and the fields that were made since. data: with padding before it. */
 	char *memory, *data;
 	size_t text_nbytes, nbytes, capacity; /* text_nbytes: SIZE_MAX if there is no copy */

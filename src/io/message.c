@@ -272,6 +272,8 @@ static void print_detail(const struct fault *f)
 	case STATUS_NOT_A_NUMBER:
 	case STATUS_OUT_OF_RANGE:
 	case STATUS_NOT_A_DATE:
+	case STATUS_NOT_AN_INTEGER:
+	case STATUS_UNWRITABLE:
 	case STATUS_UNKNOWN_COLUMN:
 		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " " : ": ", stderr);
 		print_value(f);

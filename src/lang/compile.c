@@ -5,6 +5,7 @@
  * Recursive descent; steps come out in postfix order, and there is no syntax tree. Each part of an expression is the steps from
  * its first one to the last so far.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "csv/field.h"
 #include "lang/lane.h"
 #include "lang/pattern.h"
 #include "lang/program.h"
@@ -377,8 +379,8 @@ static const struct function {
 #undef FUNCTION
 };
 
-/* A number of digits, which is part of the step. */
-static bool parse_places(struct parser *p, struct step *step)
+/* An integer from least to greatest, which becomes the step's index. */
+static bool parse_index(struct parser *p, struct step *step, uint32_t greatest, const char *what)
 {
 	size_t begin = p->token.begin;
 	const struct step *number;
@@ -386,25 +388,106 @@ static bool parse_places(struct parser *p, struct step *step)
 	if (p->token.kind == TOKEN_NUMBER && !parse_number(p))
 		return false;
 	number = last_step(p);
-	if (number->at != begin || number->code != STEP_NUMBER || number->number.scale != 0 ||
-	    number->number.significand < 0 || number->number.significand > PLACES_MAX)
-		return fail(p, begin, "a number of digits from 0 to %d", PLACES_MAX);
+	if (p->token.begin == begin || number->code != STEP_NUMBER || number->number.scale != 0 ||
+	    number->number.significand < 0 || number->number.significand > greatest)
+		return fail(p, begin, "%s from 0 to %" PRIu32, what, greatest);
 	step->index = (uint32_t)number->number.significand;
 	p->program->nsteps--;
 	return true;
 }
 
-/* An argument of the kind that a letter of functions.def says. */
-static bool parse_argument(struct parser *p, char kind, struct step *step, struct operand *out)
+/* A text in quotes, which becomes the step's literal. */
+static bool parse_constant(struct parser *p, struct step *step)
 {
-	if (kind == 'k')
-		return parse_places(p, step);
+	if (p->token.kind != TOKEN_STRING)
+		return unexpected(p, "a text in quotes");
+	add_literal(p, &p->token, step);
+	step->is_quoted = false; /* nobody takes it for a name */
+	advance(p);
+	return true;
+}
+
+/* A regular expression, which becomes the step's literal and a pattern of the program. */
+static bool compile_pattern(struct parser *p, struct step *step, uint32_t *index)
+{
+	char words[PATTERN_WORDS_NBYTES];
+	size_t offset, begin = p->token.begin;
+	struct pattern **pattern = ARRAY_ADD(p->program->patterns, p->program->npatterns);
+	enum status status;
+
+	if (!pattern)
+		return no_memory(p);
+	if (p->token.kind != TOKEN_STRING)
+		return unexpected(p, "a regular expression in quotes");
+	if (!parse_constant(p, step))
+		return false;
+	if (step->literal_nbytes == 0)
+		return fail(p, begin, "the regular expression is empty");
+	*index = (uint32_t)p->program->npatterns++;
+	status = pattern_compile(p->program->literals + step->literal_begin, step->literal_nbytes, pattern, &offset, words);
+	if (status == STATUS_USAGE) /* a doubled quote before it moves the caret: it is near */
+		return fail(p, begin + (pattern_library() ? 1 + offset : 0), "%s", words);
+	if (status != STATUS_OK)
+		p->status = fault_set(p->fault, status, 0, NULL);
+	return status == STATUS_OK;
+}
+
+/* Checks a value that is an integer, or a text, as far as it is a literal. */
+static bool want_kind(struct parser *p, char kind, const struct operand *x)
+{
+	const struct step *step = last_step(p);
+	bool literal = is_literal(p, x->first, p->program->nsteps);
+
+	if (strchr("nio", kind) && !want_number(p, x))
+		return false;
+	if (strchr("io", kind) && literal &&
+	    (step->code != STEP_NUMBER || decimal_compare(step->number, decimal_round(step->number, 0)) != 0))
+		return fail(p, x->begin, "an integer is needed");
+	if (kind == 'o' && literal && step->number.significand == 0)
+		return fail(p, x->begin, "the first is 1, the last is -1");
+	return want_value(p, x) && (kind != 't' || !literal || step->code == STEP_NUMBER || step->literal_nbytes > 0 ||
+				    fail(p, x->begin, "an empty text is missing, and so is the result"));
+}
+
+/* After the first argument: the row of the name that takes the next one. */
+static const struct function *choose_row(const struct parser *p, const struct function *f)
+{
+	struct token next = token_at(p->text, p->token.begin + p->token.nbytes, p->context->names);
+
+	while (f + 1 < functions + COUNT(functions) && !strcmp(f->name, f[1].name) && p->token.kind == TOKEN_COMMA &&
+	       next.kind == TOKEN_STRING && !strchr("tevsp", f->arguments[1]))
+		f++;
+	return f;
+}
+
+/* Argument k of *f, a row of functions.def, which may become another one of its name. */
+static bool parse_argument(struct parser *p, const struct function **f, size_t k, struct step *step, struct operand *out)
+{
+	char kind = (*f)->arguments[k];
+
+	switch (kind) {
+	case 'k':
+		return parse_index(p, step, PLACES_MAX, "a number of digits");
+	case 'g':
+		return parse_index(p, step, pattern_keep_groups(p->program->patterns[step->left]), "a group of the regular expression");
+	case 's':
+		return parse_constant(p, step);
+	case 'p':
+		if (!compile_pattern(p, step, &step->left))
+			return false;
+		step->index = pattern_keep_groups(p->program->patterns[step->left]) > 0;
+		return true;
+	default:
+		break;
+	}
 	if (!parse_expression(p, out))
 		return false;
-	if (kind == 'n')
-		return want_number(p, out);
+	if (k == 0)
+		*f = choose_row(p, *f);
+	kind = (*f)->arguments[k];
+	step->nvalues += kind != 'c';
 	if (kind != 'c')
-		return want_value(p, out);
+		return want_kind(p, kind, out);
 	for (size_t i = out->first; i < p->program->nsteps; i++)
 		p->program->steps[i].depth++;
 	step->index = (uint32_t)out->first;
@@ -414,31 +497,39 @@ static bool parse_argument(struct parser *p, char kind, struct step *step, struc
 /* The arguments of a function, up to the parenthesis, and its steps. */
 static bool parse_arguments(struct parser *p, const struct function *f, struct operand *out)
 {
-	struct step step = {.code = (uint8_t)f->code, .at = (uint32_t)out->begin};
-	bool repeats = false, has_type = false;
-	char comma[FAULT_DETAIL_NBYTES];
+	struct step step = {.at = (uint32_t)out->begin};
+	bool has_type = false, is_optional = false;
+	char comma[FAULT_DETAIL_NBYTES], how = '\0';
 	struct operand x;
 
-	snprintf(comma, sizeof comma, "',': %s", f->help);
-	out->type = f->type;
-	for (const char *kind = f->arguments; *kind && *kind != '+'; kind++) {
+	for (size_t k = 0; f->arguments[k]; k++) {
 		size_t n = 0;
-		repeats = kind[1] == '+';
+		how = f->arguments[k + 1] && strchr("+*?", f->arguments[k + 1]) ? f->arguments[k + 1] : '\0';
+		is_optional |= how == '?';
+		if (is_optional && p->token.kind == TOKEN_CLOSE)
+			break;
+		snprintf(comma, sizeof comma, "',': %s", f->help);
 		do {
-			if ((n > 0 || kind > f->arguments) && !take(p, TOKEN_COMMA, comma))
+			if ((n > 0 || k > 0) && !take(p, TOKEN_COMMA, comma))
 				return false;
-			if (!parse_argument(p, *kind, &step, &x) || (repeats && n > 0 && !add_step(p, step)))
+			if (!parse_argument(p, &f, k, &step, &x))
 				return false;
-			if (*kind == 'v') {
+			step.code = (uint8_t)f->code;
+			step.nvalues = how == '+' ? 2 : step.nvalues;
+			if (how == '+' && n > 0 && !add_step(p, step))
+				return false;
+			if (f->arguments[k] == 'v') {
 				out->type = has_type && x.type != out->type ? TYPE_ANY : x.type;
 				has_type = true;
 			}
 			n++;
-		} while (repeats && (n < 2 || p->token.kind == TOKEN_COMMA));
+		} while ((how == '+' && n < 2) || ((how == '+' || how == '*') && p->token.kind == TOKEN_COMMA));
+		k += how != '\0';
 	}
+	out->type = has_type ? out->type : f->type;
 	if (f->code == STEP_IF)
 		step.index = (uint32_t)p->program->nsteps - step.index;
-	return repeats || add_step(p, step);
+	return how == '+' || add_step(p, step);
 }
 
 /* The name was read; the token is the parenthesis. */
@@ -486,7 +577,7 @@ static bool parse_negation(struct parser *p, struct operand *out)
 		last_step(p)->number.significand *= -1;
 		return true;
 	}
-	return add_step(p, (struct step){.code = STEP_NEGATE, .at = (uint32_t)out->begin});
+	return add_step(p, (struct step){.code = STEP_NEGATE, .nvalues = 1, .at = (uint32_t)out->begin});
 }
 
 static bool parse_value(struct parser *p, struct operand *out)
@@ -535,7 +626,7 @@ static bool parse_factor(struct parser *p, struct operand *out)
 /* Applies an operator to a and the value that follows. */
 static bool apply(struct parser *p, enum step_code code, struct operand *a, parse_function *parse)
 {
-	struct step step = {.code = (uint8_t)code, .at = (uint32_t)p->token.begin};
+	struct step step = {.code = (uint8_t)code, .nvalues = 2, .at = (uint32_t)p->token.begin};
 	struct operand b;
 
 	advance(p);
@@ -596,6 +687,7 @@ static unsigned complement_if(bool negated, unsigned accepts)
 static bool add_test(struct parser *p, struct step test)
 {
 	test.test = p->program->ntests++;
+	test.nvalues = test.code == STEP_ORDER_NUMBERS || test.code == STEP_ORDER_TEXTS ? 2 : 1;
 	return add_step(p, test);
 }
 
@@ -784,25 +876,6 @@ static enum step_code plain_code(struct parser *p, struct step *test)
 	return codes[plain];
 }
 
-/* Compiles the pattern of a test, the token, whose text is its literal. */
-static bool compile_pattern(struct parser *p, struct step *test)
-{
-	char words[PATTERN_WORDS_NBYTES];
-	size_t offset, begin = p->token.begin;
-	struct pattern **pattern = ARRAY_ADD(p->program->patterns, p->program->npatterns);
-	enum status status;
-
-	if (!pattern)
-		return no_memory(p);
-	test->index = (uint32_t)p->program->npatterns++;
-	status = pattern_compile(p->program->literals + test->literal_begin, test->literal_nbytes, pattern, &offset, words);
-	if (status == STATUS_USAGE) /* a doubled quote before it moves the caret: it is near */
-		return fail(p, begin + (pattern_library() ? 1 + offset : 0), "%s", words);
-	if (status != STATUS_OK)
-		p->status = fault_set(p->fault, status, 0, NULL);
-	return status == STATUS_OK;
-}
-
 /* ~ "regex", !~ "regex" */
 static bool parse_match(struct parser *p, const struct operand *left)
 {
@@ -810,14 +883,8 @@ static bool parse_match(struct parser *p, const struct operand *left)
 	struct step test = {.at = (uint32_t)p->token.begin};
 
 	advance(p);
-	if (p->token.kind != TOKEN_STRING)
-		return unexpected(p, "a regular expression in quotes");
-	add_literal(p, &p->token, &test);
-	if (test.literal_nbytes == 0)
-		return fail(p, p->token.begin, "the regular expression is empty");
-	if (!compile_pattern(p, &test))
+	if (!compile_pattern(p, &test, &test.index))
 		return false;
-	advance(p);
 	return test_value(p, left, plain_code(p, &test), negated, test);
 }
 
@@ -843,7 +910,7 @@ static bool parse_word(struct parser *p, struct operand *out)
 	out->end = p->program->nsteps;
 	if (words[i].code >= STEP_AND) {
 		if (!(words[i].code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
-		    !add_step(p, (struct step){.code = STEP_DROP}))
+		    !add_step(p, (struct step){.code = STEP_DROP, .nvalues = 1}))
 			return false;
 	} else if (!parse_part_of(p, out, words[i].code)) {
 		return false;
@@ -976,61 +1043,29 @@ static bool parse_all(struct parser *p)
 	return is_let || p->program->names.nselectors > 0 || fail(p, 0, "no column is in this condition");
 }
 
-/* Whether text[i] means more than itself in a field without quotes. */
-static bool is_odd(const struct csv_dialect *d, const char *text, size_t n, size_t i)
-{
-	char c = text[i];
-
-	return (d->quote && c == d->quote) || c == d->delimiter || c == '\n' || c == '\r' || (d->escape && c == d->escape) ||
-	       (d->trim && decimal_is_blank(c) && (i == 0 || i == n - 1));
-}
-
-/* Makes a literal a raw field, as new fields are printed: with an escape byte, escaped; else in quotes. */
+/* Makes a literal a raw field. */
 static bool quote_literal(struct parser *p, struct step *step)
 {
 	const struct csv_dialect *d = p->context->dialect;
 	struct program *program = p->program;
-	char *text = program->literals + step->literal_begin, *field = program->literals + program->nliteral_bytes, *to = field;
-	size_t n = step->literal_nbytes, nodd = 0;
+	char *text = program->literals + step->literal_begin;
+	size_t nbytes;
 
-	for (size_t i = 0; i < n; i++) {
-		text[i] = step->is_long && text[i] == '.' ? p->context->decimal : text[i];
-		nodd += is_odd(d, text, n, i);
-	}
-	if (nodd == 0)
-		return true;
-	if ((!d->quote && !d->escape) || d->whitespace)
+	for (size_t i = 0; step->is_long && i < step->literal_nbytes; i++)
+		text[i] = text[i] == '.' ? p->context->decimal : text[i];
+	nbytes = field_write(d, text, step->literal_nbytes, program->literals + program->nliteral_bytes);
+	if (nbytes == SIZE_MAX)
 		return fail(p, step->at, "a text with a delimiter or a quote in it cannot be written in this input%s",
 			    d->quote || d->whitespace ? "" : " without --escape");
-	if (!d->escape)
-		*to++ = d->quote;
-	for (size_t i = 0; i < n; i++) {
-		if (d->escape ? is_odd(d, text, n, i) : text[i] == d->quote)
-			*to++ = d->escape ? d->escape : d->quote;
-		*to++ = text[i];
-	}
-	if (!d->escape)
-		*to++ = d->quote;
 	step->literal_begin = (uint32_t)program->nliteral_bytes;
-	step->literal_nbytes = (uint32_t)(to - field);
-	program->nliteral_bytes += step->literal_nbytes;
+	step->literal_nbytes = (uint32_t)nbytes;
+	program->nliteral_bytes += nbytes;
 	return true;
 }
 
 void program_balance(const struct step *step, int *nvalues, int *ntruths)
 {
-	static const int8_t taken[] = {
-#define FUNCTION(id, name, arguments, type, work, lane, help) \
-		[STEP_##id] = (sizeof arguments - 1) - (arguments[sizeof arguments - 2] == 'k') - (arguments[0] == 'c'),
-#include "lang/functions.def"
-#undef FUNCTION
-		[STEP_NEGATE] = 1, [STEP_ADD] = 2, [STEP_SUBTRACT] = 2, [STEP_MULTIPLY] = 2, [STEP_DIVIDE] = 2,
-		[STEP_ORDER_NUMBERS] = 2, [STEP_ORDER_TEXTS] = 2, [STEP_ORDER_NUMBER] = 1, [STEP_ORDER_TEXT] = 1,
-		[STEP_IS_MISSING] = 1, [STEP_IS_NUMBER] = 1, [STEP_STARTS] = 1, [STEP_ENDS] = 1, [STEP_CONTAINS] = 1,
-		[STEP_MATCH] = 1, [STEP_DROP] = 1,
-	};
-
-	*nvalues += (step->code < STEP_ORDER_NUMBERS) + step->keeps - taken[step->code];
+	*nvalues += (step->code < STEP_ORDER_NUMBERS) + step->keeps - step->nvalues;
 	*ntruths += step_is_test(step) - (step->code == STEP_AND || step->code == STEP_OR || step->code == STEP_IF);
 }
 
@@ -1063,7 +1098,7 @@ enum status program_compile(struct program *program, const char *option, const c
 
 	memset(program, 0, sizeof *program);
 	if (nbytes <= PROGRAM_NBYTES_MAX)
-		program->literals = malloc(4 * nbytes + 4); /* each as it is, and as a field */
+		program->literals = malloc(nbytes + field_nbytes_max(nbytes)); /* each as it is, and as a field */
 	NEED(program->literals);
 	if (parse_all(&p))
 		finish(&p);

@@ -42,6 +42,7 @@ enum pattern_plain pattern_plain(const char *text, size_t nbytes, size_t *begin,
 struct pattern {
 	pcre2_code *code;
 	pcre2_match_context *limits;
+	uint32_t npairs; /* of places that a match keeps */
 };
 
 const char *pattern_library(void)
@@ -85,6 +86,7 @@ enum status pattern_compile(const char *text, size_t nbytes, struct pattern **ou
 		pcre2_get_error_message(error, (PCRE2_UCHAR *)words, PATTERN_WORDS_NBYTES);
 		return error == PCRE2_ERROR_HEAP_FAILED ? STATUS_NO_MEMORY : STATUS_USAGE;
 	}
+	p->npairs = 1;
 	p->limits = pcre2_match_context_create(NULL);
 	NEED(p->limits);
 	pcre2_set_match_limit(p->limits, STEPS_MAX);
@@ -104,13 +106,35 @@ void pattern_free(struct pattern *p)
 
 struct pattern_match *pattern_match_make(const struct pattern *p)
 {
-	(void)p;
-	return (struct pattern_match *)pcre2_match_data_create(1, NULL);
+	return (struct pattern_match *)pcre2_match_data_create(p->npairs, NULL);
 }
 
 void pattern_match_free(struct pattern_match *match)
 {
 	pcre2_match_data_free(data_of(match));
+}
+
+uint32_t pattern_keep_groups(struct pattern *p)
+{
+	uint32_t ngroups = 0;
+
+	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &ngroups);
+	p->npairs = ngroups + 1;
+	return ngroups;
+}
+
+int pattern_find(const struct pattern *p, struct pattern_match *match, const char *text, size_t nbytes, uint32_t group,
+		 size_t *begin, size_t *end)
+{
+	int found = pattern_matches(p, match, text, nbytes);
+	const size_t *places = pcre2_get_ovector_pointer(data_of(match));
+
+	*begin = *end = 0;
+	if (found > 0 && places[2 * group] != PCRE2_UNSET && places[2 * group] < places[2 * group + 1]) {
+		*begin = places[2 * group];
+		*end = places[2 * group + 1];
+	}
+	return found;
 }
 
 int pattern_matches(const struct pattern *p, struct pattern_match *match, const char *text,
@@ -174,6 +198,20 @@ int pattern_matches(const struct pattern *p, struct pattern_match *match, const 
 	(void)text;
 	(void)nbytes;
 	return -1;
+}
+
+uint32_t pattern_keep_groups(struct pattern *p)
+{
+	(void)p;
+	return 0;
+}
+
+int pattern_find(const struct pattern *p, struct pattern_match *match, const char *text, size_t nbytes, uint32_t group,
+		 size_t *begin, size_t *end)
+{
+	(void)group;
+	*begin = *end = 0;
+	return pattern_matches(p, match, text, nbytes);
 }
 
 #endif

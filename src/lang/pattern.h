@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -36,6 +37,14 @@ void pattern_match_free(struct pattern_match *match);
  * steps or too much memory. match: NULL, memory is allocated for this call. */
 int pattern_matches(const struct pattern *pattern, struct pattern_match *match, const char *text,
 		    size_t nbytes);
+
+/* Has matches that are made from now on keep where the groups match. Returns the number of groups. */
+uint32_t pattern_keep_groups(struct pattern *pattern);
+
+/* Like pattern_matches, with a match made after pattern_keep_groups, and sets text[*begin .. *end) to what a group matches, or
+ * to nothing. Group 0 is the whole pattern. */
+int pattern_find(const struct pattern *pattern, struct pattern_match *match, const char *text, size_t nbytes, uint32_t group,
+		 size_t *begin, size_t *end);
 
 /* What a pattern without operators asks for. */
 enum pattern_plain { PATTERN_NOT_PLAIN, PATTERN_CONTAINS, PATTERN_STARTS, PATTERN_ENDS, PATTERN_IS };

@@ -99,11 +99,12 @@ struct step {
 	bool keeps;       /* of tests: the first value stays on the stack */
 	bool is_long;     /* STEP_ORDER_NUMBER: the literal is a number beyond the fast path */
 	bool is_quoted;   /* a literal in "...": a text that in SQL would be a column's name; not '...' */
+	uint8_t nvalues;  /* how many it takes from the stack */
 	uint8_t depth;    /* the number of nested conditions of if() that it is part of */
 	uint32_t index;   /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF: steps back
-			   * to its condition's first; ORDER_NUMBER: 0 .. norders - 1 */
+			   * to its condition's first; ORDER_NUMBER: 0 .. norders - 1; of functions: letters k, g */
 	uint32_t test;    /* of tests: 0 .. ntests - 1 */
-	uint32_t left, right; /* of tests: the columns that are compared, or NO_COLUMN */
+	uint32_t left, right; /* of tests: the columns that are compared, or NO_COLUMN; left, of functions: of patterns */
 	uint32_t at;      /* byte of the text */
 	uint32_t literal_begin, literal_nbytes; /* in literals */
 	struct decimal number;

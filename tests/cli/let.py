@@ -47,7 +47,18 @@ MEANINGS = [
     (" + ".join(["999999999999999999"] * 20), "|".join(["19999999999999999980"] * 5)),
     ("0" + " - 999999999999999999" * 20, "|".join(["-19999999999999999980"] * 5)),
     ("1000000000 * 1000000000", "|".join(["1000000000000000000"] * 5)),
-]
+    ("round(price)", "2|0|5|0|123456789012345679"), ("substr(name, 1, 2)", 'An|b\xf6|"C,"||x'), ("substr(name, -2)", 'nn|\xf6b|"d"""||x'),
+    ("substr(name, 2)", 'nn|\xf6b|", ""d"""||'), ("substr(when, qty, 3)", "026|69-|||"), ("left(name, 2)", 'An|b\xf6|"C,"||x'),
+    ("left(name, -1)", 'An|b\xf6|"C, ""d"||'), ("right(name, 2)", 'nn|\xf6b|"d"""||x'), ("right(name, -1)", 'nn|\xf6b|", ""d"""||'),
+    ("concat(name, ' ', qty * 2)", 'Ann 4|b\xf6b 6|"C, ""d"" "| -200|x 246913578024691356'), ("concat(name)", 'Ann|b\xf6b|"C, ""d"""||x'),
+    ("replace(name, 'b', '')", 'Ann|\xf6|"C, ""d"""||x'), ("replace(name, ' ', 'BB')", 'Ann|b\xf6b|"C,BB""d"""||x'),
+    ("split(when, '-', 2)", "01|12|01||02"), ("split(when, '-', -1)", "02|31T23:59:59.5Z|02 03:04+01:00||29T00:00:00Z"),
+    ("split(when, '-', 4)", "||||"), ("split(name, '  ', 1)", 'Ann|b\xf6b|"C, ""d"""||x'), ("pad(region, 3)", "  n|  s|  n|  s|  w"),
+    ("pad(region, -3, '.')", "n..|s..|n..|s..|w.."), ("pad(qty, 4, '0')", "0002|0003||-1e2|123456789012345678"),
+    ("pad(region, 6, 'ab\xf6')", "ab\xf6abn|ab\xf6abs|ab\xf6abn|ab\xf6abs|ab\xf6abw"), ("trim(concat('  ', name, ' '))", 'Ann|b\xf6b|"C, ""d"""||x'),
+    ("length(' ')", "1|1|1|1|1"), ("SubStr(concat(name, ',', qty), 3)", '"n,2"|"b,3"|" ""d"","|1e2|123456789012345678'),
+] + ([("extract(when, '([0-9]+)-([0-9]+)', 2)", "01|12|01||02"), ("extract(when, '[0-9]+')", "2026|1969|2026||2000"),
+      ("extract(when, '([0-9]+)Z')", "|5|||00"), ("extract(name, '^.')", "A|b|C||x")] if harness.has_patterns() else [])
 
 
 def with_column(data, name, values):
@@ -63,6 +74,7 @@ def with_column(data, name, values):
 def check_meanings():
     for i, (text, values) in enumerate(MEANINGS):
         values = values.encode("latin-1").replace(b"\xf6", "ö".encode()).split(b"|")
+        text = text.replace("\xf6", "ö")
         holds("x = " + text, ["--let", "x = " + text], DATA, prints(with_column(DATA, b"x", values)),
               ways(i, (1, 5, 16, None)))
 
@@ -189,7 +201,8 @@ def check_calculated():
 
 
 CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-", 6), ("x = a+*b", 6), ("x = 2025-03-01", 8), ("x = a*2025-03", 10),
-          ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = round(a)", 11), ("x = round(a, b)", 13),
+          ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = substr(a)", 12), ("x = round(a, )", 13), ("x = left(a, 1.5)", 12), ("x = substr(a, 0)", 14),
+          ("x = split(a, '', 1)", 13), ("x = extract(a, b)", 15), ("x = extract(a, 'b', 1)", 20), ("x = round(a, b)", 13),
           ("x = round(a, 401)", 13), ("x = min(a)", 9), ("x = if(a, 1, 2)", 8), ("x = if(a > 1, 2)", 15), ("x = (a", 6),
           ("x = a)", 5), ("x = a b", 6), ("x = 0x1", 4), ("x = 1e500", 4), ("x = a ^ 2", 6), ("x == 1", 2), (":1 = 2", 0),
           ("x = if(a ~ '(', 1, 2)", 13), ("x = a = b", 6)]

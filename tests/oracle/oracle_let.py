@@ -34,6 +34,15 @@ def plain(field):
     return field
 
 
+class Made(bytes):
+    """A raw field that a function has made, or a text of the expression: where functions take texts, one of blanks is there."""
+
+
+def made(text):
+    """A text as a raw field."""
+    return Made(b'"%s"' % text.replace(b'"', b'""') if set(text) & set(b'",\r\n') else text)
+
+
 def is_missing(value):
     return value is None or (isinstance(value, bytes) and not plain(value).strip(b" \t"))
 
@@ -202,12 +211,59 @@ def epoch(text):
     return Number(whole * 10 ** places + int(m[7] or b"0"), places)
 
 
-TEXT = {
+CASE = {
     "lower": lambda value: re.sub(rb"[A-Z]", lambda m: m[0].lower(), value),
     "upper": lambda value: re.sub(rb"[a-z]", lambda m: m[0].upper(), value),
-    "length": lambda value: Number(len(plain(value).decode()), 0),
-    "epoch": lambda value: epoch(plain(value)),
 }
+
+
+def substr(text, first, n=None):
+    begin = first - 1 if first > 0 else len(text) + first if first < 0 else -1
+    end = len(text) if n is None else begin + n
+    return text[max(begin, 0):max(end, 0)]
+
+
+def split(text, separator, n):
+    parts = text.split(separator)
+    return parts[n - 1 if n > 0 else n] if n and -len(parts) <= n <= len(parts) else ""
+
+
+def pad(text, n, fill=" "):
+    filling = (fill * abs(n))[:max(abs(n) - len(text), 0)]
+    return text + filling if n < 0 else filling + text
+
+
+def extract(text, pattern, group=None):
+    m = re.search(pattern, text, re.DOTALL | re.ASCII)
+    return m and m[(1 if m.re.groups else 0) if group is None else group] or ""
+
+
+# Of texts of characters and of integers.
+FUNCTIONS = {
+    "length": lambda t: Number(len(t), 0), "epoch": lambda t: epoch(t.encode()), "trim": lambda t: t.strip(" \t\n\v\f\r"), "substr": substr,
+    "left": lambda t, n: t[:n] if n else "", "right": lambda t, n: (t[-n:] if n > 0 else t[-n:] if n < 0 else ""),
+    "concat": lambda *t: "".join(t), "replace": lambda t, old, new: t.replace(old, new), "split": split, "pad": pad, "extract": extract,
+}
+INTEGERS = {"substr": (1, 2), "left": (1,), "right": (1,), "split": (2,), "pad": (1,), "extract": (2,)}   # which arguments are
+EMPTY = {"concat": range(99), "replace": (2,)}   # which may be missing
+
+
+def call(name, values):
+    arguments = []
+    for i, value in enumerate(values):
+        if value is None or (not value if isinstance(value, Made) else is_missing(value)):
+            if i not in EMPTY.get(name, ()):
+                return None
+            arguments.append("")
+        elif i in INTEGERS.get(name, ()):
+            x = number(value)
+            if x.rounded or fraction(x).denominator != 1:
+                raise Invalid("not an integer")
+            arguments.append(int(fraction(x)))
+        else:
+            arguments.append(plain(value if isinstance(value, bytes) else write(value)).decode())
+    result = FUNCTIONS[name](*arguments)
+    return made(result.encode()) or None if isinstance(result, str) else result
 
 
 # ---- results over values some of which were rounded ----------------------------------------
@@ -255,17 +311,19 @@ def evaluate(tree, record):
     if kind == "number":
         return read(tree[1].encode())
     if kind == "text":
-        return tree[1]
+        return Made(tree[1])
     if kind == "if":
         return evaluate(tree[2] if tree[1][1](record) else tree[3], record)
     if kind == "coalesce":
         first = evaluate(tree[1], record)
         return evaluate(tree[2], record) if is_missing(first) else first
-    if kind in TEXT:
+    if kind in FUNCTIONS:
+        return call(kind, [evaluate(t, record) for t in tree[1:]])
+    if kind in CASE:
         value = evaluate(tree[1], record)
         if is_missing(value):
             return None
-        return TEXT[kind](value if isinstance(value, bytes) else write(value))
+        return Made(CASE[kind](value if isinstance(value, bytes) else write(value)))
     values = [evaluate(t, record) for t in (tree[1:2] if kind == "round" else tree[1:])]
     if any(is_missing(v) for v in values):
         return None
@@ -288,7 +346,7 @@ def spell(tree, rng):
     if kind == "number":
         return tree[1]
     if kind == "text":
-        return '"%s"' % plain(tree[1]).decode().replace('"', '""')
+        return "'%s'" % plain(tree[1]).decode().replace("'", "''")
     if kind == "if":
         return "if(%s, %s, %s)" % (tree[1][0], spell(tree[2], rng), spell(tree[3], rng))
     if kind == "round":
@@ -336,13 +394,44 @@ def random_condition(rng, numbers):
 
 
 def random_text(rng, texts, dates, numbers):
-    form = rng.randrange(7)
+    form = rng.randrange(12)
     if form == 0:
         return ("epoch", ("column", rng.choice(dates)))
     if form == 1:
         return ("length", ("column", rng.choice(texts)))
+    if form >= 7:
+        return random_made(rng, texts + numbers, rng.randrange(1, 4))
     if form == 2:
         return ("coalesce", ("column", rng.choice(texts + numbers)), ("text", rng.choice((b"none", b'"a,b"'))))
     if form == 3:
         return ("if", random_condition(rng, numbers), ("text", b"big"), ("column", rng.choice(texts)))
     return (rng.choice(("lower", "upper")), ("column", rng.choice(texts)))
+
+
+def random_integer(rng, columns):
+    n = rng.choice((1, 2, 3, 5, -1, -2, -4, 30))
+    return ("number", str(n)) if rng.randrange(4) else ("-", ("length", ("column", rng.choice(columns))), ("number", "2"))
+
+
+def random_made(rng, columns, depth):
+    """A tree whose value is a text that functions make of others, and of numbers."""
+    if depth == 0:
+        return ("column", rng.choice(columns))
+    x = random_made(rng, columns, depth - 1)
+    part = ("text", rng.choice((b" ", b"a", b"b", b'","', b"1", b".", "\u00f6".encode(), b'""""', b"--"))) if rng.randrange(4) else x
+    name = rng.choice(("trim", "substr", "substr", "left", "right", "concat", "replace", "split", "pad", "extract", "upper", "length"))
+    if name in ("trim", "upper", "length"):
+        return (name, x)
+    if name == "substr":
+        return (name, x, random_integer(rng, columns)) + ((random_integer(rng, columns),) if rng.randrange(2) else ())
+    if name in ("left", "right"):
+        return (name, x, random_integer(rng, columns))
+    if name == "concat":
+        return (name, x) + tuple(rng.choice((part, ("column", rng.choice(columns)))) for _ in range(rng.randrange(4)))
+    if name == "replace":
+        return (name, x, part, rng.choice((("text", b""), ("text", b"/"), ("column", rng.choice(columns)))))
+    if name == "split":
+        return (name, x, part, random_integer(rng, columns))
+    if name == "pad":
+        return (name, x, random_integer(rng, columns)) + ((part,) if rng.randrange(2) else ())
+    return (name, x, ("text", rng.choice((b"[a-z]+", b"(.)(.)", b"^.", b"[0-9]+$", b"(a)|b"))))

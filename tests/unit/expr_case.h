@@ -50,9 +50,15 @@ HD int lane_load(const struct lane_source *source, const struct step *step, stru
 /* Whether a lane can run the program. */
 static bool is_for_lanes(const struct program *p)
 {
+	static const bool beyond[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help) [STEP_##id] = !(lane),
+#include "lang/functions.def"
+#undef FUNCTION
+	};
+
 	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
 		if (step->code == STEP_DIVIDE || step->code == STEP_LITERAL || step->code == STEP_MATCH || step->code == STEP_ORDER_TEXTS ||
-		    (step->code >= STEP_LOWER && step->code <= STEP_EPOCH))
+		    (step->code < sizeof beyond && beyond[step->code]))
 			return false;
 	return p->nvalues <= LANE_NVALUES_MAX && p->ntruths <= LANE_NTRUTHS_MAX;
 }

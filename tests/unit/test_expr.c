@@ -218,7 +218,7 @@ static const struct refusal {
 	{"(a = 1) + 1 = 2", 3, "a value is needed, not a condition"},
 	{"(a = 1) = b", 3, "a value is needed, not a condition"},
 	{"sqrt(a) > 1", 0, "no function of this name: abs, "},
-	{"round(a) > 1", 7, "expected ',': round(x, n)"},
+	{"left(a) > 1", 6, "expected ',': left(text, n)"},
 	{"if(a, 1, 2) = 1", 4, "expected a comparison"},
 	{"not a + 1", 9, "expected a comparison"},
 	{"a = 1 & b = 1", 6, "unexpected character"},
