@@ -1023,14 +1023,27 @@ static bool parse_name(struct parser *p)
 	return true;
 }
 
+/* Whether the token and the one after it are NAME =. */
+static bool is_name(const struct parser *p)
+{
+	const struct token next = token_at(p->text, p->token.begin + p->token.nbytes, p->context->names);
+
+	return p->token.kind == TOKEN_COLUMN && next.kind == TOKEN_COMPARE && next.nbytes == 1 && next.accepts == ORDER_EQUAL;
+}
+
 static bool parse_all(struct parser *p)
 {
-	const bool is_let = !strcmp(p->option, "let");
+	const bool is_key = !strcmp(p->option, "by"), is_let = is_key || !strcmp(p->option, "let");
 	struct operand x;
 
 	advance(p);
-	if (is_let && !parse_name(p))
+	if (is_key && !is_name(p)) {
+		p->program->name = strdup(p->text);
+		if (!p->program->name)
+			return no_memory(p);
+	} else if (is_let && !parse_name(p)) {
 		return false;
+	}
 	if (!is_let && p->token.kind == TOKEN_END)
 		return fail(p, 0, "the expression is empty");
 	if (!parse_expression(p, &x) || !(is_let ? want_value(p, &x) : want_truth(p, &x)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.h - the language of expressions: from the text of --where, --offsets and --let to a program.
+ * program.h - the language of expressions: from the text of --where, --offsets, --let and --by to a program.
  *
  *     let         = NAME "=" expression
+ *     key         = [ NAME "=" ] expression
  *     expression  = conjunction { ("or" | "||") conjunction }
  *     conjunction = negation { ("and" | "&&") negation }
  *     negation    = { "not" | "!" } comparison
@@ -114,7 +115,7 @@ struct pattern; /* pattern.h */
 
 /* A compiled expression. All memory owned. */
 struct program {
-	char *name; /* of a computed column; NULL: a condition */
+	char *name; /* of a computed column, a key's is its text if it has none; NULL: a condition */
 	enum value_type type;
 	struct selection names; /* its columns as written, no duplicates; the three arrays below have as many items */
 	uint32_t *fields;  /* set by program_resolve; may have duplicates */
@@ -142,7 +143,7 @@ static inline bool step_is_test(const struct step *step)
 	return step->code >= STEP_ORDER_NUMBERS && step->code <= STEP_MATCH;
 }
 
-/* Compiles text: a condition, or NAME = EXPR if option is "let". option: its name without dashes, for messages.
+/* Compiles text: a condition, NAME = EXPR if option is "let", or a key if it is "by". option: its name without dashes.
  * Errors: STATUS_USAGE with three lines in fault's detail (the error, an excerpt of the expression
  * in printing characters, a caret below the error); STATUS_NO_MEMORY. Free with program_free, after
  * an error too. Cost: memory of some 50 times text's length. */

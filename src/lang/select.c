@@ -80,7 +80,6 @@ static enum status parse_list(const char *list, bool in_pairs, struct selection 
 {
 	const char *p = list;
 
-	memset(out, 0, sizeof *out);
 	for (bool is_first = in_pairs;; p++, is_first = in_pairs && !is_first) {
 		size_t plain = strcspn(p, ",\"");
 		struct selector *s = ARRAY_ADD(out->selectors, out->nselectors);

@@ -40,12 +40,12 @@ struct field_range {
  * none. */
 const char *selector_unquote(const char *text, char *to);
 
-/* Splits a COLS list into items. Errors: STATUS_USAGE for an empty item or an open quote,
+/* Splits a COLS list into items, which are added to *out. Errors: STATUS_USAGE for an empty item or an open quote,
  * STATUS_NO_MEMORY. Free with selection_free, after an error too. */
 enum status selection_parse(const char *cols, struct selection *out, struct fault *fault);
 void selection_free(struct selection *s);
 
-/* Splits a list of pairs, X:Y,X:Y, into their columns: two selectors a pair. Errors: STATUS_USAGE for
+/* Splits a list of pairs, X:Y,X:Y, into their columns, which are added: two selectors a pair. Errors: STATUS_USAGE for
  * an item that is no pair, STATUS_NO_MEMORY. Free with selection_free, after an error too. */
 enum status selection_parse_pairs(const char *pairs, struct selection *out, struct fault *fault);
 

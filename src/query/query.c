@@ -46,6 +46,7 @@ struct making {
 	uint32_t use;                 /* of the options: what is asked just now */
 	struct name_index index; /* if there are many selectors */
 	struct signed_names names; /* the input's, of those with signs; its array owned */
+	size_t nfirst;             /* the input's, as far as they are known */
 	bool waits_for_names;    /* the first record has not been read: an expression may mean its names */
 	bool needs_names;        /* and one does, or it is an error */
 	bool found_star;         /* '*' has found a column */
@@ -77,7 +78,7 @@ static enum status parse_let(struct making *m, const char *text)
 	TRY(compile(m, let, "let", text));
 	if (!let->name) /* the error is reported when names are known */
 		return STATUS_OK;
-	q->nlets++;
+	q->ncomputed = ++q->nlets;
 	for (size_t i = 0; i + 1 < q->nlets; i++)
 		if (!strcmp(q->lets[i].name, let->name))
 			return option_fault(m->fault, "--let: there are two new columns '%.64s'", let->name);
@@ -101,6 +102,137 @@ static enum status parse_rename(struct making *m, const char *argument, struct r
 	return status;
 }
 
+/* ---- --by ---- */
+
+/* The input's name i. */
+static const char *first_name(const struct making *m, size_t i)
+{
+	const struct header *h = &m->q->header;
+
+	return m->input ? h->record[0].values[i].text : h->names[i];
+}
+
+static bool is_first_name(const struct making *m, const char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < m->nfirst; i++) {
+		const char *name = first_name(m, i);
+		if (name && strlen(name) == nbytes && !memcmp(name, text, nbytes))
+			return true;
+	}
+	return false;
+}
+
+/* Whether an item is a column whatever names there are: it is in quotes, or a position, or has no sign. */
+static bool is_plain_item(const char *item)
+{
+	const char *c = item;
+	struct field_range range;
+
+	if (*item == '"') {
+		while (*++c && (*c != '"' || *++c == '"')) /* a doubled one does not end it */
+			;
+		return !*c;
+	}
+	while (token_in_name(*c))
+		c++;
+	return !*c || selector_by_position(&(struct selector){.text = (char *)(uintptr_t)item}, 0, &range);
+}
+
+/* The length of the item that the text begins with: up to a comma that is not within quotes or parentheses. */
+static size_t item_nbytes(const struct making *m, const char *text)
+{
+	const size_t nplain = strcspn(text, ",");
+	struct token token = {0};
+	int depth = 0;
+
+	if (is_first_name(m, text, nplain))
+		return nplain;
+	do {
+		token = token_at(text, token.begin + token.nbytes, &m->names);
+		depth += (token.kind == TOKEN_OPEN) - (token.kind == TOKEN_CLOSE);
+	} while (token.kind != TOKEN_BAD && token.kind != TOKEN_END && (token.kind != TOKEN_COMMA || depth > 0));
+	return token.kind == TOKEN_BAD || depth != 0 ? nplain : token.begin;
+}
+
+/* Whether each column of a program is a name or a position of the input. */
+static bool has_columns(const struct making *m, const struct program *p)
+{
+	struct field_range range;
+
+	for (size_t i = 0; i < p->names.nselectors; i++) {
+		const struct selector *s = &p->names.selectors[i];
+		bool is_known = is_first_name(m, s->text, strlen(s->text)) || selector_by_position(s, 0, &range);
+		for (size_t k = 0; k < m->q->nlets; k++)
+			is_known |= !strcmp(s->text, m->q->lets[k].name);
+		if (!is_known)
+			return false;
+	}
+	return true;
+}
+
+static enum status add_item(struct selection *keys, const char *item, uint32_t computed)
+{
+	struct selector *s = ARRAY_ADD(keys->selectors, keys->nselectors);
+
+	NEED(s);
+	s->text = strdup(item);
+	s->computed = computed;
+	keys->nselectors++;
+	return s->text ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Adds the key of an item that may be an expression: it is a computed column then, the last of these. A name with signs whose
+ * parts are no columns, or with blanks alone, is a column that is unknown. */
+static enum status add_expression(struct making *m, struct selection *keys, const char *item)
+{
+	struct query *q = m->q;
+	struct program *p = &q->lets[q->ncomputed];
+	enum status status = compile(m, p, "by", item);
+	bool is_name = status == STATUS_USAGE ? !strpbrk(item, "(=\"'`") : name_is_signed(item) && !has_columns(m, p);
+
+	if (status == STATUS_OK && !is_name)
+		return add_item(keys, item, (uint32_t)++q->ncomputed);
+	program_free(p);
+	return is_name ? add_item(keys, item, 0) : status;
+}
+
+/* Adds the key of an item, which is NUL-terminated. Until names are known, what may be one is taken for one. */
+static enum status add_key(struct making *m, struct selection *keys, char *item)
+{
+	size_t nbytes = strlen(item);
+
+	if (is_first_name(m, item, nbytes))
+		return add_item(keys, item, 0);
+	item += strspn(item, " \t");
+	for (nbytes = strlen(item); nbytes > 0 && decimal_is_blank(item[nbytes - 1]); nbytes--)
+		item[nbytes - 1] = '\0';
+	if (nbytes == 0)
+		return option_fault(m->fault, "'%.128s' is not a list of columns: an item is empty", m->options->by);
+	if (is_plain_item(item))
+		return selection_parse(item, keys, m->fault);
+	m->needs_names |= m->waits_for_names;
+	return m->waits_for_names || is_first_name(m, item, nbytes) ? add_item(keys, item, 0) : add_expression(m, keys, item);
+}
+
+/* The keys of --by: each item is a column if that is its name, or else an expression, which becomes a computed column that
+ * only --by knows. */
+static enum status parse_keys(struct making *m)
+{
+	struct selection *keys = &m->selections[m->nselections++];
+	enum status status = STATUS_OK;
+
+	for (const char *p = m->options->by;; p++) {
+		size_t nbytes = item_nbytes(m, p);
+		char *item = strndup(p, nbytes);
+		NEED(item);
+		status = add_key(m, keys, item);
+		free(item);
+		p += nbytes;
+		if (status != STATUS_OK || !*p)
+			return status;
+	}
+}
+
 /* Adds a list of columns to all that is selected, and marks its selectors that are names of the first nlets computed columns. */
 static enum status add_selection(struct making *m, struct selection *list, size_t nlets)
 {
@@ -109,7 +241,7 @@ static enum status add_selection(struct making *m, struct selection *list, size_
 		NEED(added);
 		*added = s;
 		m->nall++;
-		for (size_t k = 0; k < nlets; k++)
+		for (size_t k = 0; k < nlets && !s->computed; k++)
 			if (!strcmp(s->text, m->q->lets[k].name))
 				s->computed = (uint32_t)k + 1;
 	}
@@ -125,8 +257,8 @@ static enum status list_selections(struct making *m)
 		TRY(add_selection(m, &m->selections[i], q->nlets));
 	for (size_t i = 0; i < q->nconditions; i++)
 		TRY(add_selection(m, &q->conditions[i].names, q->nlets));
-	for (size_t k = 0; k < q->nlets; k++)
-		TRY(add_selection(m, &q->lets[k].names, k));
+	for (size_t k = 0; k < q->ncomputed; k++)
+		TRY(add_selection(m, &q->lets[k].names, k < q->nlets ? k : q->nlets));
 	return STATUS_OK;
 }
 
@@ -135,12 +267,15 @@ static enum status parse_selections(struct making *m)
 {
 	const struct options *o = m->options;
 	struct query *q = m->q;
+	size_t ncomputed_most = o->nuses + 1;
 
+	for (const char *by = o->by; by && *by; by++)
+		ncomputed_most += by == o->by || *by == ',';
 	q->conditions = calloc(o->nuses + 1, sizeof *q->conditions);
-	q->lets = calloc(o->nuses + 1, sizeof *q->lets);
+	q->lets = calloc(ncomputed_most, sizeof *q->lets);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
 	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
-	m->let_demands = calloc(o->nuses + 1, sizeof *m->let_demands);
+	m->let_demands = calloc(ncomputed_most, sizeof *m->let_demands);
 	NEED(q->conditions && q->lets && q->renames && m->selections && m->let_demands);
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
@@ -160,7 +295,7 @@ static enum status parse_selections(struct making *m)
 	}
 	m->keys_selection = m->nselections;
 	if (o->by)
-		TRY(selection_parse(o->by, &m->selections[m->nselections++], m->fault));
+		TRY(parse_keys(m));
 	for (size_t i = 0; i < o->nrenames; i++)
 		TRY(parse_rename(m, o->renames[i], &q->renames[q->nrenames++]));
 	return list_selections(m);
@@ -170,7 +305,7 @@ static void free_requests(struct query *q)
 {
 	for (size_t i = 0; i < q->nconditions; i++)
 		program_free(&q->conditions[i]);
-	for (size_t i = 0; i < q->nlets; i++)
+	for (size_t i = 0; i < q->ncomputed; i++)
 		program_free(&q->lets[i]);
 	free(q->conditions);
 	free(q->lets);
@@ -178,7 +313,7 @@ static void free_requests(struct query *q)
 	q->conditions = NULL;
 	q->lets = NULL;
 	q->renames = NULL;
-	q->nconditions = q->nlets = q->nrenames = 0;
+	q->nconditions = q->nlets = q->ncomputed = q->nrenames = 0;
 }
 
 static void free_selections(struct making *m)
@@ -249,16 +384,15 @@ static enum status add_signed_name(struct making *m, const char *name)
 static enum status parse(struct making *m)
 {
 	const struct header *h = &m->q->header;
-	size_t n = !m->input ? h->nnames : 0;
 
 	if (m->input) {
 		m->waits_for_names = true;
 		TRY(parse_selections(m));
 		TRY(read_first(m));
-		n = m->options->header == HEADER_NO ? 0 : h->record[0].nfields;
 	}
-	for (size_t i = 0; i < n; i++)
-		TRY(add_signed_name(m, m->input ? h->record[0].values[i].text : h->names[i]));
+	m->nfirst = !m->input ? h->nnames : m->options->header == HEADER_NO ? 0 : h->record[0].nfields;
+	for (size_t i = 0; i < m->nfirst; i++)
+		TRY(add_signed_name(m, first_name(m, i)));
 	m->waits_for_names = false;
 	if (m->input && m->names.n == 0 && !m->needs_names)
 		return STATUS_OK;
@@ -624,7 +758,7 @@ static enum status resolve_lets(struct making *m)
 		for (size_t i = 0; i < h->nnames; i++)
 			if (h->names[i] && !strcmp(h->names[i], m->q->lets[k].name))
 				return option_fault(m->fault, "--let: the input has a column '%.64s' already", h->names[i]);
-	for (struct program *let = m->q->lets; let < m->q->lets + m->q->nlets; let++)
+	for (struct program *let = m->q->lets; let < m->q->lets + m->q->ncomputed; let++)
 		TRY(program_resolve(let, h->names, h->nnames, m->fault));
 	return STATUS_OK;
 }
@@ -678,7 +812,7 @@ static enum status demand(struct making *m)
 		TRY(select_columns(m, &q->conditions[i]));
 	}
 	TRY(find_renames(m));
-	for (size_t k = q->nlets; k-- > 0;) /* last: what they need */
+	for (size_t k = q->ncomputed; k-- > 0;) /* last: what they need */
 		if (m->let_demands[k].selected)
 			TRY(select_columns(m, &q->lets[k]));
 	return STATUS_OK;
@@ -767,7 +901,7 @@ static enum status plan_columns(struct making *m)
 		c->begins_as_text = query_starts_unfit(q, m->options, (uint32_t)i);
 		TRY(plan_column(m, &m->demands[i]));
 	}
-	for (size_t k = 0; k < q->nlets; k++)
+	for (size_t k = 0; k < q->ncomputed; k++)
 		if (m->let_demands[k].selected)
 			TRY(plan_let(m, &q->lets[k], &m->let_demands[k]));
 	for (struct result *r = q->results; r < q->results + q->nresults; r++) {
@@ -946,7 +1080,7 @@ static enum status make_plan(struct making *m)
 	struct query *q = m->q;
 	struct plan *plan = &q->plan;
 
-	plan->columns = calloc(m->ndemands + q->nlets + 1, sizeof *plan->columns);
+	plan->columns = calloc(m->ndemands + q->ncomputed + 1, sizeof *plan->columns);
 	plan->keys = calloc(m->nkeys + 1, sizeof *plan->keys);
 	plan->predicates = calloc(q->nconditions + 1, sizeof *plan->predicates);
 	plan->new_columns = calloc(q->nresults + 1, sizeof *plan->new_columns);

@@ -115,12 +115,12 @@ static const struct step *find_order(const struct query *q, const struct program
 	return NULL;
 }
 
-/* The n-th program: the conditions, then the computed columns. NULL: there are fewer. */
+/* The n-th program: the conditions, then the computed columns and keys. NULL: there are fewer. */
 static const struct program *program_at(const struct query *q, size_t n)
 {
 	if (n < q->nconditions)
 		return &q->conditions[n];
-	return n - q->nconditions < q->nlets ? &q->lets[n - q->nconditions] : NULL;
+	return n - q->nconditions < q->ncomputed ? &q->lets[n - q->nconditions] : NULL;
 }
 
 /* Whether the plan has the program: a computed column that nothing asks for has no places of columns. */
@@ -275,7 +275,7 @@ static bool shows_header(const struct query *q, const struct plan_column *c, con
 
 static bool some_column_shows_header(const struct query *q, bool is_part)
 {
-	enum in_header *lets = calloc(q->nlets + 1, sizeof *lets);
+	enum in_header *lets = calloc(q->ncomputed + 1, sizeof *lets);
 	bool shows = false;
 
 	for (size_t c = 0; lets && c < q->plan.ncolumns && !shows; c++) {

@@ -165,7 +165,17 @@ def spell_keys(rng, columns):
     if columns.odd(rng, 12):
         low = rng.randrange(columns.n)
         return b"%d-%d" % (low + 1, rng.randrange(low, columns.n) + 1)
-    return spell_some(rng, pool, columns)
+    if rng.randrange(4):
+        return spell_some(rng, pool, columns)
+    keys = [spell_some(rng, pool, columns, 1)] * rng.randrange(2) + [spell_key(rng, columns) for _ in range(rng.choice((1, 1, 2)))]
+    rng.shuffle(keys)
+    return rng.choice((b",", b", ")).join(keys)
+
+
+def spell_key(rng, columns):
+    """A key that is an expression."""
+    text = (spell_sum if rng.randrange(3) == 0 else spell_words_of)(rng, rng.choice((1, 2)), columns)
+    return rng.choice((b"", b"k=", b"`a key` = ")) + text
 
 
 def spell_pairs(rng, option, columns):

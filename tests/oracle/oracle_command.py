@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A command line as the request that a model answers: which model, and where all are silent."""
+import re
+
 import oracle
 import oracle_groups
 import oracle_scan
@@ -73,6 +75,8 @@ def read(uses):
         raise Unclear("a matrix beside other results")
     how.update(dialect=Dialect(**dialect), notation=Notation(**notation))
     if by is not None:
+        if re.search(rb"[-(=+*/'`]", re.sub(rb"(^|,)[0-9]*-[0-9]*(?=,|$)", b"", by)):
+            raise Unclear("a key that may be an expression")
         if any(o in SYMMETRIC and c == b"*" for o, c in operations):
             raise Unclear("a matrix by groups")
         return oracle_groups.Groups(by, sort, top, news, operations, where=where, exclusive="exclusive" in flags,
