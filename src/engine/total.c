@@ -209,7 +209,7 @@ static enum status diagnose(const struct total *t, struct text *text, const stru
 		v = &read;
 	}
 	fault_set_value(fault, v->why, v->text, v->nbytes);
-	if (v->why == STATUS_NOT_A_NUMBER && fault->detail_nbytes == v->nbytes)
+	if ((v->why == STATUS_NOT_A_NUMBER || v->why == STATUS_NOT_BOTH_NUMBERS) && fault->detail_nbytes == v->nbytes)
 		notation_suggest(&t->plan->notation, fault->detail, fault->detail_nbytes, fault->remedy);
 	if (v->why == STATUS_NOT_A_DATE)
 		snprintf(fault->remedy, sizeof fault->remedy, "2024-01-05 or 20240105T101500Z");

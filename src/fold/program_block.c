@@ -13,6 +13,7 @@
 #include "lang/pattern.h"
 #include "number/big_decimal.h"
 #include "number/decimal_text.h"
+#include "number/iso_date.h"
 #include "simd/simd.h"
 
 #define ROOM_NBYTES ((size_t)1 << 16) /* for fields, to begin with */
@@ -512,10 +513,11 @@ static void combine_row(const struct run *r, enum step_code code, struct program
 
 static void change_row(const struct run *r, const struct step *step, struct program_values *v, unsigned row)
 {
+	const bool may_be_text = step->code == STEP_NUMBER_OF && !(v->wrong >> row & 1);
 	struct big_decimal x;
 	enum operand is = read_big(r, v, row, &x);
 
-	if (is == OPERAND_MISSING)
+	if (is == OPERAND_MISSING || (is == OPERAND_INVALID && may_be_text && v->why[row] == STATUS_NOT_A_NUMBER))
 		set_missing(r, v, row);
 	if (is != OPERAND_NUMBER)
 		return;
@@ -523,6 +525,8 @@ static void change_row(const struct run *r, const struct step *step, struct prog
 		x.n.negative = !x.n.negative;
 	else if (step->code == STEP_ABS)
 		x.n.negative = false;
+	else if (step->code == STEP_NUMBER_OF)
+		;
 	else if (x.is_rounded)
 		big_decimal_trust(&x, (int)step->index);
 	else
@@ -922,7 +926,51 @@ static struct truth test_number(const struct run *r, const struct step *step, st
 	return t;
 }
 
-/* Two values, as numbers. */
+/* Whether a text begins as numbers of some notation do: -1,000 or $5. */
+static bool begins_as_number(const struct lane_value *v)
+{
+	size_t nbytes = v->nbytes, i = 0;
+	const char *text = decimal_trim(v->text, &nbytes);
+
+	while (i < nbytes && strchr("+-.,($#'", text[i]))
+		i++;
+	for (int n = 0; n < 4 && i < nbytes && (unsigned char)text[i] >= 0x80; n++) /* another currency */
+		i++;
+	return i < nbytes && decimal_is_digit(text[i]);
+}
+
+/* Whether two texts are times. *order: theirs. */
+static bool compare_times(const struct lane_value *a, const struct lane_value *b, int *order)
+{
+	size_t nbytes[2] = {a->nbytes, b->nbytes}, fraction[2], ndigits[2];
+	const char *text[2] = {decimal_trim(a->text, &nbytes[0]), decimal_trim(b->text, &nbytes[1])};
+	int64_t seconds[2];
+
+	for (int i = 0; i < 2; i++)
+		if (!iso_date_epoch(text[i], nbytes[i], &seconds[i], &fraction[i], &ndigits[i]))
+			return false;
+	*order = (seconds[0] > seconds[1]) - (seconds[0] < seconds[1]);
+	for (size_t k = 0; *order == 0 && (k < ndigits[0] || k < ndigits[1]); k++)
+		*order = (k < ndigits[0] ? text[0][fraction[0] + k] : '0') - (k < ndigits[1] ? text[1][fraction[1] + k] : '0');
+	return true;
+}
+
+/* Tests two columns' values of which neither is a number: as times, if both are; else as texts. Of numbers in a notation that
+ * was not asked for, bytes say whether they are equal, but not which one is greater. */
+static unsigned test_not_numbers(const struct step *step, const struct lane_value *a, const struct lane_value *b)
+{
+	const bool is_order = !(step->accepts & ORDER_LESS) != !(step->accepts & ORDER_GREATER);
+	const bool are_like_numbers = begins_as_number(a) && begins_as_number(b);
+	int order;
+
+	if (are_like_numbers && compare_times(a, b, &order))
+		return lane_accepts(step, lane_order_of(order));
+	if (is_order && (begins_as_number(a) || begins_as_number(b)))
+		return LANE_MAYBE;
+	return lane_accepts(step, lane_order_bytes(a->text, a->nbytes, b->text, b->nbytes));
+}
+
+/* Two values, as numbers, or as what else both are. */
 static struct truth test_numbers(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b)
 {
 	struct truth t = {0, 0};
@@ -949,7 +997,10 @@ static struct truth test_numbers(const struct run *r, const struct step *step, s
 	for (uint64_t odd = r->rows & ~both & ~(a->empty | b->empty); odd; odd &= odd - 1) {
 		struct lane_value left = read_value(r, a, lowest(odd), &r->l->scratch[0]),
 				  right = read_value(r, b, lowest(odd), &r->l->scratch[1]);
-		add_truth(&t, test_long_numbers(step, &left, &right), odd & -odd);
+		bool are_texts = step->index && left.kind == LANE_NOT_A_NUMBER && left.text &&
+				 right.kind == LANE_NOT_A_NUMBER && right.text;
+		add_truth(&t, are_texts ? test_not_numbers(step, &left, &right) : test_long_numbers(step, &left, &right),
+			  odd & -odd);
 	}
 	return t;
 }
@@ -1063,7 +1114,9 @@ static struct row_culprit culprit_of(const struct run *r, const struct step *ste
 	else if (step->code == STEP_MATCH)
 		culprit.why = STATUS_TOO_COSTLY;
 	else if (value.kind == LANE_NOT_A_NUMBER || value.kind == LANE_OUT_OF_RANGE)
-		culprit.why = value.kind == LANE_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE : STATUS_NOT_A_NUMBER;
+		culprit.why = value.kind == LANE_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE
+			      : step->code == STEP_ORDER_NUMBERS && step->index ? STATUS_NOT_BOTH_NUMBERS
+										: STATUS_NOT_A_NUMBER;
 	if (culprit.why == STATUS_OK)
 		return culprit;
 	culprit.field = field_of(r, v, row);

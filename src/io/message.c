@@ -273,6 +273,7 @@ static void print_detail(const struct fault *f)
 	case STATUS_OUT_OF_RANGE:
 	case STATUS_NOT_A_DATE:
 	case STATUS_NOT_AN_INTEGER:
+	case STATUS_NOT_BOTH_NUMBERS:
 	case STATUS_UNWRITABLE:
 	case STATUS_UNKNOWN_COLUMN:
 		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " " : ": ", stderr);

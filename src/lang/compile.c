@@ -740,6 +740,7 @@ static bool compare(struct parser *p, struct operand left, struct operand right,
 		bool are_texts = (left.type == TYPE_TEXT || right.type == TYPE_TEXT) && left.type != TYPE_NUMBER &&
 				 right.type != TYPE_NUMBER;
 		test.code = are_texts ? STEP_ORDER_TEXTS : STEP_ORDER_NUMBERS;
+		test.index = left.type == TYPE_ANY && right.type == TYPE_ANY;
 		test.right = use_column(p, right.first, p->program->nsteps, LOAD_TEST);
 	}
 	return add_test(p, test);

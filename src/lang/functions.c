@@ -71,6 +71,11 @@ static enum status return_characters(struct call *call, int64_t first, int64_t n
 	return return_text(call, t->text + begin, n > 0 ? character_at(t->text + begin, t->nbytes - begin, n) : 0);
 }
 
+enum status call_text(struct call *call)
+{
+	return return_text(call, call->value[0].text, call->value[0].nbytes);
+}
+
 enum status call_length(struct call *call)
 {
 	return return_integer(call, count_characters(call->value[0].text, call->value[0].nbytes));

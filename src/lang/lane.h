@@ -175,6 +175,8 @@ HD struct decimal lane_change(const struct step *step, struct decimal x)
 {
 	if (step->code == STEP_ROUND)
 		return decimal_round(x, (int32_t)step->index);
+	if (step->code == STEP_NUMBER_OF)
+		return x;
 	return step->code == STEP_NEGATE || x.significand < 0 ? decimal_negate(x) : x;
 }
 

@@ -22,8 +22,9 @@
  *
  * Words of the language are case-insensitive. `and or not is missing` are keywords; the others have a meaning only where an
  * operator can stand, and a function's name only before a parenthesis, so that a column may be called `in` or `round`. A quote
- * within quotes is doubled. A comparison with a string, or with a value that is text, compares bytes; any other compares exact
- * numbers. Comparisons do not chain.
+ * within quotes is doubled. A comparison with a string, or with a value that is text, compares bytes; one with a number, or with a
+ * value that is one, compares exact numbers. Two columns compare as the record's values are: two numbers, two times, or two
+ * texts; a number and something else have no order, and are neither equal nor different. Comparisons do not chain.
  *
  * A program is a list of steps. They take values from a stack and leave one there; truths have a stack of their own. `not` is
  * pushed down to the tests when it is compiled: not (a < 1) is a >= 1. A comparison with a missing value is then never true. For
@@ -71,7 +72,7 @@ enum step_code {
 #include "lang/functions.def"
 #undef FUNCTION
 	/* Tests take values and push a truth: whether the order of the last two, or of one and the step's literal, is accepted. */
-	STEP_ORDER_NUMBERS,
+	STEP_ORDER_NUMBERS, /* index 1: texts, where neither is a number */
 	STEP_ORDER_TEXTS,
 	STEP_ORDER_NUMBER,
 	STEP_ORDER_TEXT,

@@ -40,7 +40,8 @@ static bool step_is_for_gpus(const struct plan *plan, const struct program *p, c
 	if (step->left != NO_COLUMN)
 		c = &plan->columns[p->columns[step->left]];
 	if (step->code == STEP_ORDER_NUMBERS)
-		return c && !c->let && step->right != NO_COLUMN && !plan->columns[p->columns[step->right]].let;
+		return c && !c->let && !(step->index && c->begins_as_text) && step->right != NO_COLUMN &&
+		       !plan->columns[p->columns[step->right]].let;
 	if (step->code == STEP_MATCH || step->code == STEP_ORDER_TEXTS || (c && !c->let) || step->code == STEP_IS_MISSING ||
 	    step->code == STEP_IS_NUMBER)
 		return step->code != STEP_MATCH && step->code != STEP_ORDER_TEXTS;

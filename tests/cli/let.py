@@ -265,7 +265,7 @@ STEPS = b"x,v\n" + b"a" * 5000 + b"b,1\n2,3\n"
 KEPT = [
     (["a = lower(old)"], "--where=a > 1", A_TEXT, "a", "not a number: 'x'"),
     (["a = lower(old)"], "--offsets=a > 1", A_TEXT, "a", "not a number: 'x'"),
-    (["a = lower(old)"], "--where=a != old", A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old)"], "--where=a != id", A_TEXT, "a", "cannot be compared with the other value: 'x'"),
     (["a = lower(old)", "d = if(a=1,0,1)"], None, A_TEXT, "a", "not a number: 'x'"),
     (["a = lower(old)", "d = if(a=1,0,1)"], "--sum=d", A_TEXT, "a", "not a number: 'x'"),
     (["c = if(old=\"x\",\"y\",old)"], "--where=c > 1", A_TEXT, "c", "not a number: 'y'"),

@@ -125,11 +125,43 @@ CULPRITS = [
     ("id < 5 and x >= 0 or id = 6 and x < 1e399", 5, ("<stdin>:8:", "column 'x'", "1e400")),
     ("x >= 0 or seconds < 0", 4, ("<stdin>:7:", "column 'x'")),
     ("x <= 0 or x > 0", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
-    ("id = 5 and x > seconds", 4, ("<stdin>:7:", "column 'x'", "not a number: 'x'")),
+    ("id = 5 and x > seconds", 4, ("<stdin>:7:", "column 'x'", "cannot be compared with the other value: 'x' (try text(COL) in place")),
     ("method > 0 and id < 6", 0, ("<stdin>:2:", "column 'method'", "not a number: 'GET'")),
     ("method > 0 and seconds > 1 and bytes is missing or id = 2 and 5 < method", 1,
      ("<stdin>:3:", "column 'method'", "not a number: 'POST'")),
 ]
+
+
+# Two columns: the condition, the records of PAIRS that it keeps, and the one before which it ends for want of an answer.
+PAIRS = [b"red,red", b"red,blue", b",blue", b"01,1", b"1e1,10.0", b" x,x", b'"a,b","a,b"', b"2024-01-05,2024-01-05T00:00Z", b"N\xc3\xa4h,n\xc3\xa4h",
+         b"2024-01-05T12:00+02:00,2024-01-05T10:00:00.000Z", b"2024-01-05T10:00:00.25Z,2024-01-05T10:00:00.3Z", b'"1,5","1,5"', b"$5,$10",
+         b"12,x", b"x,1e400", b",", b"NA,x"]
+COLUMNS = [("old = new", "adeghjl", 13), ("old != new", "bfikm", 13), ("not old = new", "bfikm", 13),
+           ("old < new", "fik", 11), ("old <= new and old != '1,5'", "adefghijk", 12), ("old > new and id < 11", "b", None),
+           ("text(old) = new", "agl", None), ("text(old) != text(new)", "bdefhijkmno", None), ("number(old) = number(new)", "de", None),
+           ("old in (new, 'x')", "adeghjlo", 13), ("old between new and new", "adeghj", 11), ("old = new or id > 12", "adeghjlnopq", None)]
+
+
+def check_columns():
+    """Two columns: numbers, times or texts, as each record's values are; a number and a text are an error that says how."""
+    records = [b"%d," % i + pair + b"\n" for i, pair in enumerate(PAIRS)]
+    data = b"id,old,new\n" + b"".join(records)
+    for i, (condition, ids, end) in enumerate(COLUMNS):
+        kept = [r for k, r in enumerate(records) if chr(97 + k) in ids and (end is None or k < end)]
+        want = b"id,old,new\n" + b"".join(kept)
+        ways_of = ways(i, (1, 7, None))
+        if end is None:
+            holds("columns: " + condition, ["--missing=NA", "--where", condition], data, prints(want), ways_of)
+        else:
+            holds("columns: " + condition, ["--missing=NA", "--where", condition], data, breaks(want, "<stdin>:%d: column '" % (end + 2)), ways_of)
+    rng, values = random.Random(5), [p for pair in PAIRS for p in ([pair] if pair[:1] == b'"' else pair.split(b","))][:-4]
+    values = [v for v in values if v.count(b'"') in (0, 2)] + [b"1", b"2", b"x", b"y", b"-3", b"(4)", b"\xe2\x82\xac5", b"1.0"]
+    for i in range(60):
+        rows = b"".join(b"%d,%s,%s\n" % (k, rng.choice(values), rng.choice(values)) for k in range(rng.choice((3, 70))))
+        condition = "%s %s %s" % (("a", rng.choice(("=", "!=", "<", "<=", ">", ">=")), "b") if i % 4 else ("a", "in", "(b, id, 'x')"))
+        condition = rng.choice(("%s", "not %s", "%s or id < 40", "id > 1 and %s")) % condition
+        models("random columns %d: %s" % (i, condition), Scan(where=condition, **rng.choice(({}, {"invalid": "skip"}))), b"id,a,b\n" + rows,
+               ways(i, (1, 64, None)))
 
 
 def check_culprits():
@@ -332,6 +364,7 @@ def check_exact_answer():
 
 
 check_meanings()
+check_columns()
 check_culprits()
 check_carets()
 check_headers()

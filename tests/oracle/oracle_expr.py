@@ -7,6 +7,7 @@ is an error only if it leaves open whether the whole condition is true.
 import collections
 import re
 
+from oracle_let import Invalid, epoch, fraction
 from oracle_text import BadData, Unclear, Usage, number
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2
@@ -264,6 +265,8 @@ class Expr:
         chosen = [self.fields[s] for s in sides if isinstance(s, Column)]
         if any(q.is_missing(fields[k]) for k in chosen):
             return UNKNOWN, UNKNOWN, set()
+        if len(chosen) == 2:
+            return self._compare_columns(test.sign, q, chosen, [fields[k] for k in chosen])
         values, culprits = [], set()
         for side in sides:
             if not isinstance(side, Column):
@@ -278,6 +281,37 @@ class Expr:
             return FALSE, TRUE, culprits
         truth = TRUE if _HOLDS[test.sign](*values) else FALSE
         return truth, truth, set()
+
+    def _compare_columns(self, sign, q, columns, texts):
+        values = [value_of(q, text) for text in texts]
+        kinds = {TEXT if is_text(q, t) else NUMERIC if v is not None else BEYOND for v, t in zip(values, texts)}
+        if kinds == {TEXT}:
+            values = times_of(texts) or texts
+            if values is texts and sign not in ("eq", "ne") and any(_LIKE_NUMBER.match(t) for t in texts):
+                return FALSE, TRUE, {k for k in columns}
+        elif kinds != {NUMERIC}:
+            return FALSE, TRUE, {k for k, v in zip(columns, values) if v is None}
+        truth = TRUE if _HOLDS[sign](*values) else FALSE
+        return truth, truth, set()
+
+
+TEXT, NUMERIC, BEYOND = range(3)
+_LIKE_NUMBER = re.compile(rb"[ \t]*[-+.,($#']*[\x80-\xff]{0,4}[0-9]")
+
+
+def is_text(q, field):
+    try:
+        return q.number(field) is None
+    except BadData:
+        return False
+
+
+def times_of(texts):
+    """Two texts as times, if both are."""
+    try:
+        return [fraction(epoch(t)) for t in texts]
+    except Invalid:
+        return None
 
 
 def holds(tree, q, field):

@@ -75,7 +75,7 @@ static bool differs_in_lane(const struct program *p, const struct row_block *b, 
 		free(source.scratch[i].data);
 	if (!done)
 		return false;
-	return of_lane == LANE_MAYBE ? truth != EXPR_INVALID && !p->computes : of_lane != (truth == EXPR_TRUE ? LANE_TRUE : LANE_FALSE);
+	return of_lane == LANE_MAYBE ? truth != EXPR_INVALID && !p->computes && !program_has(p, STEP_ORDER_NUMBERS) : of_lane != (truth == EXPR_TRUE ? LANE_TRUE : LANE_FALSE);
 }
 
 /* Asks the program about a block of one row. */
