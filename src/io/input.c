@@ -626,7 +626,7 @@ static enum status begin_file(struct input *in, struct source *s, struct fault *
 	TRY(open_source(in, s, fault));
 	if (in->headers.place)
 		TRY(in->headers.place(in->headers.context, in, in->file, &in->plan, fault));
-	source_make_ranged(s);
+	source_make_ranged(s, in->has_slice);
 	return in->has_slice ? use_slice(in, s, fault) : STATUS_OK;
 }
 

@@ -91,6 +91,10 @@ void output_field(FILE *to, const char *text, const struct csv_dialect *d, bool 
 		print_word(to, text, d, is_first);
 		return;
 	}
+	if (!quoted && !d->escape) {
+		fputs(text, to);
+		return;
+	}
 	if (quoted && d->quote)
 		putc(d->quote, to);
 	else if (begins_comment(d, text, is_first))

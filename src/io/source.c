@@ -970,10 +970,14 @@ uint64_t source_nbytes_stored(const struct source *s)
 
 /* ---- a plain file, handed out in ranges, which any thread reads ---- */
 
-void source_make_ranged(struct source *s)
+void source_make_ranged(struct source *s, bool needs_ranges)
 {
 	if (s->state != SOURCE_OPEN || s->packed || !s->is_plain)
 		return;
+	if (!needs_ranges && s->start + (off_t)(s->nskipped + s->end - s->begin) == s->size) {
+		s->at_end = true; /* a short file: all of it has been peeked at */
+		return;
+	}
 	s->ranged = true;
 	s->position = s->start + (off_t)s->nskipped; /* all that has been taken of it */
 	s->size = s->size > s->position ? s->size : s->position;

@@ -389,14 +389,20 @@ static bool is_digits_and_marks(const char *text, size_t nbytes)
 
 bool notation_resembles_number(const char *text, size_t nbytes)
 {
-	for (size_t d = 0; d < NDECIMALS && !has_other_code(text, nbytes); d++)
-		for (size_t t = 0; t < NTHOUSANDS; t++) {
-			struct number_notation n = {decimals[d], "", true, true};
-			if (thousands[t][0] != n.decimal)
-				strcpy(n.thousands, thousands[t]);
-			if (is_number(&n, text, nbytes))
-				return true;
-		}
+	struct number_notation n = {.money = true, .percent = true};
+	struct plain ignored = {NULL, 0};
+	bool has_code = has_other_code(text, nbytes), begins;
+	struct peeled v;
+
+	text = decimal_trim(text, &nbytes);
+	v = peel(&n, text, nbytes); /* which neither the point nor the separator changes */
+	begins = nbytes_of(v.rest) > 0 && (decimal_is_digit(*v.rest.begin) || *v.rest.begin == '.' || *v.rest.begin == ',');
+	for (size_t i = 0; i < NDECIMALS * NTHOUSANDS && begins && !has_code; i++) {
+		n.decimal = decimals[i / NTHOUSANDS];
+		strcpy(n.thousands, thousands[i % NTHOUSANDS][0] == n.decimal ? "" : thousands[i % NTHOUSANDS]);
+		if (put_number(&n, v.rest, v.has_percent, &ignored))
+			return true;
+	}
 	text = decimal_trim(text, &nbytes);
 	if (nbytes > 0 && (*text == '+' || *text == '-')) {
 		text++;

@@ -26,7 +26,8 @@ static const char *const no_values[] = {
 bool remedy_is_no_value(const char *text, size_t nbytes)
 {
 	for (size_t i = 0; i < sizeof no_values / sizeof *no_values; i++)
-		if (strlen(no_values[i]) == nbytes && !strncasecmp(no_values[i], text, nbytes))
+		if (nbytes > 0 && (no_values[i][0] | 0x20) == (*text | 0x20) && strlen(no_values[i]) == nbytes &&
+		    !strncasecmp(no_values[i], text, nbytes))
 			return true;
 	return false;
 }

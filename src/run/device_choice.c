@@ -41,6 +41,9 @@
 #define CHUNK_NRECORDS_LEAST 8
 #define LONG_CHUNK_NBYTES ((size_t)4 << 20)
 #define FIELD_NBYTES ((size_t)4) /* with its separator, where no header says more */
+/* Of files so short on average, opening one takes longer than folding it, and threads only wait for each other to do it:
+ * 10,000 files of 300 bytes took 0.13 s with two threads, and take 0.09 with one (2 cores, 2026-11-27). */
+#define FILE_NBYTES_LEAST 2048
 #define GPU_CHUNK_NBYTES ((size_t)4 << 20)
 #define GPU_UNPACKED_CHUNK_NBYTES ((size_t)32 << 20) /* of text: a warp has a block of 64 KiB */
 /* Of that many packed bytes, in blocks: some 5 of 16 workers' chunks are decoded at once, and 1024 warps of each fill a GPU
@@ -171,6 +174,8 @@ static void add_cpu(struct device_choice *devices, const struct job *job, bool d
 	*p = (struct worker_pool){.ops = &worker_cpu, .retires = true};
 	p->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : cpu_chunk_nbytes(job);
 	p->nthreads = count_threads(o->nthreads, p->setup.chunk_nbytes, job->nbytes);
+	if (!o->chunk_nbytes && job->nbytes / (uint64_t)input_nfiles(job->input) < FILE_NBYTES_LEAST)
+		p->nthreads = 1;
 	p->nthreads -= decoding && p->nthreads > 1;
 }
 
