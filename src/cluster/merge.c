@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cores.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
@@ -35,82 +36,35 @@
 #include "query/options.h"
 #include "lang/select.h"
 
-/* ---- the text, in blocks that outlive the reading: they are freed by whoever uses them last ---- */
-
-#define PART_BLOCK_NBYTES ((size_t)1 << 18) /* about half a millisecond's work of one thread */
-
-/* Some of a file. It begins with a line. */
-struct part_block {
-	atomic_uint nusers;
-	size_t nbytes, capacity; /* of data */
-	char data[];
-};
-
-/* Uses a block. Any thread. */
-static void part_block_use(struct part_block *b)
-{
-	atomic_fetch_add_explicit(&b->nusers, 1, memory_order_relaxed);
-}
-
-/* Ends a use. Any thread. */
-static void part_block_release(struct part_block *b)
-{
-	if (b && atomic_fetch_sub_explicit(&b->nusers, 1, memory_order_acq_rel) == 1)
-		free(b);
-}
-
-static void part_blocks_free(struct part_blocks *blocks)
-{
-	for (size_t i = 0; i < PART_NBLOCKS; i++)
-		part_block_release(blocks->at[i]);
-	memset(blocks, 0, sizeof *blocks);
-}
-
-/* Finds a block that nobody uses, or makes one. nbytes: of its data. NULL: no memory. */
-static struct part_block *need_block(struct part_blocks *blocks, size_t nbytes)
-{
-	struct part_block **at = &blocks->at[blocks->next];
-
-	for (size_t i = 0; i < PART_NBLOCKS; i++) {
-		struct part_block *b = blocks->at[i];
-		if (b && b->capacity >= nbytes && atomic_load_explicit(&b->nusers, memory_order_acquire) == 1) {
-			part_block_use(b);
-			return b;
-		}
-		at = b ? at : &blocks->at[i];
-	}
-	blocks->next = (blocks->next + 1) % PART_NBLOCKS;
-	part_block_release(*at);
-	*at = malloc(sizeof **at + nbytes);
-	if (!*at)
-		return NULL;
-	(*at)->capacity = nbytes;
-	atomic_init(&(*at)->nusers, 2);
-	return *at;
-}
-
 /* ---- lines of a file ---- */
+
+#define READ_NBYTES ((size_t)1 << 18) /* of lines: about half a millisecond's work of one thread */
+
+/* Tests read as much at once as a chunk has. */
+static size_t read_nbytes(const struct options *o)
+{
+	return o->chunk_nbytes ? o->chunk_nbytes : READ_NBYTES;
+}
 
 /* A text that is open. Zeroed: none. */
 struct part_text {
-	const char *name;         /* for messages; NULL: it has no name, but a function: */
+	const char *name; /* for messages; NULL: it has no name, but a function: */
 	struct part_source from;
 	struct source file;
-	struct part_blocks *blocks; /* not owned */
-	bool is_at_end;           /* all has been read */
-	struct part_block *block; /* that of the line */
-	size_t at;                /* behind the line, in the block */
-	const char *line;         /* with its LF; only the last line of the file may lack it */
-	size_t nbytes;            /* of the line */
-	uint64_t nlines;          /* so far, with this */
+	size_t read_nbytes; /* how much is read at once */
+	char *data;         /* owned */
+	size_t begin, end, capacity; /* behind the line, in data */
+	bool is_at_end;     /* all has been read */
+	const char *line;   /* with its LF; only the last line of the file may lack it */
+	size_t nbytes;      /* of the line; 0: there is no more */
+	uint64_t nlines;    /* so far, with this */
 };
 
-/* Opens a text, to be read by way of blocks. Errors, in fault, with the file's name: STATUS_OPEN, STATUS_READ,
- * STATUS_NO_MEMORY. Free with part_text_close in any case. */
-static enum status part_text_open(struct part_text *t, const struct part_source *from, struct part_blocks *blocks,
-			   struct fault *fault)
+/* Opens a text. Errors, in fault, with the file's name: STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY. Free with part_text_close in
+ * any case. */
+static enum status part_text_open(struct part_text *t, const struct part_source *from, size_t read_nbytes, struct fault *fault)
 {
-	*t = (struct part_text){.from = *from, .blocks = blocks};
+	*t = (struct part_text){.from = *from, .read_nbytes = read_nbytes};
 	if (!from->name)
 		return STATUS_OK;
 	t->file = (struct source){.path = from->name, .nthreads = 1, .is_raw = true};
@@ -120,88 +74,53 @@ static enum status part_text_open(struct part_text *t, const struct part_source 
 
 static void part_text_close(struct part_text *t)
 {
-	part_block_release(t->block);
-	t->block = NULL;
+	free(t->data);
 	source_close(&t->file);
 }
 
-/* Goes to the next line of the block. Returns false at the block's end: then part_text_fill is to be
- * called. */
-static bool part_text_next(struct part_text *t)
+/* Reads on, behind what is left of data, which moves to the front. */
+static enum status read_more(struct part_text *t, struct fault *fault)
 {
-	size_t left = t->block ? t->block->nbytes - t->at : 0;
-	const char *end;
+	size_t left = t->end - t->begin, n = 0;
+	ssize_t nread;
 
-	if (left == 0)
-		return false;
-	t->line = t->block->data + t->at;
-	end = memchr(t->line, '\n', left);
-	if (!end && !t->is_at_end)
-		return false;
-	t->nbytes = end ? (size_t)(end - t->line) + 1 : left;
-	t->at += t->nbytes;
-	t->nlines++;
-	return true;
-}
-
-/* Makes a block that begins with what is left of the last one: a line's beginning. A longer line gets a
- * longer block. */
-static struct part_block *make_block(const struct part_text *t)
-{
-	size_t left = t->block ? t->block->nbytes - t->at : 0;
-	size_t nbytes = t->blocks->nbytes;
-	struct part_block *b = need_block(t->blocks, left <= nbytes / 2 ? nbytes : 4 * left);
-
-	if (!b)
-		return NULL;
-	b->nbytes = left;
-	if (left)
-		memcpy(b->data, t->block->data + t->at, left);
-	return b;
-}
-
-/* Reads until the block is full or the text ends. Errors: STATUS_READ, those of a codec. */
-static enum status fill_block(struct part_text *t, struct part_block *b, struct fault *fault)
-{
-	size_t n = 1;
-
-	while (b->nbytes < b->capacity && n > 0) {
-		size_t room = b->capacity - b->nbytes;
-		if (t->name) {
-			TRY(source_take(&t->file, b->data + b->nbytes, room, &n, fault));
-		} else {
-			ssize_t nread = t->from.read(t->from.context, b->data + b->nbytes, room);
-			if (nread < 0)
-				return fault_set(fault, STATUS_READ, errno, NULL);
-			n = (size_t)nread;
-		}
-		b->nbytes += n;
+	if (left && t->begin)
+		memmove(t->data, t->data + t->begin, left);
+	t->begin = 0;
+	t->end = left;
+	if (ARRAY_GROW(t->data, t->capacity, left + t->read_nbytes) != STATUS_OK)
+		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (t->name) {
+		TRY(source_take(&t->file, t->data + left, t->capacity - left, &n, fault));
+	} else {
+		nread = t->from.read(t->from.context, t->data + left, t->capacity - left);
+		if (nread < 0)
+			return fault_set(fault, STATUS_READ, errno, NULL);
+		n = (size_t)nread;
 	}
-	t->is_at_end = b->nbytes < b->capacity;
+	t->end += n;
+	t->is_at_end = n == 0;
 	return STATUS_OK;
 }
 
-/* Reads on, into another block. Returns false at the end of the file and after an error, to which *status is set:
- * STATUS_READ or a codec's, with the file's name in fault, or STATUS_NO_MEMORY. */
-static bool part_text_fill(struct part_text *t, enum status *status, struct fault *fault)
+/* Goes to the next line. Errors: STATUS_READ, STATUS_NO_MEMORY, those of a codec. */
+static enum status part_text_next(struct part_text *t, struct fault *fault)
 {
-	struct part_block *b;
+	size_t nsearched = 0;
 
-	if (t->is_at_end)
-		return false;
-	b = make_block(t);
-	if (!b) {
-		*status = fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-		return false;
+	for (;;) {
+		size_t left = t->end - t->begin;
+		const char *end = left > nsearched ? memchr(t->data + t->begin + nsearched, '\n', left - nsearched) : NULL;
+		t->line = t->data + t->begin;
+		if (end || t->is_at_end) {
+			t->nbytes = end ? (size_t)(end - t->line) + 1 : left;
+			t->begin += t->nbytes;
+			t->nlines += t->nbytes > 0;
+			return STATUS_OK;
+		}
+		nsearched = left;
+		TRY(read_more(t, fault));
 	}
-	part_block_release(t->block);
-	t->block = b;
-	t->at = 0;
-	*status = fill_block(t, b, fault);
-	if (*status == STATUS_OK)
-		return b->nbytes > 0;
-	fault->file = t->name;
-	return false;
 }
 
 /* ---- maps ---- */
@@ -226,21 +145,19 @@ static void part_map_release(struct part_map *map)
 {
 	if (!map || atomic_fetch_sub_explicit(&map->nusers, 1, memory_order_acq_rel) != 1)
 		return;
-	free(map->map.columns);
-	free(map->map.pairs);
+	free(map->map.of->at);
 	free(map->map.are_swapped);
 	free(map);
 }
 
 /* ---- runs of lines ---- */
 
-/* Some lines of a part. */
+/* Some lines of a part, copied out of its text. Its memory is used again. */
 struct line_run {
-	const char *text, *end;   /* whole lines; they lie in the block */
-	struct part_block *block;
+	struct text_buffer text; /* whole lines */
 	struct part_map *map;
-	const char *name;         /* of the file. Not owned, and valid to the end. */
-	uint64_t nlines;          /* of the file, before the run */
+	const char *name; /* of the file. Not owned, and valid to the end. */
+	uint64_t nlines;  /* of the file, before the run */
 };
 
 #define WAITING_NRUNS 4 /* for each thread */
@@ -263,9 +180,10 @@ struct part_lines {
 	struct team team;            /* of the other readers */
 	atomic_size_t nreaders;      /* that threads have taken, the first included */
 	struct ordered_queue queue;
-	struct line_run *waiting; /* by number modulo capacity: the runs that are in the queue */
+	struct line_run *runs; /* by number modulo capacity: those in the queue, and the next one */
 	size_t capacity;
 	uint64_t nadded;
+	struct line_run *open; /* the next one, which has lines; NULL: it has none yet */
 };
 
 /* ---- a run ---- */
@@ -295,9 +213,9 @@ static enum status read_run(struct line_reader *r, const struct line_run *run)
 
 	if (status != STATUS_OK)
 		return fail_line(r, run, line, status);
-	for (const char *at = run->text; at < run->end; at = r->json.end + 1) {
+	for (const char *at = run->text.data, *end = at + run->text.nbytes; at < end; at = r->json.end + 1) {
 		r->json.at = at;
-		r->json.end = memchr(at, '\n', (size_t)(run->end - at));
+		r->json.end = memchr(at, '\n', (size_t)(end - at));
 		r->json.status = STATUS_OK;
 		r->json.reads = true;
 		line++;
@@ -337,19 +255,18 @@ static bool do_run(struct line_reader *r, bool waits)
 {
 	struct part_lines *l = r->of;
 	enum status status = STATUS_OK;
-	struct line_run run;
+	struct line_run *run;
 	uint64_t number;
 
 	if (!ordered_queue_take(&l->queue, waits, &number))
 		return false;
-	run = l->waiting[number % l->capacity];
+	run = &l->runs[number % l->capacity];
 	if (!ordered_queue_is_void(&l->queue, number)) {
-		status = read_run(r, &run);
+		status = read_run(r, run);
 		if (status == STATUS_OK)
 			status = l->in_order ? add_in_turn(r, number) : move_groups(r, GROUPS_FEW);
 	}
-	part_block_release(run.block);
-	part_map_release(run.map);
+	part_map_release(run->map);
 	ordered_queue_finish(&l->queue, number, status, &r->fault);
 	return true;
 }
@@ -366,15 +283,13 @@ static void *thread_main(void *lines)
 	return NULL;
 }
 
-/* Adds a run of lines, of which it takes uses of its own. Returns STATUS_OK, or that of an error in a run
- * before: part_lines_wait has the error. */
-static enum status part_lines_add(struct part_lines *l, const struct line_run *run)
+/* Adds the run that is open. Returns STATUS_OK, or that of an error in a run before: part_lines_wait has the
+ * error. */
+static enum status part_lines_add(struct part_lines *l)
 {
 	struct fault ignored;
 
-	part_block_use(run->block);
-	atomic_fetch_add_explicit(&run->map->nusers, 1, memory_order_relaxed);
-	l->waiting[l->nadded % l->capacity] = *run;
+	l->open = NULL;
 	ordered_queue_put(&l->queue);
 	if (l->nadded++ > l->queue.turn && l->team.nthreads + 1 < (size_t)l->nthreads) /* one is being read, or waits */
 		team_start(&l->team, l->team.nthreads + 1, thread_main, l);
@@ -385,10 +300,31 @@ static enum status part_lines_add(struct part_lines *l, const struct line_run *r
 	return ordered_queue_status(&l->queue, &ignored);
 }
 
+/* Adds a line of a text to the open run. Errors: STATUS_NO_MEMORY. */
+static enum status part_lines_put(struct part_lines *l, const struct part_text *t, struct part_map *map)
+{
+	struct line_run *run = &l->runs[l->nadded % l->capacity];
+
+	if (!l->open) {
+		run->text.nbytes = 0;
+		run->map = map;
+		run->name = t->name;
+		run->nlines = t->nlines - 1;
+		atomic_fetch_add_explicit(&map->nusers, 1, memory_order_relaxed);
+		l->open = run;
+	}
+	TRY(text_reserve(&run->text, t->nbytes));
+	memcpy(run->text.data + run->text.nbytes, t->line, t->nbytes);
+	run->text.nbytes += t->nbytes;
+	return STATUS_OK;
+}
+
 /* Waits until all runs have been read. Errors, the first in input order: STATUS_PART_DAMAGED, with file and line;
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_MANY_GROUPS. */
 static enum status part_lines_wait(struct part_lines *l, struct fault *fault)
 {
+	if (l->open) /* what was read before an error */
+		part_lines_add(l);
 	while (do_run(&l->readers[0], false))
 		;
 	ordered_queue_await(&l->queue, l->nadded, l->nadded);
@@ -437,20 +373,21 @@ static enum status part_lines_end(struct part_lines *l, struct fault *fault)
 		text_free(&l->readers[i].json.scratch);
 		text_free(&l->readers[i].json.joined);
 	}
+	for (size_t i = 0; l->runs && i < l->capacity; i++)
+		text_free(&l->runs[i].text);
 	free(l->readers);
-	free(l->waiting);
+	free(l->runs);
 	ordered_queue_destroy(&l->queue);
 	free(l);
 	return status;
 }
 
-/* Begins to merge lines into a plan's total, which is the caller's to use until part_lines_end, but for its
- * partial where plan_is_ordered: then only after part_lines_wait. nthreads: the most that work; 0: one for each
- * core. NULL: no memory. */
-static struct part_lines *part_lines_begin(const struct plan *plan, struct partial *total, int nthreads)
+/* Begins to merge lines into a plan's total, which is the caller's to use until part_lines_end, but for its partial where
+ * plan_is_ordered: then only after part_lines_wait. NULL: no memory. */
+static struct part_lines *part_lines_begin(const struct plan *plan, struct partial *total, const struct options *o)
 {
 	struct part_lines *l = calloc(1, sizeof *l);
-	size_t n = (size_t)(nthreads ? nthreads : cores_count());
+	size_t n = (size_t)(o->nthreads ? o->nthreads : cores_count());
 
 	if (!l)
 		return NULL;
@@ -458,11 +395,11 @@ static struct part_lines *part_lines_begin(const struct plan *plan, struct parti
 	*l = (struct part_lines){.plan = plan, .total = total, .in_order = plan_is_ordered(plan),
 				 .nthreads = (int)n, .nreaders = 1, .capacity = n * WAITING_NRUNS};
 	l->readers = calloc(n, sizeof *l->readers);
-	l->waiting = calloc(l->capacity, sizeof *l->waiting);
+	l->runs = calloc(l->capacity, sizeof *l->runs);
 	ordered_queue_init(&l->queue, l->capacity, 0, false);
 	for (size_t i = 0; l->readers && i < n; i++)
 		l->readers[i].of = l;
-	if (l->readers && l->waiting)
+	if (l->readers && l->runs)
 		return l;
 	l->nthreads = 0;
 	part_lines_end(l, &(struct fault){.status = STATUS_OK});
@@ -474,9 +411,6 @@ static struct part_lines *part_lines_begin(const struct plan *plan, struct parti
 /* A file of parts. */
 struct part_file {
 	struct part_text text;
-	const char *run;      /* lines of the block that are to be added, up to the current one; NULL: none */
-	uint64_t run_begin;   /* lines before them */
-	const char *unsummed; /* the current part's bytes of the block that are not in the CRC */
 	uint64_t begin;   /* lines before the current part */
 	uint32_t crc;     /* of the current part so far */
 	bool is_inside;   /* a part has begun and not ended */
@@ -643,7 +577,7 @@ static enum status begin_merge(struct merge *m)
 	m->has_begun = true;
 	if (groups_plan(&m->query->plan, 0) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
-	m->lines = part_lines_begin(&m->query->plan, &m->total->partial, m->options->nthreads);
+	m->lines = part_lines_begin(&m->query->plan, &m->total->partial, m->options);
 	return m->lines ? STATUS_OK : fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
@@ -686,48 +620,31 @@ enum status merge_check(const struct merge *m, struct fault *fault)
 
 /* ---- where its columns are ---- */
 
-/* Columns are sought in order of their names, so that many cost no more than sorting. */
-struct named {
-	const char *name;
-	size_t column;
-};
-
-static int compare_named(const void *a, const void *b)
+/* Maps a part's columns to the plan's by name. Of several columns with one name, the first is the first. */
+static enum status map_columns(struct fold_map *map, const struct part_head *head, const struct plan *plan)
 {
-	const struct named *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	return order ? order : (x->column > y->column) - (x->column < y->column);
-}
-
-/* Maps a part's columns to the plan's. Of several columns with one name, the first is the first. */
-static void match(struct partial_map *map, const struct named *part, const struct named *plan, size_t nplan)
-{
+	struct name_index part = {NULL, 0}, whole = {NULL, 0};
+	enum status status = name_index_init(&part, head->ncolumns);
 	size_t i = 0, k = 0;
 
-	while (i < map->ncolumns) {
-		int order = k < nplan ? strcmp(part[i].name, plan[k].name) : -1;
+	if (status == STATUS_OK)
+		status = name_index_init(&whole, plan->ncolumns);
+	for (size_t c = 0; status == STATUS_OK && c < head->ncolumns; c++)
+		name_index_add(&part, head->columns[c], c);
+	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
+		name_index_add(&whole, plan->columns[c].name, c);
+	name_index_sort(&part);
+	name_index_sort(&whole);
+	while (status == STATUS_OK && i < part.nentries) {
+		int order = k < whole.nentries ? strcmp(part.entries[i].name, whole.entries[k].name) : -1;
 		if (order == 0)
-			map->columns[part[i].column] = plan[k].column;
+			map->at[part.entries[i].field] = whole.entries[k].field;
 		i += order <= 0;
 		k += order >= 0;
 	}
-}
-
-static enum status map_columns(struct partial_map *map, const struct part_head *head, const struct plan *plan)
-{
-	struct named *part = calloc(head->ncolumns + plan->ncolumns + 1, sizeof *part), *whole = part + head->ncolumns;
-
-	NEED(part);
-	for (size_t i = 0; i < head->ncolumns; i++)
-		part[i] = (struct named){head->columns[i], i};
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		whole[c] = (struct named){plan->columns[c].name, c};
-	qsort(part, head->ncolumns, sizeof *part, compare_named);
-	qsort(whole, plan->ncolumns, sizeof *whole, compare_named);
-	match(map, part, whole, plan->ncolumns);
-	free(part);
-	return STATUS_OK;
+	name_index_free(&part);
+	name_index_free(&whole);
+	return status;
 }
 
 /* The plan's computed column of a name; SIZE_MAX if it has no such column. */
@@ -740,19 +657,19 @@ static size_t find_computed(const struct plan *plan, const char *name)
 }
 
 /* Like map_columns; both lists are in the order of fields, and have computed columns behind them. */
-static void map_fields(struct partial_map *map, const struct part_head *head, const struct plan *plan)
+static void map_fields(struct fold_map *map, const struct part_head *head, const struct plan *plan)
 {
 	size_t c = 0, nfields = plan->ncolumns - plan->nlets;
 
 	for (size_t i = 0; i < head->ncolumns; i++) {
 		if (head->fields[i] == FIELD_COMPUTED) {
-			map->columns[i] = find_computed(plan, head->columns[i]);
+			map->at[i] = find_computed(plan, head->columns[i]);
 			continue;
 		}
 		while (c < nfields && plan->columns[c].field < head->fields[i])
 			c++;
 		if (c < nfields && plan->columns[c].field == head->fields[i])
-			map->columns[i] = c;
+			map->at[i] = c;
 	}
 }
 
@@ -772,11 +689,11 @@ static size_t find_pair(const struct plan *plan, size_t x, size_t y, const bool 
 static void map_pairs(struct partial_map *map, const struct part_head *head, const struct plan *plan, bool *is_taken)
 {
 	for (size_t i = 0; i < head->npairs; i++) {
-		size_t x = map->columns[head->pairs[i][0]], y = map->columns[head->pairs[i][1]], k = i;
+		size_t x = map->of[PARTIAL_COLUMNS].at[head->pairs[i][0]], y = map->of[PARTIAL_COLUMNS].at[head->pairs[i][1]], k = i;
 		map->are_swapped[i] = false;
 		if (k >= plan->npairs || is_taken[k] || plan->pairs[k].x != x || plan->pairs[k].y != y)
 			k = find_pair(plan, x, y, is_taken, &map->are_swapped[i]);
-		map->pairs[i] = k;
+		map->of[PARTIAL_PAIRS].at[i] = k;
 		if (k != SIZE_MAX)
 			is_taken[k] = true;
 	}
@@ -787,29 +704,34 @@ static void map_pairs(struct partial_map *map, const struct part_head *head, con
 static enum status make_map(struct partial_map *map, const struct part_head *head, const struct plan *plan,
 			    size_t *lacks)
 {
+	const size_t counts[PARTIAL_NKINDS] = {head->ncolumns, head->npairs, plan->nwindows};
+	size_t *at = malloc((head->ncolumns + head->npairs + plan->nwindows + 1) * sizeof *at);
 	bool *has = calloc(plan->ncolumns + plan->npairs + 1, sizeof *has);
+	struct fold_map *columns = map->of;
+	enum status status = STATUS_OK;
 
-	*map = (struct partial_map){.ncolumns = head->ncolumns, .npairs = head->npairs};
-	map->columns = malloc((head->ncolumns + 1) * sizeof *map->columns);
-	map->pairs = calloc(head->npairs + 1, sizeof *map->pairs);
 	map->are_swapped = calloc(head->npairs + 1, sizeof *map->are_swapped);
-	for (size_t i = 0; map->columns && i < head->ncolumns; i++)
-		map->columns[i] = SIZE_MAX;
-	if (!has || !map->columns || !map->pairs || !map->are_swapped ||
-	    (head->header.present && map_columns(map, head, plan) != STATUS_OK)) {
-		free(has);
-		return STATUS_NO_MEMORY;
-	}
-	if (!head->header.present)
-		map_fields(map, head, plan);
-	for (size_t i = 0; i < map->ncolumns; i++)
-		if (map->columns[i] != SIZE_MAX)
-			has[map->columns[i]] = true;
-	for (*lacks = 0; *lacks < plan->ncolumns && has[*lacks];)
+	for (int k = 0; k < PARTIAL_NKINDS; at += at ? counts[k] : 0, k++)
+		map->of[k] = (struct fold_map){counts[k], at};
+	for (size_t i = 0; columns->at && i < head->ncolumns; i++)
+		columns->at[i] = SIZE_MAX;
+	for (size_t i = 0; columns->at && i < plan->nwindows; i++)
+		map->of[PARTIAL_WINDOWS].at[i] = i;
+	if (!has || !columns->at || !map->are_swapped)
+		status = STATUS_NO_MEMORY;
+	else if (head->header.present)
+		status = map_columns(columns, head, plan);
+	else
+		map_fields(columns, head, plan);
+	for (size_t i = 0; status == STATUS_OK && i < columns->n; i++)
+		if (columns->at[i] != SIZE_MAX)
+			has[columns->at[i]] = true;
+	for (*lacks = 0; status == STATUS_OK && *lacks < plan->ncolumns && has[*lacks];)
 		++*lacks;
-	map_pairs(map, head, plan, has + plan->ncolumns);
+	if (status == STATUS_OK)
+		map_pairs(map, head, plan, has + plan->ncolumns);
 	free(has);
-	return STATUS_OK;
+	return status;
 }
 
 /* ---- heads ---- */
@@ -901,8 +823,8 @@ static bool is_placed_alike(const struct merge *m, const struct part_file *f, co
 	const struct plan *run = &m->query->plan;
 
 	for (size_t i = 0; i < head->ncolumns; i++)
-		if (f->map->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED &&
-		    run->columns[f->map->map.columns[i]].field != head->fields[i])
+		if (f->map->map.of[PARTIAL_COLUMNS].at[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED &&
+		    run->columns[f->map->map.of[PARTIAL_COLUMNS].at[i]].field != head->fields[i])
 			return false;
 	return head->header.nfields == 0 ||
 	       (head->header.nfields == run->ragged.nfields && head->seeks_header == (run->sought.nbytes > 0) &&
@@ -932,8 +854,8 @@ static enum status find_plan(struct merge *m, struct part_file *f, struct part_h
 	use_header(&made->plan, made->header, head->header.line_nbytes, head->seeks_header);
 	made->plan.columns = memcpy(columns, run->columns, run->ncolumns * sizeof *run->columns);
 	for (size_t i = 0; i < head->ncolumns; i++)
-		if (f->map->map.columns[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
-			columns[f->map->map.columns[i]].field = (uint32_t)head->fields[i];
+		if (f->map->map.of[PARTIAL_COLUMNS].at[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
+			columns[f->map->map.of[PARTIAL_COLUMNS].at[i]].field = (uint32_t)head->fields[i];
 	made->plan.ragged.nfields = (uint32_t)head->header.nfields;
 	made->plan.ragged.last_is_empty = head->header.ends_empty;
 	made->plan.dialect.one_column = head->header.nfields == 1;
@@ -1106,34 +1028,35 @@ static bool is_fold(const struct part_text *t)
 	return letter != 'h' && letter != 't' && letter != 'n' && letter != 'l';
 }
 
+static void add_to_crc(struct part_file *f, const char *text, size_t nbytes)
+{
+	f->crc = crc32_continue(f->crc, (const unsigned char *)text, nbytes);
+}
+
+/* Adds the lines that are kept. */
+static enum status add_run(struct merge *m, struct part_file *f)
+{
+	struct part_lines *l = m->lines;
+
+	if (!l || !l->open)
+		return STATUS_OK;
+	add_to_crc(f, l->open->text.data, l->open->text.nbytes);
+	return part_lines_add(l);
+}
+
 /* Keeps a line of folds, to be added with those behind it. Where order does not show in the results, the
  * threads that read lines do not know which value of a column is the first: its kind is read here. */
-static void keep_line(struct merge *m, struct part_file *f, const struct json_text *r)
+static enum status keep_line(struct merge *m, struct part_file *f, const struct json_text *r)
 {
-	if (f->is_skipped)
-		return;
-	if (!f->run) {
-		f->run = f->text.line;
-		f->run_begin = f->text.nlines - 1;
+	if (f->is_skipped) {
+		add_to_crc(f, f->text.line, f->text.nbytes);
+		return STATUS_OK;
 	}
 	if (!plan_is_ordered(&m->query->plan))
 		partial_read_kind(&m->total->partial, &f->map->map, *r);
-}
-
-/* Adds the lines that were kept, up to `end`. */
-static enum status add_run(struct merge *m, struct part_file *f, const char *end)
-{
-	const struct line_run run = {f->run, end, f->text.block, f->map, f->text.name, f->run_begin};
-
-	f->run = NULL;
-	return run.text ? part_lines_add(m->lines, &run) : STATUS_OK;
-}
-
-/* Adds the part's bytes up to `end` to its CRC. */
-static void sum_up(struct part_file *f, const char *end)
-{
-	f->crc = crc32_continue(f->crc, (const unsigned char *)f->unsummed, (size_t)(end - f->unsummed));
-	f->unsummed = end;
+	if (part_lines_put(m->lines, &f->text, f->map) != STATUS_OK)
+		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	return m->lines->open->text.nbytes < m->read_nbytes ? STATUS_OK : add_run(m, f);
 }
 
 /* Reads the line, which is no fold of a part. */
@@ -1141,17 +1064,15 @@ static enum status take_line(struct merge *m, struct part_file *f, struct json_t
 {
 	enum status status;
 
-	if (f->is_inside && begins(r, PART_END_BEGIN)) {
-		sum_up(f, f->text.line);
+	if (f->is_inside && begins(r, PART_END_BEGIN))
 		return read_end(m, f, r);
-	}
 	if (!f->is_inside && !begins(r, PART_HEAD_BEGIN))
 		return fail(m, f, STATUS_PART_FOREIGN, NULL);
 	if (!f->is_inside) {
 		f->begin = f->text.nlines - 1;
 		f->crc = 0;
-		f->unsummed = f->text.line;
 	}
+	add_to_crc(f, f->text.line, f->text.nbytes);
 	status = f->is_inside ? read_line(m, f, r) : read_head(m, f, r);
 	f->is_inside = true;
 	text_free(&r->scratch);
@@ -1170,36 +1091,27 @@ static bool is_cut(const struct part_file *f)
 	return t->line[t->nbytes - 1] != '\n' && (f->is_inside || !memcmp(t->line, PART_HEAD_BEGIN, nbytes));
 }
 
-/* Reads the lines of the block. */
-static enum status read_block(struct merge *m, struct part_file *f)
+static enum status read_parts(struct merge *m, struct part_file *f)
 {
 	struct part_text *t = &f->text;
 
-	f->unsummed = t->block->data;
-	while (part_text_next(t)) {
-		struct json_text r = {.reads = true, .at = t->line, .end = t->line + t->nbytes - 1};
+	for (;;) {
+		struct json_text r = {.reads = true};
+		TRY(part_text_next(t, m->fault));
+		if (t->nbytes == 0)
+			break;
 		if (is_cut(f))
 			return fail(m, f, STATUS_PART_TRUNCATED, NULL);
+		r.at = t->line;
+		r.end = t->line + t->nbytes - 1;
 		if (f->is_inside && is_fold(t)) {
-			keep_line(m, f, &r);
+			TRY(keep_line(m, f, &r));
 			continue;
 		}
-		TRY(add_run(m, f, t->line));
+		TRY(add_run(m, f));
 		TRY(take_line(m, f, &r));
 	}
-	if (f->is_inside)
-		sum_up(f, t->block->data + t->at);
-	return add_run(m, f, t->block->data + t->at);
-}
-
-static enum status read_parts(struct merge *m, struct part_file *f)
-{
-	enum status status = STATUS_OK;
-
-	while (status == STATUS_OK && part_text_fill(&f->text, &status, m->fault))
-		status = read_block(m, f);
-	TRY(status);
-	if (f->text.nlines == 0)
+	if (t->nlines == 0)
 		return fail(m, f, STATUS_PART_EMPTY, NULL);
 	return f->is_inside ? fail(m, f, STATUS_PART_TRUNCATED, NULL) : STATUS_OK;
 }
@@ -1217,20 +1129,14 @@ static enum status settle(struct merge *m, enum status status)
 
 static enum status read_source(struct merge *m, const struct part_source *from)
 {
-	struct part_file f = {.run = NULL};
-	enum status status = part_text_open(&f.text, from, &m->blocks, m->fault);
+	struct part_file f = {.map = NULL};
+	enum status status = part_text_open(&f.text, from, m->read_nbytes, m->fault);
 
 	if (status == STATUS_OK)
 		status = read_parts(m, &f);
 	part_map_release(f.map);
 	part_text_close(&f.text);
 	return status;
-}
-
-/* Tests have blocks as long as chunks. */
-static size_t block_nbytes(const struct options *o)
-{
-	return o->chunk_nbytes ? o->chunk_nbytes : PART_BLOCK_NBYTES;
 }
 
 static enum status end_lines(struct merge *m)
@@ -1252,7 +1158,7 @@ enum status merge_parts(struct merge *m, struct fault *fault)
 	enum status status = STATUS_OK;
 
 	m->fault = fault;
-	m->blocks.nbytes = block_nbytes(m->options);
+	m->read_nbytes = read_nbytes(m->options);
 	m->given = *m->options;
 	memset(m->options, 0, sizeof *m->options);
 	for (int i = 0; i < m->given.npaths && status == STATUS_OK; i++)
@@ -1293,8 +1199,8 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 	enum status status;
 
 	*m = (struct merge){.options = options, .query = query, .total = total, .has_begun = true,
-			    .is_state = true, .fault = fault, .blocks.nbytes = block_nbytes(options)};
-	m->lines = part_lines_begin(&query->plan, &total->partial, options->nthreads);
+			    .is_state = true, .fault = fault, .read_nbytes = read_nbytes(options)};
+	m->lines = part_lines_begin(&query->plan, &total->partial, options);
 	if (!m->lines)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	status = settle(m, read_source(m, from));
@@ -1315,8 +1221,8 @@ enum status merge_behind(struct merge *m, struct options *options, struct query 
 	enum status status = STATUS_OK;
 
 	*m = (struct merge){.options = options, .query = query, .total = total, .given = {.partial = true}, .has_begun = true,
-			    .offset_bytes = total->end_bytes, .fault = fault, .blocks.nbytes = block_nbytes(options)};
-	m->lines = part_lines_begin(&query->plan, &total->partial, options->nthreads);
+			    .offset_bytes = total->end_bytes, .fault = fault, .read_nbytes = read_nbytes(options)};
+	m->lines = part_lines_begin(&query->plan, &total->partial, options);
 	m->inputs = calloc(scope->ninputs + 1, sizeof *m->inputs);
 	for (size_t i = 0; m->inputs && i < scope->ninputs && (m->inputs[i] = strdup(scope->inputs[i])); i++)
 		m->ninputs++;
@@ -1357,7 +1263,6 @@ void merge_free(struct merge *m)
 		free(m->inputs[i]);
 	free(m->inputs);
 	part_lines_end(m->lines, &(struct fault){.status = STATUS_OK});
-	part_blocks_free(&m->blocks);
 	part_head_free(&m->first);
 	options_free(&m->given);
 	memset(m, 0, sizeof *m);

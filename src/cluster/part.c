@@ -317,7 +317,8 @@ static void put_notes(const struct total *t, int nbefore, struct json_text *j)
 /* The place of a note of the text's column i; NULL: none. */
 static struct note *_Atomic *place_of(const struct total *t, const struct partial_map *map, size_t kind, size_t i)
 {
-	size_t c = i < map->ncolumns ? map->columns[i] : SIZE_MAX;
+	const struct fold_map *columns = &map->of[PARTIAL_COLUMNS];
+	size_t c = i < columns->n ? columns->at[i] : SIZE_MAX;
 
 	if (kind < TOTAL_NNOTES_OF_RECORDS)
 		return &t->notes[kind];
@@ -330,6 +331,7 @@ static struct note *_Atomic *place_of(const struct total *t, const struct partia
 static enum status keep_note(struct total *t, const struct partial_map *map, char *const *inputs, bool is_state,
 			     const struct note_text *n, struct fault *fault)
 {
+	const struct fold_map *columns = &map->of[PARTIAL_COLUMNS];
 	struct note *_Atomic *to = place_of(t, map, n->kind, n->column);
 	int number = is_state ? -1 - (int)n->input : (int)n->input;
 
@@ -340,11 +342,11 @@ static enum status keep_note(struct total *t, const struct partial_map *map, cha
 	fault->value_nbytes = n->value_nbytes;
 	if (n->remedy.nbytes < sizeof fault->remedy)
 		memcpy(fault->remedy, n->remedy.data, n->remedy.nbytes + 1);
-	if (n->column < map->ncolumns && map->columns[n->column] != SIZE_MAX)
-		fault->column = t->plan->columns[map->columns[n->column]].name;
+	if (n->column < columns->n && columns->at[n->column] != SIZE_MAX)
+		fault->column = t->plan->columns[columns->at[n->column]].name;
 	fault->file = inputs[n->input];
 	if (n->kind == NOTE_CURRENCY)
-		return total_add_currency(t, map->columns[n->column], number, fault);
+		return total_add_currency(t, columns->at[n->column], number, fault);
 	*to = note_make(fault, number);
 	return *to ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -106,17 +106,6 @@ struct part_source {
 	void *context;
 };
 
-struct part_block;
-
-#define PART_NBLOCKS 64
-
-/* Blocks to be used again, of one file or of several that one thread reads: memory that is given back and taken
- * again is cleared anew. Zeroed but for nbytes: none. */
-struct part_blocks {
-	size_t nbytes; /* of a block, unless a line is longer */
-	struct part_block *at[PART_NBLOCKS]; /* one use of each is this; NULL: none */
-	size_t next;
-};
 /* A merge. The three are the caller's, zeroed but for options: the command line's. */
 struct merge {
 	struct options *options; /* from the first part on, the parts' query and how the command line prints it */
@@ -131,7 +120,7 @@ struct merge {
 	bool is_one_file; /* all parts so far are of the file in the midst of which the first begins */
 	struct part_seam left, right; /* of all parts so far; right.offset_bytes: in all inputs */
 	struct file_plan *plans; /* of all parts so far; owned */
-	struct part_blocks blocks;
+	size_t read_nbytes;      /* of parts, at once */
 	struct part_lines *lines; /* that are being read; NULL: none yet. Owned. */
 	bool is_state;           /* what is read is no part but a state */
 	struct fault *fault;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * partial_text.c - see partial_text.h. From the inside out: a column, a pair, a window, a group, a line.
+ * partial_text.c - see partial_text.h. From the inside out: a column, a pair, a window; these in a list of a group, or each in a
+ * line of its own; a group, a line.
  *
  * Most functions write or read (base/json_text.h): what they read is added to what is there.
  */
@@ -125,18 +126,30 @@ static void moments_text(struct json_text *j, struct moment_cells *moments, cons
 	j->prefix = prefix;
 }
 
-/* The members of a column. j->prefix: what the line begins with, if it may be broken. kind: is written. */
-static void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_kind kind,
+/* Where something is read or written. */
+struct text_place {
+	bool is_line;          /* it has a line of its own, which may be broken: j->prefix is what that begins with */
+	bool is_swapped;       /* a pair: the plan's is y:x */
+	uint64_t offset_bytes; /* of the text's records in the input */
+};
+
+/* Which a line begins with. The count may be left out of a line that goes on, the kind of any. */
+static inline void count_and_kind(struct json_text *j, uint64_t *count, enum column_kind *kind)
+{
+	if (json_may(j, true, "count"))
+		json_number(j, count);
+	if (json_may(j, *kind != COLUMN_UNKNOWN, "kind"))
+		kind_text(j, kind);
+}
+
+static inline void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_kind kind,
 			   enum column_form form, uint64_t offset_bytes)
 {
 	uint64_t count = j->reads ? 0 : column->numbers.count, is_mixed = column->is_mixed;
 
-	if (json_may(j, true, "count"))
-		json_number(j, &count);
+	count_and_kind(j, &count, j->reads ? &column->kind : &kind);
 	if (j->reads && (count > COUNT_MAX || column->numbers.count > COUNT_MAX))
 		json_fail(j, STATUS_DAMAGED);
-	if (json_may(j, kind != COLUMN_UNKNOWN, "kind"))
-		kind_text(j, j->reads ? &column->kind : &kind);
 	may_add(j, "missing", &column->nmissing);
 	may_add(j, "invalid", &column->ninvalid);
 	may_add(j, "nuls", &column->nnuls);
@@ -149,19 +162,36 @@ static void column_members(struct json_text *j, struct column_partial *column, c
 	moments_text(j, &column->moments, &(struct moment_source){plan, offset_bytes, column->numbers.count});
 }
 
-/* A column as an object, which is empty if the column is. */
-static void column_text(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_form form,
-			uint64_t offset_bytes)
+/* The kind of a plan's column in a line of its own, if it is known for sure: of others, it depends on the chunks, and nobody asks.
+ * A group's columns have the run's kind. */
+static enum column_kind kind_of(const struct partial *p, const struct plan *plan, size_t c, bool is_line)
 {
-	json_mark(j, "{");
-	if (j->reads || !column_is_empty(column)) /* a group's columns have the run's kind */
-		column_members(j, column, plan, COLUMN_UNKNOWN, form, offset_bytes);
-	json_mark(j, "}");
+	const struct plan_column *column = &plan->columns[c];
+
+	return is_line && column->parses && column->invalid != INVALID_TEXT ? column_kind(&p->columns[c]) : COLUMN_UNKNOWN;
 }
 
-static enum column_form form_of(const struct plan_column *plan)
+static bool has_column(const struct partial *p, const struct plan *plan, size_t c, bool is_line)
 {
-	return plan->needs & MOMENT_EXTREMES ? COLUMN_EXTREMES : COLUMN_NO_EXTREMES;
+	return !column_is_empty(&p->columns[c]) || kind_of(p, plan, c, is_line) != COLUMN_UNKNOWN;
+}
+
+static void plan_column_members(struct json_text *j, struct partial *p, const struct plan *plan, size_t c,
+				const struct text_place *at)
+{
+	enum column_form form = plan->columns[c].needs & MOMENT_EXTREMES ? COLUMN_EXTREMES : COLUMN_NO_EXTREMES;
+
+	p->full_column = c;
+	column_members(j, &p->columns[c], &plan->columns[c], j->reads ? COLUMN_UNKNOWN : kind_of(p, plan, c, at->is_line), form,
+		       at->offset_bytes);
+}
+
+static enum status add_column(struct groups *to, struct group *g, const struct plan *plan, size_t c, struct partial *read)
+{
+	enum status status = group_add_column(g, plan, c, &read->columns[c], &to->texts);
+
+	column_clear(&read->columns[c]);
+	return status;
 }
 
 /* ---- a pair ---- */
@@ -171,37 +201,48 @@ static bool has_alone(const struct pair_partial *p, int side)
 	return p->alone[side] && !column_is_empty(p->alone[side]);
 }
 
-static bool pair_is_empty(const struct pair_partial *p)
+static bool has_pair(const struct partial *p, const struct plan *plan, size_t i, bool is_line)
 {
-	return exact_is_zero(&p->products) && !has_alone(p, PAIR_X) && !has_alone(p, PAIR_Y);
+	const struct pair_partial *pair = &p->pairs[i];
+
+	(void)plan;
+	(void)is_line;
+	return !exact_is_zero(&pair->products) || has_alone(pair, PAIR_X) || has_alone(pair, PAIR_Y);
 }
 
 static void alone_text(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, int side)
 {
 	const struct plan_column column = {.needs = plan->needs};
 
+	json_mark(j, "{");
 	if (pair_alone(p, side))
-		column_text(j, pair_alone(p, side), &column, COLUMN_ALONE, 0);
+		column_members(j, pair_alone(p, side), &column, COLUMN_UNKNOWN, COLUMN_ALONE, 0);
 	else
 		json_fail(j, STATUS_NO_MEMORY);
-}
-
-static void pair_members(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, bool is_swapped)
-{
-	exact_text(json_member(j, "products"), &p->products, 2);
-	if (json_may(j, has_alone(p, PAIR_X), "x"))
-		alone_text(j, p, plan, is_swapped ? PAIR_Y : PAIR_X);
-	if (json_may(j, has_alone(p, PAIR_Y), "y"))
-		alone_text(j, p, plan, is_swapped ? PAIR_X : PAIR_Y);
-}
-
-/* A pair as an object, which is empty if the pair is. */
-static void pair_text(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, bool is_swapped)
-{
-	json_mark(j, "{");
-	if (j->reads ? j->at < j->end && *j->at != '}' : !pair_is_empty(p))
-		pair_members(j, p, plan, is_swapped);
 	json_mark(j, "}");
+}
+
+static void pair_members(struct json_text *j, struct partial *p, const struct plan *plan, size_t i, const struct text_place *at)
+{
+	struct pair_partial *pair = &p->pairs[i];
+
+	j->prefix = NULL; /* what a pair has does not grow with the records */
+	exact_text(json_member(j, "products"), &pair->products, 2);
+	if (json_may(j, has_alone(pair, PAIR_X), "x"))
+		alone_text(j, pair, &plan->pairs[i], at->is_swapped ? PAIR_Y : PAIR_X);
+	if (json_may(j, has_alone(pair, PAIR_Y), "y"))
+		alone_text(j, pair, &plan->pairs[i], at->is_swapped ? PAIR_X : PAIR_Y);
+}
+
+static enum status add_pair(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
+{
+	enum status status = group_need_rest(g, plan);
+
+	(void)to;
+	if (status == STATUS_OK)
+		status = pair_combine(&g->rest->pairs[i], &read->pairs[i]);
+	pair_clear(&read->pairs[i]);
+	return status;
 }
 
 /* ---- a window ----
@@ -211,24 +252,7 @@ static void pair_text(struct json_text *j, struct pair_partial *p, const struct 
  * reach follows in the same form.
  */
 
-#define MEAN_TEXT_NBYTES 80 /* sign, 35 digits, e, sign, 3 digits, and what int could have */
-
-static void put_mean(struct json_text *j, const struct window_fold *w)
-{
-	struct window_fold now = {.plan = w->plan};
-	char digits[40 + DECIMAL_TEXT_SLACK], text[MEAN_TEXT_NBYTES];
-
-	window_combine(&now, w); /* to the last of its values */
-	if (!now.mean.is_set)
-		return;
-	*decimal_write_u128(digits, now.mean.magnitude) = '\0';
-	snprintf(text, sizeof text, "%s%se%d", now.mean.negative ? "-" : "", digits, -now.mean.scale);
-	json_put_string(json_member(j, "mean"), text, strlen(text));
-	if (now.mean.reach.digits == 0)
-		return;
-	snprintf(text, sizeof text, "%" PRIu32 "e%d", now.mean.reach.digits, -now.mean.reach.scale);
-	json_put_string(json_member(j, "reach"), text, strlen(text));
-}
+#define POWER_TEXT_NBYTES 80 /* sign, 35 digits, e, sign, 3 digits, and what int could have */
 
 /* Reads digits up to `most`; returns what follows, or NULL if no digit follows, or too many do. */
 static const char *read_digits(const char *p, const char *end, uint128 most, uint128 *out)
@@ -257,88 +281,104 @@ static bool read_power(const char *p, const char *end, uint128 most, int scale_m
 	return p == end;
 }
 
-static void get_mean(struct json_text *j, struct ewma *mean)
+static void power_text(struct json_text *j, bool *negative, uint128 *digits, uint128 most, int *scale, int scale_most)
+{
+	char number[40 + DECIMAL_TEXT_SLACK], text[POWER_TEXT_NBYTES];
+	const char *p;
+	size_t nbytes;
+
+	if (!j->reads) {
+		*decimal_write_u128(number, *digits) = '\0';
+		json_put_string(j, text, (size_t)snprintf(text, sizeof text, "%s%se%d", *negative ? "-" : "", number, -*scale));
+		return;
+	}
+	p = json_get_string(j, &nbytes);
+	*negative = nbytes > 0 && *p == '-';
+	if (p && !read_power(p + *negative, p + nbytes, most, scale_most, digits, scale))
+		json_fail(j, STATUS_DAMAGED);
+}
+
+static void mean_text(struct json_text *j, struct ewma *mean)
 {
 	const uint128 most = (uint128)decimal_powers[17] * decimal_powers[17]; /* 10^EWMA_NDIGITS */
-	uint128 digits = 0;
-	size_t nbytes;
-	const char *p = json_get_string(json_member(j, "mean"), &nbytes);
+	uint128 digits = mean->reach.digits;
+	bool negative = false;
 
-	if (!p)
+	power_text(json_member(j, "mean"), &mean->negative, &mean->magnitude, most, &mean->scale, WIDE_SCALE_MAX);
+	mean->is_set = true;
+	if (!json_may(j, digits > 0, "reach"))
 		return;
-	*mean = (struct ewma){.is_set = true, .negative = nbytes > 0 && *p == '-'};
-	if (!read_power(p + mean->negative, p + nbytes, most, WIDE_SCALE_MAX, &mean->magnitude, &mean->scale))
-		json_fail(j, STATUS_DAMAGED);
-	if (!json_may(j, false, "reach"))
-		return;
-	p = json_get_string(j, &nbytes);
-	if (p && (!read_power(p, p + nbytes, decimal_powers[EWMA_REACH_NDIGITS] - 1, EWMA_REACH_SCALE_MAX, &digits,
-			      &mean->reach.scale) || digits < decimal_powers[EWMA_REACH_NDIGITS - 1]))
+	power_text(j, &negative, &digits, decimal_powers[EWMA_REACH_NDIGITS] - 1, &mean->reach.scale, EWMA_REACH_SCALE_MAX);
+	if (negative || digits < decimal_powers[EWMA_REACH_NDIGITS - 1])
 		json_fail(j, STATUS_DAMAGED);
 	mean->reach.digits = (uint32_t)digits;
 }
 
-static enum status put_value(void *json, const struct recent_value *v)
+/* A value of the window, whose text, when it is read, lies in the line or in j->scratch. */
+static void value_text(struct json_text *j, const struct plan_window *plan, struct recent_value *v)
 {
-	struct json_text *j = json;
 	char text[DECIMAL_TEXT_NBYTES];
 
-	json_break(j, "]}", ",\"values\":[");
-	json_next(j);
-	if (v->kind == RECENT_NUMBER)
+	if (json_option(j, v->kind == RECENT_NONE, "null"))
+		return;
+	if (v->kind == RECENT_NUMBER) {
 		json_put_string(j, text, decimal_format(v->number.significand, v->number.scale, text));
-	else if (v->kind == RECENT_TEXT)
+		return;
+	}
+	if (!j->reads) {
 		json_put_string(j, v->text, v->nbytes);
-	else
-		json_put(j, "null");
-	return j->status;
+		return;
+	}
+	v->kind = RECENT_TEXT;
+	v->text = json_get_string(j, &v->nbytes);
+	if (!v->text || new_column_has(plan->kind, NEW_COPIES))
+		return;
+	if (decimal_parse(v->text, v->nbytes, &v->number) == DECIMAL_NUMBER)
+		v->kind = RECENT_NUMBER;
+	else if (!exact_is_number(v->text, v->nbytes))
+		json_fail(j, STATUS_DAMAGED);
 }
 
-/* Sets *v to the value that a text is. Returns false if it is no value. */
-static bool value_of(const struct plan_window *plan, const char *text, size_t nbytes, struct recent_value *v)
-{
-	struct decimal number;
+#define LINE_VALUES ",\"values\":"
 
-	*v = (struct recent_value){.kind = RECENT_TEXT, .text = text, .nbytes = nbytes};
-	if (new_column_has(plan->kind, NEW_COPIES))
-		return true;
-	if (decimal_parse(text, nbytes, &number) == DECIMAL_NUMBER) {
-		*v = (struct recent_value){.kind = RECENT_NUMBER, .number = number};
-		return true;
-	}
-	return exact_is_number(text, nbytes);
+static enum status put_value(void *json, const struct recent_value *v)
+{
+	struct recent_value copy = *v;
+
+	json_break(json, "]}", LINE_VALUES "[");
+	value_text(json_next(json), NULL, &copy);
+	return ((struct json_text *)json)->status;
 }
 
 static void get_value(struct json_text *j, struct window_fold *w)
 {
 	struct recent_value v = {.kind = RECENT_NONE};
-	const char *text;
-	size_t nbytes;
 
-	if (!json_try(j, "null")) {
-		text = json_get_string(j, &nbytes);
-		if (text && !value_of(w->plan, text, nbytes, &v))
-			json_fail(j, STATUS_DAMAGED);
-	}
+	value_text(j, w->plan, &v);
 	if (j->status == STATUS_OK && recent_push(&w->recent, &v) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
 }
 
-static bool window_is_empty(const struct window_fold *w)
+static bool has_window(const struct partial *p, const struct plan *plan, size_t i, bool is_line)
 {
-	return w->recent.nvalues == 0 && !w->mean.is_set;
+	(void)plan;
+	(void)is_line;
+	return p->windows[i].recent.nvalues > 0 || p->windows[i].mean.is_set;
 }
 
-static void window_members(struct json_text *j, struct window_fold *w)
+static void window_members(struct json_text *j, struct partial *p, const struct plan *plan, size_t i, const struct text_place *at)
 {
+	struct window_fold *w = &p->windows[i], now = {.plan = &plan->windows[i]};
+
+	(void)at;
 	if (w->plan->kind == NEW_EWMA) {
-		if (j->reads)
-			get_mean(j, &w->mean);
-		else
-			put_mean(j, w);
+		if (!j->reads)
+			window_combine(&now, w); /* to the last of its values */
+		if (j->reads || now.mean.is_set)
+			mean_text(j, j->reads ? &w->mean : &now.mean);
 		return;
 	}
-	json_mark(json_member(j, "values"), "[");
+	json_mark(json_member_name(j, LINE_VALUES), "[");
 	if (!j->reads)
 		recent_each(&w->recent, false, NULL, put_value, j);
 	if (j->reads)
@@ -348,6 +388,47 @@ static void window_members(struct json_text *j, struct window_fold *w)
 	json_mark(j, "]");
 	if (j->reads)
 		recent_keep(&w->recent, plan_window_nbefore(w->plan));
+}
+
+static enum status add_window(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
+{
+	enum status status = group_window_add_fold(g, plan, i, &read->windows[i]);
+
+	(void)to;
+	window_clear(&read->windows[i]);
+	return status;
+}
+
+/* ---- what a partial and a group have of each ---- */
+
+static const struct fold_kind {
+	const char *line, *list; /* the names that a line begins with, and that a group's list has */
+	size_t n;                /* in struct plan: how many it has */
+	bool (*has)(const struct partial *p, const struct plan *plan, size_t i, bool is_line); /* else nothing is written */
+	void (*members)(struct json_text *j, struct partial *p, const struct plan *plan, size_t i, const struct text_place *at);
+	/* Adds what was read to a group, and clears it. */
+	enum status (*add)(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read);
+} fold_kinds[] = {
+	[PARTIAL_COLUMNS] = {",\"column\":", ",\"columns\":", offsetof(struct plan, ncolumns), has_column, plan_column_members, add_column},
+	[PARTIAL_PAIRS] = {",\"pair\":", ",\"pairs\":", offsetof(struct plan, npairs), has_pair, pair_members, add_pair},
+	[PARTIAL_WINDOWS] = {",\"window\":", ",\"windows\":", offsetof(struct plan, nwindows), has_window, window_members, add_window},
+};
+
+static size_t plan_count(const struct plan *plan, const struct fold_kind *kind)
+{
+	return *(const size_t *)((const char *)plan + kind->n);
+}
+
+/* Reads number i of the text, which is another in the plan. Returns that; SIZE_MAX: the plan has none, or nothing was read. */
+static inline size_t get_members(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map,
+			  int kind, size_t i)
+{
+	const struct text_place at = {.is_swapped = kind == PARTIAL_PAIRS && map->are_swapped[i], .offset_bytes = map->offset_bytes};
+
+	i = map->of[kind].at[i];
+	if (i != SIZE_MAX)
+		fold_kinds[kind].members(j, p, plan, i, &at);
+	return i;
 }
 
 /* ---- a group ---- */
@@ -398,84 +479,50 @@ static struct group *find_group(struct partial *p, const struct plan *plan, stru
 	return status == STATUS_OK ? g : NULL;
 }
 
-/* Reads the text's column i, and adds it to the group. */
-static void get_column(struct json_text *j, struct group *g, const struct plan *plan, const struct partial_map *map, size_t i,
-		       struct key_arena *texts, struct partial *blank)
+/* Reads number i of a group's list, and adds it to the group, one of `to`. blank: the identity, which stays so. */
+static void get_item(struct json_text *j, struct groups *to, struct group *g, const struct plan *plan, const struct partial_map *map,
+		     int kind, size_t i, struct partial *blank)
 {
-	size_t c = map->columns[i];
 	enum status status;
 
-	if (c == SIZE_MAX) {
-		json_skip(j);
-		return;
-	}
 	if (json_try(j, "{}"))
 		return;
-	column_text(j, &blank->columns[c], &plan->columns[c], COLUMN_EXTREMES, map->offset_bytes);
+	if (map->of[kind].at[i] == SIZE_MAX) {
+		json_skip(j);
+		return;
+	}
+	json_mark(j, "{");
+	i = get_members(j, blank, plan, map, kind, i);
+	json_mark(j, "}");
 	if (j->status != STATUS_OK)
 		return;
-	status = group_add_column(g, plan, c, &blank->columns[c], texts);
-	if (status != STATUS_OK)
-		json_fail(j, status);
-	column_clear(&blank->columns[c]);
-}
-
-static void get_pair(struct json_text *j, struct group *g, const struct plan *plan, const struct partial_map *map, size_t i)
-{
-	size_t k = map->pairs[i];
-
-	if (k == SIZE_MAX)
-		json_skip(j);
-	else if (json_try(j, "{}"))
-		return;
-	else if (group_need_rest(g, plan) == STATUS_OK)
-		pair_text(j, &g->rest->pairs[k], &plan->pairs[k], map->are_swapped[i]);
-	else
-		json_fail(j, STATUS_NO_MEMORY);
-}
-
-static void get_window(struct json_text *j, struct group *g, const struct plan *plan, size_t i, struct window_fold *window)
-{
-	enum status status;
-
-	if (j->at < j->end && *j->at != '}')
-		window_members(j, window);
-	status = group_window_add_fold(g, plan, i, window);
-	window_clear(window);
+	status = fold_kinds[kind].add(to, g, plan, i, blank);
 	if (status != STATUS_OK)
 		json_fail(j, status);
 }
 
-/* What a group has folded. Writing: p; texts and map: NULL. Reading: p is blank, and stays so; what is read is added to g. */
-static void group_folds(struct json_text *j, struct group *g, struct partial *p, const struct plan *plan,
-			const struct partial_map *map, struct key_arena *texts)
+/* What a group has folded. Writing: p; to and map: NULL. Reading: p is blank, and stays so; what is read is added to g of `to`. */
+static void group_folds(struct json_text *j, struct groups *to, struct group *g, struct partial *p, const struct plan *plan,
+			const struct partial_map *map)
 {
-	size_t ncolumns = map ? map->ncolumns : plan->ncolumns, npairs = map ? map->npairs : plan->npairs;
-
-	json_mark(json_member(j, "columns"), "[");
-	for (size_t i = 0; i < ncolumns && j->status == STATUS_OK; i++)
-		if (json_next(j)->reads)
-			get_column(j, g, plan, map, i, texts, p);
-		else
-			column_text(j, &p->columns[i], &plan->columns[i], form_of(&plan->columns[i]), 0);
-	if (npairs)
-		json_mark(json_member(json_mark(j, "]"), "pairs"), "[");
-	for (size_t i = 0; i < npairs && j->status == STATUS_OK; i++)
-		if (json_next(j)->reads)
-			get_pair(j, g, plan, map, i);
-		else
-			pair_text(j, &p->pairs[i], &plan->pairs[i], false);
-	if (plan->nwindows)
-		json_mark(json_member(json_mark(j, "]"), "windows"), "[");
-	for (size_t i = 0; i < plan->nwindows && j->status == STATUS_OK; i++) {
-		json_mark(json_next(j), "{");
-		if (j->reads)
-			get_window(j, g, plan, i, &p->windows[i]);
-		else if (!window_is_empty(&p->windows[i]))
-			window_members(j, &p->windows[i]);
-		json_mark(j, "}");
+	for (int k = 0; k < PARTIAL_NKINDS; k++) {
+		const struct fold_kind *kind = &fold_kinds[k];
+		size_t n = map ? map->of[k].n : plan_count(plan, kind);
+		if (n == 0)
+			continue;
+		json_mark(json_member_name(j, kind->list), "[");
+		for (size_t i = 0; i < n && j->status == STATUS_OK; i++) {
+			if (json_next(j)->reads) {
+				get_item(j, to, g, plan, map, k, i, p);
+				continue;
+			}
+			json_put(j, "{");
+			if (kind->has(p, plan, i, false))
+				kind->members(j, p, plan, i, &(struct text_place){.is_line = false});
+			json_put(j, "}");
+		}
+		json_mark(j, "]");
 	}
-	json_mark(j, "]");
 }
 
 static void group_numbers(struct json_text *j, uint64_t *first, uint64_t *nrecords)
@@ -505,7 +552,7 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 	}
 	json_put(j, "]");
 	group_numbers(j, &first, &nrecords);
-	group_folds(j, g, p, plan, NULL, NULL);
+	group_folds(j, NULL, g, p, plan, NULL);
 	json_put(j, "}");
 	json_end_line(j);
 	if (p == blank)
@@ -530,15 +577,12 @@ static void get_group(struct json_text *j, struct partial *p, const struct plan 
 		return;
 	g->first = g->nrecords == 0 || first < g->first ? first : g->first;
 	g->nrecords += nrecords;
-	group_folds(j, g, blank, plan, map, &p->groups->texts);
+	group_folds(j, p->groups, g, blank, plan, map);
 }
 
 /* ---- a partial ---- */
 
 #define LINE_RECORDS ",\"records\":"
-#define LINE_COLUMN ",\"column\":"
-#define LINE_PAIR ",\"pair\":"
-#define LINE_WINDOW ",\"window\":"
 
 static void records_members(struct json_text *j, struct partial *p)
 {
@@ -552,25 +596,11 @@ static void records_members(struct json_text *j, struct partial *p)
 	json_mark(j, "]");
 }
 
-/* Begins the line of a column, pair or window, which goes on in the same way where it is broken. */
-static void begin_line(struct json_text *j, const char *name, size_t i, char prefix[PREFIX_NBYTES])
-{
-	snprintf(prefix, PREFIX_NBYTES, "{%s%zu", name + 1, i);
-	json_put(j, prefix);
-	j->prefix = prefix;
-}
-
 static void end_line(struct json_text *j)
 {
 	j->prefix = NULL;
 	json_put(j, "}");
 	json_end_line(j);
-}
-
-/* Whether the kind of the column is known for sure: of others, it depends on the chunks, and nobody asks. */
-static bool has_kind(const struct plan_column *plan)
-{
-	return plan->parses && plan->invalid != INVALID_TEXT;
 }
 
 void partial_write(struct partial *p, const struct plan *plan, struct json_text *j)
@@ -580,104 +610,60 @@ void partial_write(struct partial *p, const struct plan *plan, struct json_text 
 	json_put(j, "{");
 	records_members(json_member_name(j, LINE_RECORDS), p);
 	end_line(j);
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		struct column_partial *column = &p->columns[c];
-		enum column_kind kind = has_kind(&plan->columns[c]) ? column_kind(column) : COLUMN_UNKNOWN;
-		if (column_is_empty(column) && kind == COLUMN_UNKNOWN)
-			continue;
-		p->full_column = c;
-		begin_line(j, LINE_COLUMN, c, prefix);
-		column_members(j, column, &plan->columns[c], kind, form_of(&plan->columns[c]), 0);
-		end_line(j);
-	}
-	for (size_t i = 0; i < plan->npairs; i++) {
-		if (pair_is_empty(&p->pairs[i]))
-			continue;
-		begin_line(j, LINE_PAIR, i, prefix);
-		j->prefix = NULL;
-		pair_members(j, &p->pairs[i], &plan->pairs[i], false);
-		end_line(j);
-	}
-	for (size_t i = 0; i < plan->nwindows; i++) {
-		if (window_is_empty(&p->windows[i]))
-			continue;
-		begin_line(j, LINE_WINDOW, i, prefix);
-		window_members(j, &p->windows[i]);
-		end_line(j);
-	}
+	for (const struct fold_kind *kind = fold_kinds; kind < fold_kinds + PARTIAL_NKINDS; kind++)
+		for (size_t i = 0; i < plan_count(plan, kind); i++) {
+			if (!kind->has(p, plan, i, true))
+				continue;
+			snprintf(prefix, PREFIX_NBYTES, "{%s%zu", kind->line + 1, i);
+			json_put(j, prefix);
+			j->prefix = prefix; /* where the line is broken, it goes on in the same way */
+			kind->members(j, p, plan, i, &(struct text_place){.is_line = true});
+			end_line(j);
+		}
 }
 
-/* An index below n, which members follow. */
-static size_t get_index(struct json_text *j, size_t n)
+/* Reads the rest of a line of what a partial has. */
+static void get_line(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map, int kind)
 {
 	uint64_t i = json_get_number(j);
 
-	if (i < n && j->at < j->end && *j->at == ',')
-		return (size_t)i;
-	json_fail(j, STATUS_DAMAGED);
-	return SIZE_MAX;
-}
-
-/* Skips what is not asked for, up to the end of the line. */
-static void skip_members(struct json_text *j)
-{
-	j->at = j->end - 1;
-}
-
-static void get_line(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map,
-		     struct partial *blank)
-{
-	size_t i;
-
-	if (json_may_name(j, false, LINE_RECORDS)) {
-		records_members(j, p);
-	} else if (json_may_name(j, false, LINE_COLUMN)) {
-		if ((i = get_index(j, map->ncolumns)) == SIZE_MAX)
-			return;
-		if (map->columns[i] == SIZE_MAX) {
-			skip_members(j);
-			return;
-		}
-		p->full_column = map->columns[i];
-		column_members(j, &p->columns[p->full_column], &plan->columns[p->full_column], COLUMN_UNKNOWN, COLUMN_EXTREMES,
-			       map->offset_bytes);
-	} else if (json_may_name(j, false, LINE_PAIR)) {
-		if ((i = get_index(j, map->npairs)) == SIZE_MAX)
-			return;
-		if (map->pairs[i] == SIZE_MAX)
-			skip_members(j);
-		else
-			pair_members(j, &p->pairs[map->pairs[i]], &plan->pairs[map->pairs[i]], map->are_swapped[i]);
-	} else if (json_may_name(j, false, LINE_WINDOW)) {
-		if ((i = get_index(j, p->nwindows)) != SIZE_MAX)
-			window_members(j, &p->windows[i]);
-	} else if (plan->nkeys && json_may_name(j, false, LINE_GROUP)) {
-		get_group(j, p, plan, map, blank);
-	} else {
+	if (i >= map->of[kind].n || j->at == j->end || *j->at != ',')
 		json_fail(j, STATUS_DAMAGED);
-	}
+	else if (get_members(j, p, plan, map, kind, (size_t)i) == SIZE_MAX)
+		j->at = j->end - 1; /* it is not asked for */
 }
 
 void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_text from)
 {
-	uint64_t i;
+	const struct fold_map *columns = &map->of[PARTIAL_COLUMNS];
+	uint64_t i, count;
 
 	json_mark(&from, "{");
-	if (!json_may_name(&from, false, LINE_COLUMN))
+	if (!json_may_name(&from, false, fold_kinds[PARTIAL_COLUMNS].line))
 		return;
 	i = json_get_number(&from);
-	if (!json_may(&from, false, "count") || i >= map->ncolumns || map->columns[i] == SIZE_MAX)
-		return; /* the line is damaged, or goes on with another */
-	json_get_number(&from);
-	if (json_may(&from, false, "kind"))
-		kind_text(&from, &p->columns[map->columns[i]].kind);
+	if (i < columns->n && columns->at[i] != SIZE_MAX && from.status == STATUS_OK) /* else the line is damaged, or not asked for */
+		count_and_kind(&from, &count, &p->columns[columns->at[i]].kind);
 }
 
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
 		       struct partial *blank, struct json_text *j)
 {
+	int kind = 0;
+
 	json_mark(j, "{");
-	get_line(j, p, plan, map, blank);
+	if (plan->nkeys && json_may_name(j, false, LINE_GROUP)) { /* nearly all lines */
+		get_group(j, p, plan, map, blank);
+	} else if (json_may_name(j, false, LINE_RECORDS)) {
+		records_members(j, p);
+	} else {
+		while (kind < PARTIAL_NKINDS && !json_may_name(j, false, fold_kinds[kind].line))
+			kind++;
+		if (kind < PARTIAL_NKINDS)
+			get_line(j, p, plan, map, kind);
+		else
+			json_fail(j, STATUS_DAMAGED);
+	}
 	json_mark(j, "}");
 	if (j->at != j->end)
 		json_fail(j, STATUS_DAMAGED);

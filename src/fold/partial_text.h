@@ -25,13 +25,16 @@
 #include "fold/column.h"
 #include "query/plan.h"
 
-/* Where the columns and pairs of a text are in the plan that it is read for. */
+enum { PARTIAL_COLUMNS, PARTIAL_PAIRS, PARTIAL_WINDOWS, PARTIAL_NKINDS };
+
+/* Where a text's columns, pairs and windows are in the plan that it is read for. */
 struct partial_map {
-	size_t ncolumns, npairs; /* of the text */
-	size_t *columns;         /* SIZE_MAX: the plan has no such column */
-	size_t *pairs;           /* the same */
-	bool *are_swapped;       /* the plan's pair is y:x */
-	uint64_t offset_bytes;   /* of the text's records in the input */
+	struct fold_map {
+		size_t n;   /* of the text */
+		size_t *at; /* SIZE_MAX: the plan has no such one */
+	} of[PARTIAL_NKINDS];
+	bool *are_swapped;     /* of pairs: the plan's is y:x */
+	uint64_t offset_bytes; /* of the text's records in the input */
 };
 
 /* Write all but groups; and a group's line. After STATUS_MANY_KEYS, p->full_column is set. */
