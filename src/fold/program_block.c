@@ -1019,7 +1019,7 @@ static struct truth test_texts(const struct run *r, const struct step *step, str
 		if (is_x == ROW_MISSING || is_y == ROW_MISSING)
 			continue;
 		add_truth(&t, is_x == ROW_QUOTED || is_y == ROW_QUOTED ? LANE_MAYBE
-				: lane_accepts(step, lane_order_bytes(x, x_nbytes, y, y_nbytes)), rows & -rows);
+				: lane_accepts(step, lane_order_texts(step->index, x, x_nbytes, y, y_nbytes)), rows & -rows);
 	}
 	return t;
 }

@@ -33,7 +33,7 @@ struct parser {
 	const struct program_context *context;
 	const char *option, *text;
 	struct token token; /* the look-ahead */
-	size_t names_capacity, steps_capacity;
+	size_t names_capacity, steps_capacity, literals_capacity;
 	int nlevels;
 	enum status status;
 	struct fault *fault;
@@ -233,6 +233,8 @@ static bool add_step(struct parser *p, struct step step)
 {
 	if (ARRAY_GROW(p->program->steps, p->steps_capacity, p->program->nsteps + 1) != STATUS_OK)
 		return no_memory(p);
+	if (p->program->nsteps >= PROGRAM_NSTEPS_MAX)
+		return fail(p, 0, "the expression is too long");
 	p->program->steps[p->program->nsteps++] = step;
 	return true;
 }
@@ -278,13 +280,27 @@ static void negate(struct parser *p, size_t first)
 	}
 }
 
-/* Copies a token's text to the literals, without its quotes. */
-static void add_literal(struct parser *p, const struct token *token, struct step *step)
+/* Room for another literal. */
+static char *literal_room(struct parser *p, size_t nbytes)
 {
 	struct program *program = p->program;
-	char *to = program->literals + program->nliteral_bytes;
+
+	if (program->nliteral_bytes + nbytes <= 8 * PROGRAM_NBYTES_MAX &&
+	    ARRAY_GROW(program->literals, p->literals_capacity, program->nliteral_bytes + nbytes) == STATUS_OK)
+		return program->literals + program->nliteral_bytes;
+	no_memory(p);
+	return NULL;
+}
+
+/* Copies a token's text to the literals, without its quotes. */
+static bool add_literal(struct parser *p, const struct token *token, struct step *step)
+{
+	struct program *program = p->program;
+	char *to = literal_room(p, token->nbytes);
 	size_t nbytes = token->nbytes;
 
+	if (!to)
+		return false;
 	if (token->kind == TOKEN_STRING)
 		nbytes = token_unquote(p->text + token->begin, nbytes, to);
 	else
@@ -293,6 +309,7 @@ static void add_literal(struct parser *p, const struct token *token, struct step
 	step->literal_nbytes = (uint32_t)nbytes;
 	step->is_quoted = p->text[token->begin] == '"';
 	program->nliteral_bytes += nbytes;
+	return true;
 }
 
 /* ---- values ---- */
@@ -302,13 +319,48 @@ static bool want_truth(struct parser *p, const struct operand *x)
 	return x->type == TYPE_TRUTH || unexpected(p, A_COMPARISON);
 }
 
-static bool want_value(struct parser *p, const struct operand *x)
+/* Copies a condition, steps [first, end), which are the last ones, as its complement. */
+static bool copy_complement(struct parser *p, size_t first, size_t end)
 {
-	return x->type != TYPE_TRUTH || fail(p, x->begin, "a value is needed, not a condition: if(condition, 1, 0)");
+	for (size_t i = first; i < end; i++) {
+		struct step step = p->program->steps[i];
+		if (step_is_test(&step))
+			step.test = p->program->ntests++;
+		if (!add_step(p, step))
+			return false;
+	}
+	negate(p, end);
+	return true;
+}
+
+/* Makes the last operand a value: of a condition 1, 0, or missing where neither it nor its complement is true. */
+static bool want_value(struct parser *p, struct operand *x)
+{
+	const size_t first = x->first, middle = p->program->nsteps;
+	const struct step number = {.code = STEP_NUMBER, .at = (uint32_t)x->begin}, missing = {.code = STEP_LITERAL, .at = number.at};
+	struct step one = number, choose = {.code = STEP_IF, .nvalues = 2, .at = number.at};
+
+	if (x->type != TYPE_TRUTH)
+		return true;
+	x->type = TYPE_NUMBER;
+	one.number.significand = 1;
+	if (!copy_complement(p, first, middle))
+		return false;
+	for (size_t i = first; i < p->program->nsteps; i++)
+		p->program->steps[i].depth++;
+	if (!add_step(p, one)) /* to be moved between the two */
+		return false;
+	memmove(&p->program->steps[middle + 1], &p->program->steps[middle], (p->program->nsteps - middle - 1) * sizeof one);
+	p->program->steps[middle] = one;
+	choose.index = (uint32_t)(p->program->nsteps + 2 - (middle + 1));
+	if (!add_step(p, number) || !add_step(p, missing) || !add_step(p, choose))
+		return false;
+	choose.index = (uint32_t)(p->program->nsteps - first);
+	return add_step(p, choose);
 }
 
 /* Reports a text where a number is needed. */
-static bool want_number(struct parser *p, const struct operand *x)
+static bool want_number(struct parser *p, struct operand *x)
 {
 	use_column(p, x->first, p->program->nsteps, LOAD_CALCULATE);
 	return want_value(p, x) && (x->type != TYPE_TEXT || fail(p, x->begin, "a number is needed, not a text"));
@@ -324,7 +376,8 @@ static bool parse_number(struct parser *p)
 	lane_read(&v);
 	if (v.kind != LANE_NUMBER && v.kind != LANE_LONG)
 		return fail(p, t->begin, "%s", v.kind == LANE_OUT_OF_RANGE ? status_words(STATUS_OUT_OF_RANGE) : "not a number" QUOTES);
-	add_literal(p, t, &step);
+	if (!add_literal(p, t, &step))
+		return false;
 	step.code = v.kind == LANE_NUMBER ? STEP_NUMBER : STEP_LITERAL;
 	step.is_long = v.kind == LANE_LONG;
 	step.number = v.number;
@@ -336,7 +389,8 @@ static bool parse_string(struct parser *p)
 {
 	struct step step = {.code = STEP_LITERAL, .at = (uint32_t)p->token.begin};
 
-	add_literal(p, &p->token, &step);
+	if (!add_literal(p, &p->token, &step))
+		return false;
 	advance(p);
 	return add_step(p, step);
 }
@@ -375,6 +429,16 @@ static const struct function {
 	enum value_type type;
 } functions[] = {
 #define FUNCTION(id, name, arguments, type, work, lane, help) {name, arguments, help, STEP_##id, TYPE_##type},
+#define TEST_FUNCTION(name, code, help) {name, "tt", help, STEP_##code, TYPE_TRUTH},
+#include "lang/functions.def"
+#undef FUNCTION
+};
+
+static const struct synonym {
+	const char *name, *of;
+} synonyms[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help)
+#define SYNONYM(name, of) {name, of},
 #include "lang/functions.def"
 #undef FUNCTION
 };
@@ -401,7 +465,8 @@ static bool parse_constant(struct parser *p, struct step *step)
 {
 	if (p->token.kind != TOKEN_STRING)
 		return unexpected(p, "a text in quotes");
-	add_literal(p, &p->token, step);
+	if (!add_literal(p, &p->token, step))
+		return false;
 	step->is_quoted = false; /* nobody takes it for a name */
 	advance(p);
 	return true;
@@ -433,10 +498,10 @@ static bool compile_pattern(struct parser *p, struct step *step, uint32_t *index
 }
 
 /* Checks a value that is an integer, or a text, as far as it is a literal. */
-static bool want_kind(struct parser *p, char kind, const struct operand *x)
+static bool want_kind(struct parser *p, char kind, struct operand *x)
 {
 	const struct step *step = last_step(p);
-	bool literal = is_literal(p, x->first, p->program->nsteps);
+	const bool literal = is_literal(p, x->first, p->program->nsteps);
 
 	if (strchr("nio", kind) && !want_number(p, x))
 		return false;
@@ -532,6 +597,31 @@ static bool parse_arguments(struct parser *p, const struct function *f, struct o
 	return how == '+' || add_step(p, step);
 }
 
+static bool test_part(struct parser *p, const struct operand *left, struct operand *part, enum step_code code);
+
+/* The arguments of contains() and the like. */
+static bool parse_test(struct parser *p, const struct function *f, struct operand *out)
+{
+	char comma[FAULT_DETAIL_NBYTES];
+	struct operand left, part;
+
+	snprintf(comma, sizeof comma, "',': %s", f->help);
+	if (!parse_expression(p, &left) || !want_kind(p, 't', &left) || !take(p, TOKEN_COMMA, comma) ||
+	    !parse_expression(p, &part) || !test_part(p, &left, &part, f->code))
+		return false;
+	out->type = TYPE_TRUTH;
+	return true;
+}
+
+/* Whether a token is the name of a function, or a synonym of it. */
+static bool is_called(const struct parser *p, const struct token *name, const struct function *f)
+{
+	for (size_t i = 0; i < COUNT(synonyms); i++)
+		if (!strcmp(synonyms[i].of, f->name) && token_is_word(name, p->text, synonyms[i].name))
+			return true;
+	return token_is_word(name, p->text, f->name);
+}
+
 /* The name was read; the token is the parenthesis. */
 static bool parse_call(struct parser *p, const struct token *name, struct operand *out)
 {
@@ -539,9 +629,11 @@ static bool parse_call(struct parser *p, const struct token *name, struct operan
 	size_t nbytes = 0;
 
 	for (size_t i = 0; i < COUNT(functions); i++) {
-		if (token_is_word(name, p->text, functions[i].name)) {
+		const struct function *f = &functions[i];
+		if (is_called(p, name, f)) {
 			advance(p);
-			return parse_arguments(p, &functions[i], out) && take(p, TOKEN_CLOSE, "')'");
+			return (f->type == TYPE_TRUTH ? parse_test(p, f, out) : parse_arguments(p, f, out)) &&
+			       take(p, TOKEN_CLOSE, "')'");
 		}
 		nbytes += (size_t)snprintf(list + nbytes, sizeof list - nbytes, "%s%s", i ? ", " : "", functions[i].name);
 	}
@@ -709,11 +801,11 @@ static void exchange(struct parser *p, struct operand *left, struct operand *rig
 static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps)
 {
 	struct step test = {.accepts = (uint8_t)accepts, .keeps = keeps, .right = NO_COLUMN, .at = (uint32_t)right.begin};
-	const bool is_left_literal = !keeps && is_literal(p, left.first, right.first),
+	const bool is_value = want_value(p, &right), is_left_literal = !keeps && is_literal(p, left.first, right.first),
 		   is_right_literal = is_literal(p, right.first, p->program->nsteps);
 	size_t left_end = keeps ? left.end : right.first;
 
-	if (!want_value(p, &left) || !want_value(p, &right))
+	if (!is_value)
 		return false;
 	if (is_left_literal && is_right_literal)
 		return fail(p, left.begin, "neither side of this comparison is a column%s",
@@ -846,20 +938,35 @@ static bool parse_between(struct parser *p, const struct operand *left)
 	return true;
 }
 
+/* Whether a text has another one, the last operand, in it, or begins or ends with it. */
+static bool test_part(struct parser *p, const struct operand *left, struct operand *part, enum step_code code)
+{
+	struct step test = {.code = STEP_ORDER_TEXTS, .accepts = ORDER_EQUAL, .index = code, .at = (uint32_t)part->begin};
+	const struct step *literal = last_step(p);
+
+	if (!want_value(p, part))
+		return false;
+	if (!is_literal(p, part->first, p->program->nsteps)) {
+		test.left = use_column(p, left->first, part->first, LOAD_TEST);
+		test.right = use_column(p, part->first, p->program->nsteps, LOAD_TEST);
+		return add_test(p, test);
+	}
+	test.literal_begin = literal->literal_begin;
+	test.literal_nbytes = literal->literal_nbytes;
+	p->program->nsteps--;
+	if (test.literal_nbytes == 0)
+		return fail(p, part->begin, "an empty text is in every value");
+	return test_value(p, left, code, false, test);
+}
+
 /* contains "x", and the like; the token is the one after the word */
 static bool parse_part_of(struct parser *p, const struct operand *left, enum step_code code)
 {
-	struct step test = {.at = (uint32_t)p->token.begin};
+	struct operand part;
 
 	if (code != STEP_CONTAINS && !takes_word(p, "with"))
 		return unexpected(p, code == STEP_STARTS ? "'with' after 'starts'" : "'with' after 'ends'");
-	if (p->token.kind != TOKEN_STRING)
-		return unexpected(p, "a text in quotes");
-	add_literal(p, &p->token, &test);
-	if (test.literal_nbytes == 0)
-		return fail(p, p->token.begin, "an empty text is in every value");
-	advance(p);
-	return test_value(p, left, code, false, test);
+	return parse_sum(p, &part) && test_part(p, left, &part, code);
 }
 
 /* The code of the test for a pattern, or for the text that it stands for, which becomes its literal. */
@@ -931,7 +1038,7 @@ static bool parse_comparison(struct parser *p, struct operand *out)
 	if (p->status != STATUS_OK)
 		return false;
 	is_constant = is_literal(p, out->first, p->program->nsteps);
-	if ((kind == TOKEN_IS || kind == TOKEN_MATCH) && !want_value(p, out))
+	if ((kind == TOKEN_IS || kind == TOKEN_MATCH || kind == TOKEN_COMPARE) && !want_value(p, out))
 		return false;
 	if (kind == TOKEN_COMPARE) {
 		if (!parse_compare(p, out))
@@ -1062,12 +1169,16 @@ static bool quote_literal(struct parser *p, struct step *step)
 {
 	const struct csv_dialect *d = p->context->dialect;
 	struct program *program = p->program;
-	char *text = program->literals + step->literal_begin;
+	char *field = literal_room(p, field_nbytes_max(step->literal_nbytes)), *text = program->literals + step->literal_begin;
 	size_t nbytes;
 
+	if (!field)
+		return false;
 	for (size_t i = 0; step->is_long && i < step->literal_nbytes; i++)
 		text[i] = text[i] == '.' ? p->context->decimal : text[i];
-	nbytes = field_write(d, text, step->literal_nbytes, program->literals + program->nliteral_bytes);
+	nbytes = field_write(d, text, step->literal_nbytes, field);
+	if (nbytes == step->literal_nbytes)
+		return true;
 	if (nbytes == SIZE_MAX)
 		return fail(p, step->at, "a text with a delimiter or a quote in it cannot be written in this input%s",
 			    d->quote || d->whitespace ? "" : " without --escape");
@@ -1108,12 +1219,10 @@ enum status program_compile(struct program *program, const char *option, const c
 			    struct fault *fault)
 {
 	struct parser p = {.program = program, .context = context, .option = option, .text = text, .fault = fault};
-	size_t nbytes = strlen(text);
 
 	memset(program, 0, sizeof *program);
-	if (nbytes <= PROGRAM_NBYTES_MAX)
-		program->literals = malloc(nbytes + field_nbytes_max(nbytes)); /* each as it is, and as a field */
-	NEED(program->literals);
+	if (strlen(text) > PROGRAM_NBYTES_MAX || !literal_room(&p, 1))
+		return STATUS_NO_MEMORY;
 	if (parse_all(&p))
 		finish(&p);
 	return p.status;

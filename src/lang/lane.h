@@ -111,21 +111,27 @@ HD int lane_has_at(const char *text, size_t nbytes, const char *part, size_t par
 	return 1;
 }
 
-/* The order of a text and a step's literal: see enum step_code. */
-HD enum order lane_order_text(const struct step *step, const char *text, size_t nbytes, const char *literal)
+/* The order of a text and another one, of a test of one of these codes: see enum step_code. */
+HD enum order lane_order_texts(uint32_t code, const char *text, size_t nbytes, const char *other, size_t n)
 {
-	size_t n = step->literal_nbytes, at = 0;
+	size_t at = 0;
 	int holds;
 
-	if (step->code == STEP_ORDER_TEXT)
-		return lane_order_bytes(text, nbytes, literal, n);
-	if (step->code == STEP_ENDS && n <= nbytes)
+	if (code != STEP_STARTS && code != STEP_ENDS && code != STEP_CONTAINS)
+		return lane_order_bytes(text, nbytes, other, n);
+	if (code == STEP_ENDS && n <= nbytes)
 		at = nbytes - n;
-	holds = lane_has_at(text, nbytes, literal, n, at);
-	if (step->code == STEP_CONTAINS)
+	holds = lane_has_at(text, nbytes, other, n, at);
+	if (code == STEP_CONTAINS)
 		for (at = 1; !holds && at + n <= nbytes; at++)
-			holds = lane_has_at(text, nbytes, literal, n, at);
+			holds = lane_has_at(text, nbytes, other, n, at);
 	return holds ? ORDER_EQUAL : ORDER_GREATER;
+}
+
+/* Of a text and a step's literal. */
+HD enum order lane_order_text(const struct step *step, const char *text, size_t nbytes, const char *literal)
+{
+	return lane_order_texts(step->code, text, nbytes, literal, step->literal_nbytes);
 }
 
 HD unsigned lane_accepts(const struct step *step, enum order order)

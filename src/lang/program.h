@@ -11,7 +11,7 @@
  *                       | "is" ["not"] ("missing" | "number")
  *                       | ["not"] "in" "(" sum { "," sum } ")"
  *                       | ["not"] "between" sum "and" sum
- *                       | ["not"] ("contains" | "starts" "with" | "ends" "with") string
+ *                       | ["not"] ("contains" | "starts" "with" | "ends" "with") sum
  *                       | ("~" | "!~") string ]
  *     sum         = product { ("+" | "-") product }
  *     product     = factor { ("*" | "/") factor }
@@ -25,6 +25,9 @@
  * within quotes is doubled. A comparison with a string, or with a value that is text, compares bytes; one with a number, or with a
  * value that is one, compares exact numbers. Two columns compare as the record's values are: two numbers, two times, or two
  * texts; a number and something else have no order, and are neither equal nor different. Comparisons do not chain.
+ *
+ * A condition is a value as well, where one is needed: 1, 0, or missing where it is unknown; it is compiled as
+ * if(condition, 1, if(not condition, 0, missing)).
  *
  * A program is a list of steps. They take values from a stack and leave one there; truths have a stack of their own. `not` is
  * pushed down to the tests when it is compiled: not (a < 1) is a >= 1. A comparison with a missing value is then never true. For
@@ -50,6 +53,7 @@
 #include "number/decimal.h"
 
 #define PROGRAM_NLEVELS 200    /* of nested parentheses */
+#define PROGRAM_NSTEPS_MAX ((size_t)1 << 22) /* conditions that are values double what is in them */
 #define PROGRAM_NVALUES_MAX 64 /* at once on the stack */
 #define NO_COLUMN UINT32_MAX
 
@@ -73,7 +77,7 @@ enum step_code {
 #undef FUNCTION
 	/* Tests take values and push a truth: whether the order of the last two, or of one and the step's literal, is accepted. */
 	STEP_ORDER_NUMBERS, /* index 1: texts, where neither is a number */
-	STEP_ORDER_TEXTS,
+	STEP_ORDER_TEXTS, /* index: 0, or STEP_STARTS, _ENDS or _CONTAINS: whether that holds of them */
 	STEP_ORDER_NUMBER,
 	STEP_ORDER_TEXT,
 	STEP_IS_MISSING, /* ORDER_LESS where it is, else ORDER_GREATER */

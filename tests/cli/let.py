@@ -56,6 +56,13 @@ MEANINGS = [
     ("split(when, '-', 4)", "||||"), ("split(name, '  ', 1)", 'Ann|b\xf6b|"C, ""d"""||x'), ("pad(region, 3)", "  n|  s|  n|  s|  w"),
     ("pad(region, -3, '.')", "n..|s..|n..|s..|w.."), ("pad(qty, 4, '0')", "0002|0003||-1e2|123456789012345678"),
     ("pad(region, 6, 'ab\xf6')", "ab\xf6abn|ab\xf6abs|ab\xf6abn|ab\xf6abs|ab\xf6abw"), ("trim(concat('  ', name, ' '))", 'Ann|b\xf6b|"C, ""d"""||x'),
+    ("qty > 2", "0|1||0|1"), ("not qty > 2", "1|0||1|0"), ("qty > 2 or name is missing", "0|1||1|1"), ("qty > 2 and price < 1", "0|1|0|0|0"),
+    ("qty is missing", "0|0|1|0|0"), ("(qty > 2) + (qty > 1) * 2", "2|3||0|3"), ("if(qty > 2, price > 5, 7)", "7|0|7|7|1"),
+    ("coalesce(qty = 2, 9)", "1|0|9|0|0"), ("(qty > 2) = (price > 2)", "1|0||1|1"), ("(qty > 2) is missing", "0|0|1|0|0"),
+    ("not (qty > 2 and price > 2) or name = 'x'", "1|1||1|1"), ("contains(name, 'n')", "1|0|0||0"), ("starts_with(name, 'C,')", "0|0|1||0"),
+    ("not ends_with(name, 'b')", "1|0|1||1"), ("contains(concat(name, '-'), region)", "1|0|0|0|0"), ("contains(when, qty)", "1|1|||0"),
+    ("when contains qty", "1|1|||0"), ("region in ('n', 'w')", "1|0|1|0|1"), ("region = lower(name)", "0|0|0||0"), ("concat(qty = 2)", "1|0||0|0"),
+    ("least(qty, price)", "1.50|0.10||-100|123456789012345678"), ("substring(name, 1, 1)", "A|b|C||x"),
     ("length(' ')", "1|1|1|1|1"), ("SubStr(concat(name, ',', qty), 3)", '"n,2"|"b,3"|" ""d"","|1e2|123456789012345678'),
 ] + ([("extract(when, '([0-9]+)-([0-9]+)', 2)", "01|12|01||02"), ("extract(when, '[0-9]+')", "2026|1969|2026||2000"),
       ("extract(when, '([0-9]+)Z')", "|5|||00"), ("extract(name, '^.')", "A|b|C||x")] if harness.has_patterns() else [])
@@ -188,7 +195,7 @@ def check_calculated():
     for text, words in (("a + = 2", "expected a column or a value"), ("a = -", "not the end"), ("a > b +", "not the end"),
                         ("* 2 > 1", "expected a column"), ("a > 2024-01-02", "a date is text: write it in quotes"),
                         ("sqrt(a) > 1", "no function of this name: abs, round"), ("a + 'x' > 1", "a number is needed, not a text"),
-                        ("(a > 1) + 1 > 1", "a value is needed, not a condition"), ("1 + 1 = 2", "no column is in this condition")):
+                        ("1 + 1 = 2", "no column is in this condition")):
         refuses("--where " + text, ["--where", text], b"a,b\n1,2\n", 2, words)
     for args, data, parts in (
             (["--where", "a + 1 > 2"], b"a,b\n1,3\nx,1\n", ("<stdin>:3:", "column 'a'", "not a number: 'x'")),
@@ -205,7 +212,7 @@ CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-", 6), ("x =
           ("x = split(a, '', 1)", 13), ("x = extract(a, b)", 15), ("x = extract(a, 'b', 1)", 20), ("x = round(a, b)", 13),
           ("x = round(a, 401)", 13), ("x = min(a)", 9), ("x = if(a, 1, 2)", 8), ("x = if(a > 1, 2)", 15), ("x = (a", 6),
           ("x = a)", 5), ("x = a b", 6), ("x = 0x1", 4), ("x = 1e500", 4), ("x = a ^ 2", 6), ("x == 1", 2), (":1 = 2", 0),
-          ("x = if(a ~ '(', 1, 2)", 13), ("x = a = b", 6)]
+          ("x = if(a ~ '(', 1, 2)", 13), ("x = a = b = 1", 10), ("x = contains(a)", 14), ("x = contains(a, '')", 16)]
 
 
 def check_refused():
@@ -270,6 +277,8 @@ KEPT = [
     (["a = lower(old)", "d = if(a=1,0,1)"], "--sum=d", A_TEXT, "a", "not a number: 'x'"),
     (["c = if(old=\"x\",\"y\",old)"], "--where=c > 1", A_TEXT, "c", "not a number: 'y'"),
     (["c = coalesce(old,\"none\")", "d = \"y\""], "--where=d > 1", A_TEXT, "d", "not a number: 'y'"),
+    (["a = old > 1"], "--sum=a", A_TEXT, "old", "not a number: 'x'"),
+    (["a = coalesce(not old > 1 and id > 0, 5)"], None, A_TEXT, "old", "not a number: 'x'"),
     (["a = if(id = 1, old + 1, \"t\")"], None, A_TEXT, "a", "not a number: 'x'"),
     (["a = lower(old + 1)"], None, A_TEXT, "a", "not a number: 'x'"),
     (["a = length(old + 1)"], "--sum=a", A_TEXT, "a", "not a number: 'x'"),

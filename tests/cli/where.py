@@ -185,7 +185,7 @@ CARETS = [
     ("a = 1; b = 2", 5), ("a <> 1", 3), ("a = 1 not b = 1", 6), ("größe = 1 ?", 10), ("or = 1", 0), ("a = and", 4),
     ("a like 'x'", 2), ("a = 1 \x7f", 6), ("a =* 1", 3), ("a in", 4), ("a in 1", 5), ("a in ()", 6), ("a in (1", 7), ("a in (1,)", 8),
     ("a in (1 2)", 8), ("5 in (a)", 0), ("a in ('')", 6), ("a between 1", 11), ("a between 1 or 2", 12),
-    ("a between and 1", 10), ("a contains 1", 11), ("a contains b", 11), ("a contains ''", 11),
+    ("a between and 1", 10), ("a contains", 10), ("a contains )", 11), ("a contains ''", 11),
     ("a starts 'x'", 9), ("a ends with", 11), ("a not = 1", 6), ("a not not in (1)", 6), ("a is number 1", 12),
     ("a in (1) in (2)", 9), ("a, b = 1", 1), ("1 is number", 0), ("a within (1)", 2),
     ("a = nan'", 7), (": = 1", 0),

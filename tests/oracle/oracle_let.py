@@ -314,6 +314,9 @@ def evaluate(tree, record):
         return Made(tree[1])
     if kind == "if":
         return evaluate(tree[2] if tree[1][1](record) else tree[3], record)
+    if kind == "truth":
+        truth = tree[1][1](record)
+        return None if truth is None else Number(int(truth), 0)
     if kind == "coalesce":
         first = evaluate(tree[1], record)
         return evaluate(tree[2], record) if is_missing(first) else first
@@ -347,6 +350,8 @@ def spell(tree, rng):
         return tree[1]
     if kind == "text":
         return "'%s'" % plain(tree[1]).decode().replace("'", "''")
+    if kind == "truth":
+        return "(%s)" % tree[1][0]
     if kind == "if":
         return "if(%s, %s, %s)" % (tree[1][0], spell(tree[2], rng), spell(tree[3], rng))
     if kind == "round":
@@ -367,7 +372,9 @@ def spell(tree, rng):
 
 def random_number(rng, numbers, depth):
     """A tree whose value is a number. numbers: columns of numbers."""
-    form = rng.randrange(12) if depth else rng.randrange(2)
+    form = rng.randrange(13) if depth else rng.randrange(2)
+    if form == 12:
+        return ("truth", random_condition(rng, numbers))
     if form == 0:
         return ("number", rng.choice(("0", "1", "2.50", "1e2", "0.001", "7", "123456789012345678", "12345678901234567890.5")))
     if form == 1:
@@ -386,11 +393,20 @@ def random_number(rng, numbers, depth):
 
 
 def random_condition(rng, numbers):
-    name, bound = rng.choice(numbers), rng.choice((0, 1, 100))
-    if rng.randrange(4) == 0:
+    """Its text, and what it is of a record: True, False, or None where it is unknown."""
+    form, name, bound = rng.randrange(9), rng.choice(numbers), rng.choice((0, 1, 100))
+    if form < 2:
         return "`%s` is missing" % name, lambda record: is_missing(record[name])
+    if form == 2:
+        text, of = random_condition(rng, numbers)
+        return "not (%s)" % text, lambda record: None if of(record) is None else not of(record)
+    if form < 5:
+        (a, of_a), (b, of_b), word = random_condition(rng, numbers), random_condition(rng, numbers), rng.choice(("and", "or"))
+        decisive = word == "or"
+        return "((%s) %s (%s))" % (a, word, b), lambda record: (
+            decisive if decisive in (of_a(record), of_b(record)) else None if None in (of_a(record), of_b(record)) else not decisive)
     return "%s > %d" % (name, bound), lambda record: (
-        not is_missing(record[name]) and fraction(read(plain(write(record[name])))) > bound)  # compared as printed
+        None if is_missing(record[name]) else fraction(read(plain(write(record[name])))) > bound)  # compared as printed
 
 
 def random_text(rng, texts, dates, numbers):
