@@ -484,6 +484,28 @@ static void choose_row(const struct run *r, struct program_values *v, unsigned r
 	set_big(r, v, row, is_a ? a : b);
 }
 
+/* MOD, DIV, BIN */
+static void divide_row_whole(const struct run *r, struct program_values *v, unsigned row, enum step_code code, struct big_decimal *a,
+			     struct big_decimal *b)
+{
+	struct big_decimal product;
+
+	if (integer_is_zero(&b->n)) {
+		set_missing(r, v, row);
+	} else if (code == STEP_MOD) {
+		big_decimal_modulo(a, b);
+		set_big(r, v, row, a);
+	} else if (code == STEP_DIV) {
+		big_decimal_divide_whole(a, b, DECIMAL_TOWARDS_0);
+		set_big(r, v, row, a);
+	} else {
+		struct big_decimal width = *b;
+		big_decimal_divide_whole(a, b, DECIMAL_DOWN);
+		big_decimal_multiply(&product, a, &width);
+		set_big(r, v, row, &product);
+	}
+}
+
 /* Combines the values of a row that the loops below cannot. */
 static void combine_row(const struct run *r, enum step_code code, struct program_values *a, struct program_values *b, unsigned row)
 {
@@ -499,6 +521,8 @@ static void combine_row(const struct run *r, enum step_code code, struct program
 		set_wrong(a, row, (enum status)b->why[row]);
 	} else if (code == STEP_DIVIDE) {
 		divide_row(r, a, row, &x, &y);
+	} else if (code == STEP_MOD || code == STEP_DIV || code == STEP_BIN) {
+		divide_row_whole(r, a, row, code, &x, &y);
 	} else if (code == STEP_MULTIPLY) {
 		big_decimal_multiply(&product, &x, &y);
 		set_big(r, a, row, &product);
@@ -525,12 +549,10 @@ static void change_row(const struct run *r, const struct step *step, struct prog
 		x.n.negative = !x.n.negative;
 	else if (step->code == STEP_ABS)
 		x.n.negative = false;
-	else if (step->code == STEP_NUMBER_OF)
-		;
-	else if (x.is_rounded)
-		big_decimal_trust(&x, (int)step->index);
-	else
-		big_decimal_round(&x, (int)step->index);
+	else if (step->code == STEP_SIGN)
+		big_decimal_set(&x, (struct decimal){integer_is_zero(&x.n) ? 0 : x.n.negative ? -1 : 1, 0});
+	else if (step->code != STEP_NUMBER_OF)
+		big_decimal_round_to(&x, (int)step->index, lane_rounding(step->code));
 	set_big(r, v, row, &x);
 }
 
@@ -592,6 +614,29 @@ static uint64_t divide(const struct run *r, struct program_values *a, const stru
 	return done;
 }
 
+/* MOD, DIV, BIN of numbers; returns the rows whose result fits. */
+static uint64_t divide_whole(unsigned code, struct program_values *a, const struct program_values *b, uint64_t rows)
+{
+	uint64_t fit = 0;
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct decimal x = number_at(a, row), y = number_at(b, row), out;
+		bool fits = y.significand != 0;
+		if (fits && code == STEP_MOD)
+			fits = decimal_modulo(x, y, &out);
+		else if (fits)
+			fits = decimal_divide_whole(x, y, code == STEP_DIV ? DECIMAL_TOWARDS_0 : DECIMAL_DOWN, &out) &&
+			       (code == STEP_DIV || decimal_multiply(out, y, &out));
+		if (!fits)
+			continue;
+		a->own_significand[row] = out.significand;
+		a->own_scale[row] = (uint8_t)out.scale;
+		fit |= rows & -rows;
+	}
+	return fit;
+}
+
 /* a, b: a op b */
 static void work_numbers(struct run *r, const struct step *step)
 {
@@ -614,8 +659,14 @@ static void work_numbers(struct run *r, const struct step *step)
 	case STEP_DIVIDE:
 		done = 0;
 		break;
+	case STEP_MIN:
+		done = calculate(STEP_MIN, a, b, both);
+		break;
+	case STEP_MAX:
+		done = calculate(STEP_MAX, a, b, both);
+		break;
 	default:
-		done = step->code == STEP_MIN ? calculate(STEP_MIN, a, b, both) : calculate(STEP_MAX, a, b, both);
+		done = divide_whole(step->code, a, b, both);
 	}
 	a->fields &= ~done;
 	if (step->code == STEP_DIVIDE)

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "csv/field.h"
 #include "lang/lane.h"
@@ -42,6 +43,7 @@ struct parser {
 /* A part that was compiled: the steps from `first` to the next part's first. */
 struct operand {
 	enum value_type type;
+	bool is_missing; /* the word */
 	size_t begin; /* in the text; of a comparison: its sign */
 	size_t first, end; /* end: of one whose value stays for several comparisons */
 };
@@ -106,14 +108,16 @@ static const struct {
 	size_t nbefore;
 	const char *remedy;
 } foreign_words[] = {
-	{"<>", 1, "!="},
-	{"=~", 1, "~"},
 	{"===", 2, "="},
-	{"null", 0, "'is missing', or 'is not missing'"},
-	{"not null", 0, "'is not missing'"},
+	{"//", 1, "div(a, b), or floor(a / b)"},
+	{"**", 1, "pow(x, k)"},
+	{"^", 0, "pow(x, k)"},
+	{"||", 0, "concat(a, b), to join texts"},
+	{"?", 0, "if(condition, a, b)"},
+	{"when", 0, "if(condition, a, b)"},
 	{"na", 0, "'is missing', or 'is not missing'"},
-	{"like", 0, "contains, starts with, ends with, or ~ and a regular expression"},
-	{"ilike", 0, "~ and a regular expression that begins with (?i)"},
+	{"glob", 0, "like, or ~ and a regular expression"},
+	{"rlike", 0, "~ and a regular expression"},
 	{"matches", 0, "~ and a regular expression"},
 	{"regexp", 0, "~ and a regular expression"},
 	{"eq", 0, "="},
@@ -472,22 +476,16 @@ static bool parse_constant(struct parser *p, struct step *step)
 	return true;
 }
 
-/* A regular expression, which becomes the step's literal and a pattern of the program. */
-static bool compile_pattern(struct parser *p, struct step *step, uint32_t *index)
+/* Compiles the step's literal, which began at a byte of the text, as a pattern of the program. */
+static bool add_pattern(struct parser *p, struct step *step, uint32_t *index, size_t begin)
 {
 	char words[PATTERN_WORDS_NBYTES];
-	size_t offset, begin = p->token.begin;
+	size_t offset;
 	struct pattern **pattern = ARRAY_ADD(p->program->patterns, p->program->npatterns);
 	enum status status;
 
 	if (!pattern)
 		return no_memory(p);
-	if (p->token.kind != TOKEN_STRING)
-		return unexpected(p, "a regular expression in quotes");
-	if (!parse_constant(p, step))
-		return false;
-	if (step->literal_nbytes == 0)
-		return fail(p, begin, "the regular expression is empty");
 	*index = (uint32_t)p->program->npatterns++;
 	status = pattern_compile(p->program->literals + step->literal_begin, step->literal_nbytes, pattern, &offset, words);
 	if (status == STATUS_USAGE) /* a doubled quote before it moves the caret: it is near */
@@ -495,6 +493,20 @@ static bool compile_pattern(struct parser *p, struct step *step, uint32_t *index
 	if (status != STATUS_OK)
 		p->status = fault_set(p->fault, status, 0, NULL);
 	return status == STATUS_OK;
+}
+
+/* A regular expression, which becomes the step's literal. */
+static bool compile_pattern(struct parser *p, struct step *step, uint32_t *index)
+{
+	size_t begin = p->token.begin;
+
+	if (p->token.kind != TOKEN_STRING)
+		return unexpected(p, "a regular expression in quotes");
+	if (!parse_constant(p, step))
+		return false;
+	if (step->literal_nbytes == 0)
+		return fail(p, begin, "the regular expression is empty");
+	return add_pattern(p, step, index, begin);
 }
 
 /* Checks a value that is an integer, or a text, as far as it is a literal. */
@@ -583,7 +595,7 @@ static bool parse_arguments(struct parser *p, const struct function *f, struct o
 			step.nvalues = how == '+' ? 2 : step.nvalues;
 			if (how == '+' && n > 0 && !add_step(p, step))
 				return false;
-			if (f->arguments[k] == 'v') {
+			if (f->arguments[k] == 'v' && !x.is_missing) {
 				out->type = has_type && x.type != out->type ? TYPE_ANY : x.type;
 				has_type = true;
 			}
@@ -625,8 +637,7 @@ static bool is_called(const struct parser *p, const struct token *name, const st
 /* The name was read; the token is the parenthesis. */
 static bool parse_call(struct parser *p, const struct token *name, struct operand *out)
 {
-	char list[FAULT_DETAIL_NBYTES];
-	size_t nbytes = 0;
+	struct nearest nearest = nearest_begin(p->text + name->begin, name->nbytes);
 
 	for (size_t i = 0; i < COUNT(functions); i++) {
 		const struct function *f = &functions[i];
@@ -635,9 +646,12 @@ static bool parse_call(struct parser *p, const struct token *name, struct operan
 			return (f->type == TYPE_TRUTH ? parse_test(p, f, out) : parse_arguments(p, f, out)) &&
 			       take(p, TOKEN_CLOSE, "')'");
 		}
-		nbytes += (size_t)snprintf(list + nbytes, sizeof list - nbytes, "%s%s", i ? ", " : "", functions[i].name);
+		nearest_offer(&nearest, f->name);
 	}
-	return fail(p, name->begin, "no function of this name: %s", list);
+	fail(p, name->begin, "no function of this name");
+	snprintf(p->fault->remedy, sizeof p->fault->remedy, "%s%sgpustat --help expr, which lists them", nearest.name ? nearest.name : "",
+		 nearest.name ? "(), or " : "");
+	return false;
 }
 
 /* ---- operators ---- */
@@ -692,11 +706,14 @@ static bool parse_value(struct parser *p, struct operand *out)
 		if (p->token.kind == TOKEN_OPEN && p->text[token.begin] != '`')
 			return parse_call(p, &token, out);
 		return add_column(p, &token);
+	case TOKEN_MISSING:
+		advance(p);
+		out->is_missing = true;
+		return add_step(p, (struct step){.code = STEP_LITERAL, .at = (uint32_t)token.begin});
 	case TOKEN_AND:
 	case TOKEN_OR:
 	case TOKEN_NOT:
 	case TOKEN_IS:
-	case TOKEN_MISSING:
 		if (token_in_name(p->text[token.begin]))
 			return fail(p, token.begin, "expected " A_VALUE "; a column of this name is written `%.*s`", (int)token.nbytes,
 				    p->text + token.begin);
@@ -715,6 +732,14 @@ static bool parse_factor(struct parser *p, struct operand *out)
 	return true;
 }
 
+/* An operand of an operator. Other languages join texts by +. */
+static bool want_term(struct parser *p, enum step_code code, struct operand *x)
+{
+	if (code == STEP_ADD && x->type == TYPE_TEXT)
+		return fail(p, x->begin, "a number is needed, not a text: concat(a, b) joins texts");
+	return want_number(p, x);
+}
+
 /* Applies an operator to a and the value that follows. */
 static bool apply(struct parser *p, enum step_code code, struct operand *a, parse_function *parse)
 {
@@ -722,7 +747,7 @@ static bool apply(struct parser *p, enum step_code code, struct operand *a, pars
 	struct operand b;
 
 	advance(p);
-	if (!want_number(p, a) || !parse(p, &b) || !want_number(p, &b))
+	if (!want_term(p, code, a) || !parse(p, &b) || !want_term(p, code, &b))
 		return false;
 	a->type = TYPE_NUMBER;
 	return add_step(p, step);
@@ -732,10 +757,13 @@ static bool parse_product(struct parser *p, struct operand *out)
 {
 	if (!parse_factor(p, out))
 		return false;
-	while (p->token.kind == TOKEN_STAR || p->token.kind == TOKEN_SLASH)
-		if (!apply(p, p->token.kind == TOKEN_STAR ? STEP_MULTIPLY : STEP_DIVIDE, out, parse_factor))
+	for (;;) {
+		enum step_code code = p->token.kind == TOKEN_STAR ? STEP_MULTIPLY : p->token.kind == TOKEN_SLASH ? STEP_DIVIDE : STEP_MOD;
+		if (code == STEP_MOD && p->token.kind != TOKEN_PERCENT)
+			return true;
+		if (!apply(p, code, out, parse_factor))
 			return false;
-	return true;
+	}
 }
 
 /* After a value the sign of a number, +1, is an operator. */
@@ -872,7 +900,7 @@ static bool parse_is(struct parser *p, const struct operand *left)
 	}
 	if (takes_word(p, "number"))
 		return test_value(p, left, STEP_IS_NUMBER, negated, (struct step){0});
-	return take(p, TOKEN_MISSING, "'missing', 'number' or 'not'") &&
+	return (takes_word(p, "null") || take(p, TOKEN_MISSING, "'missing', 'number' or 'not'")) &&
 	       test_value(p, left, STEP_IS_MISSING, negated, (struct step){0});
 }
 
@@ -984,6 +1012,55 @@ static enum step_code plain_code(struct parser *p, struct step *test)
 	return codes[plain];
 }
 
+/* Replaces the pattern of `like`, the step's literal, by a regular expression: % is any text, _ any character, and a backslash
+ * takes the meaning of what follows it. */
+static bool translate_like(struct parser *p, struct step *test, bool ignores_case)
+{
+	char *to = literal_room(p, 2 * (size_t)test->literal_nbytes + 8), *begin = to;
+	const char *text = p->program->literals + test->literal_begin, *end = text + test->literal_nbytes;
+	bool is_open = false; /* after a % */
+
+	if (!to)
+		return false;
+	if (ignores_case)
+		to = stpcpy(to, "(?i)");
+	if (text == end || *text != '%')
+		*to++ = '^';
+	for (const char *c = text; c < end; c++) {
+		const bool is_end = (c == text || c + 1 == end) && !ignores_case; /* so it is plain */
+		is_open = *c == '%';
+		if (is_open) {
+			to = is_end ? to : stpcpy(to, ".*");
+		} else if (*c == '_') {
+			*to++ = '.';
+		} else {
+			c += *c == '\\' && c + 1 < end;
+			if (strchr("\\^$.|?*+()[]{}", *c) && *c)
+				*to++ = '\\';
+			*to++ = *c;
+		}
+	}
+	if (!is_open)
+		*to++ = '$';
+	test->literal_begin = (uint32_t)p->program->nliteral_bytes;
+	test->literal_nbytes = (uint32_t)(to - begin);
+	p->program->nliteral_bytes += test->literal_nbytes;
+	return true;
+}
+
+/* like "a%", ilike "a%"; the token is the one after the word */
+static bool parse_like(struct parser *p, const struct operand *left, bool ignores_case)
+{
+	struct step test = {.at = (uint32_t)p->token.begin};
+
+	if (!parse_constant(p, &test))
+		return false;
+	if (test.literal_nbytes == 0)
+		return fail(p, test.at, "an empty field is missing: write 'is missing'");
+	return translate_like(p, &test, ignores_case) && add_pattern(p, &test, &test.index, test.at) &&
+	       test_value(p, left, plain_code(p, &test), false, test);
+}
+
 /* ~ "regex", !~ "regex" */
 static bool parse_match(struct parser *p, const struct operand *left)
 {
@@ -1002,7 +1079,8 @@ static bool parse_word(struct parser *p, struct operand *out)
 	static const struct {
 		const char *word;
 		enum step_code code;
-	} words[] = {{"in", STEP_OR}, {"between", STEP_AND}, {"contains", STEP_CONTAINS}, {"starts", STEP_STARTS}, {"ends", STEP_ENDS}};
+	} words[] = {{"in", STEP_OR},	      {"between", STEP_AND}, {"contains", STEP_CONTAINS}, {"starts", STEP_STARTS},
+		     {"ends", STEP_ENDS}, {"like", STEP_MATCH},  {"ilike", STEP_MATCH}};
 	const bool negated = p->token.kind == TOKEN_NOT;
 	size_t i = 0;
 
@@ -1011,7 +1089,7 @@ static bool parse_word(struct parser *p, struct operand *out)
 	while (i < COUNT(words) && !token_is_word(&p->token, p->text, words[i].word))
 		i++;
 	if (i == COUNT(words))
-		return !negated || unexpected(p, "'in', 'between', 'contains', 'starts' or 'ends'");
+		return !negated || unexpected(p, "'in', 'between', 'like', 'contains', 'starts' or 'ends'");
 	if (is_literal(p, out->first, p->program->nsteps))
 		return fail(p, out->begin, "not a column: a comparison with a word after it begins with one");
 	advance(p);
@@ -1020,7 +1098,7 @@ static bool parse_word(struct parser *p, struct operand *out)
 		if (!(words[i].code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
 		    !add_step(p, (struct step){.code = STEP_DROP, .nvalues = 1}))
 			return false;
-	} else if (!parse_part_of(p, out, words[i].code)) {
+	} else if (!(words[i].code == STEP_MATCH ? parse_like(p, out, *words[i].word == 'i') : parse_part_of(p, out, words[i].code))) {
 		return false;
 	}
 	if (negated)

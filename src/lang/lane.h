@@ -176,14 +176,46 @@ HD unsigned lane_test_value(const struct step *step, const char *literals, struc
 	return lane_test_numbers(step, v, &number);
 }
 
-/* What NEGATE, ABS and ROUND make of a number. */
+/* How a step rounds. */
+HD enum decimal_rounding lane_rounding(uint32_t code)
+{
+	switch (code) {
+	case STEP_ROUND_HALF_UP:
+		return DECIMAL_HALF_UP;
+	case STEP_TRUNC:
+		return DECIMAL_TOWARDS_0;
+	case STEP_FLOOR:
+		return DECIMAL_DOWN;
+	case STEP_CEIL:
+		return DECIMAL_UP;
+	default:
+		return DECIMAL_HALF_EVEN;
+	}
+}
+
+/* What a step with one operand makes of a number. */
 HD struct decimal lane_change(const struct step *step, struct decimal x)
 {
-	if (step->code == STEP_ROUND)
-		return decimal_round(x, (int32_t)step->index);
-	if (step->code == STEP_NUMBER_OF)
+	struct decimal sign;
+
+	switch (step->code) {
+	case STEP_ROUND:
+	case STEP_ROUND_HALF_UP:
+	case STEP_TRUNC:
+	case STEP_FLOOR:
+	case STEP_CEIL:
+		return decimal_round_to(x, (int32_t)step->index, lane_rounding(step->code));
+	case STEP_SIGN:
+		sign.significand = (x.significand > 0) - (x.significand < 0);
+		sign.scale = 0;
+		return sign;
+	case STEP_NEGATE:
+		return decimal_negate(x);
+	case STEP_ABS:
+		return x.significand < 0 ? decimal_negate(x) : x;
+	default:
 		return x;
-	return step->code == STEP_NEGATE || x.significand < 0 ? decimal_negate(x) : x;
+	}
 }
 
 #endif

@@ -27,11 +27,14 @@ HD int lane_calculate(const struct step *step, struct lane_value *a, const struc
 		return decimal_add(a->number, decimal_negate(b->number), &a->number);
 	case STEP_MULTIPLY:
 		return decimal_multiply(a->number, b->number, &a->number);
-	default: /* MIN, MAX: of equal ones the first */
+	case STEP_MIN:
+	case STEP_MAX: /* of equal ones the first */
 		order = decimal_compare(a->number, b->number);
 		if (step->code == STEP_MIN ? order > 0 : order < 0)
 			a->number = b->number;
 		return 1;
+	default: /* beyond lanes */
+		return 0;
 	}
 }
 
@@ -66,6 +69,11 @@ HD int lane_run(const struct step *steps, uint32_t nsteps, const char *literals,
 		case STEP_NEGATE:
 		case STEP_ABS:
 		case STEP_ROUND:
+		case STEP_ROUND_HALF_UP:
+		case STEP_TRUNC:
+		case STEP_FLOOR:
+		case STEP_CEIL:
+		case STEP_SIGN:
 			if (stack[top].kind == LANE_NUMBER)
 				stack[top].number = lane_change(step, stack[top].number);
 			stack[top].text = NULL;

@@ -11,13 +11,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* "==" stands before "=", "!~" before "!": the first match counts. */
+/* "==" stands before "=", "<>" before "<": the first match counts. */
 static const struct sign {
 	const char *text;
 	enum token_kind kind;
 	unsigned accepts;
 } signs[] = {
 	{"==", TOKEN_COMPARE, ORDER_EQUAL},
+	{"=~", TOKEN_MATCH, ORDER_EQUAL},
+	{"<>", TOKEN_COMPARE, ORDER_LESS | ORDER_GREATER},
 	{"!~", TOKEN_MATCH, ORDER_LESS | ORDER_GREATER},
 	{"~", TOKEN_MATCH, ORDER_EQUAL},
 	{"!=", TOKEN_COMPARE, ORDER_LESS | ORDER_GREATER},
@@ -36,6 +38,7 @@ static const struct sign {
 	{"-", TOKEN_MINUS, 0},
 	{"*", TOKEN_STAR, 0},
 	{"/", TOKEN_SLASH, 0},
+	{"%", TOKEN_PERCENT, 0},
 };
 
 static const struct keyword {

@@ -16,8 +16,8 @@ enum token_kind {
 	TOKEN_COLUMN,  /* name, `quoted name`, :N */
 	TOKEN_NUMBER,  /* begins like one; the parser checks the rest */
 	TOKEN_STRING,  /* "..." or '...' */
-	TOKEN_COMPARE, /* = == != < <= > >= */
-	TOKEN_MATCH,   /* ~ !~ */
+	TOKEN_COMPARE, /* = == != <> < <= > >= */
+	TOKEN_MATCH,   /* ~ =~ !~ */
 	TOKEN_AND,     /* from here to MISSING: words, or signs that mean the same */
 	TOKEN_OR,
 	TOKEN_NOT,
@@ -30,6 +30,7 @@ enum token_kind {
 	TOKEN_MINUS,
 	TOKEN_STAR,
 	TOKEN_SLASH,
+	TOKEN_PERCENT,
 };
 
 struct token {

@@ -7,15 +7,16 @@
  *     expression  = conjunction { ("or" | "||") conjunction }
  *     conjunction = negation { ("and" | "&&") negation }
  *     negation    = { "not" | "!" } comparison
- *     comparison  = sum [ ("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") sum
- *                       | "is" ["not"] ("missing" | "number")
+ *     comparison  = sum [ ("=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") sum
+ *                       | "is" ["not"] ("missing" | "null" | "number")
  *                       | ["not"] "in" "(" sum { "," sum } ")"
  *                       | ["not"] "between" sum "and" sum
  *                       | ["not"] ("contains" | "starts" "with" | "ends" "with") sum
- *                       | ("~" | "!~") string ]
+ *                       | ["not"] ("like" | "ilike") string
+ *                       | ("~" | "=~" | "!~") string ]
  *     sum         = product { ("+" | "-") product }
- *     product     = factor { ("*" | "/") factor }
- *     factor      = "-" factor | number | string | column | "(" expression ")"
+ *     product     = factor { ("*" | "/" | "%") factor }
+ *     factor      = "-" factor | number | string | column | "missing" | "(" expression ")"
  *                 | function "(" expression { "," expression } ")"          (functions.def)
  *     column      = name | "`" any name "`" | ":" N | colN
  *     string      = '"' ... '"' | "'" ... "'"

@@ -101,12 +101,36 @@ static void settle(struct big_decimal *x)
 	big_decimal_set_quotient(x, &trusted);
 }
 
-void big_decimal_trust(struct big_decimal *x, int nplaces)
+void big_decimal_round_to(struct big_decimal *x, int nplaces, enum decimal_rounding how)
 {
-	if (x->is_rounded && nplaces <= x->scale - QUOTIENT_NDOUBTFUL) {
+	struct integer unit, rest;
+	bool is_odd;
+
+	if (x->is_rounded && nplaces > x->scale - QUOTIENT_NDOUBTFUL)
+		return;
+	if (x->is_rounded && how != DECIMAL_HALF_EVEN) /* digits that are wrong are not to decide */
+		big_decimal_round(x, x->scale - QUOTIENT_NDOUBTFUL);
+	x->is_rounded = false;
+	if (how == DECIMAL_HALF_EVEN || nplaces >= x->scale) {
 		big_decimal_round(x, nplaces);
-		x->is_rounded = false;
+		return;
 	}
+	integer_set(&unit, 1);
+	integer_shift(&unit, x->scale - nplaces);
+	integer_copy(&rest, &x->n);
+	integer_divide(&rest, &unit, &x->n);
+	x->scale = nplaces;
+	x->n.negative = rest.negative;
+	if (integer_is_zero(&rest))
+		return;
+	rest.negative = false;
+	integer_multiply_short(&rest, 2);
+	is_odd = integer_low(&x->n) & 1;
+	if (!decimal_rounds_up(how, x->n.negative, integer_compare(&rest, &unit), is_odd))
+		return;
+	integer_set(&unit, 1);
+	unit.negative = x->n.negative;
+	integer_add(&x->n, &unit, false);
 }
 
 /* ---- arithmetic ---- */
@@ -185,6 +209,48 @@ bool big_decimal_quotient(struct big_decimal *quotient, const struct big_decimal
 	if (is_rounded)
 		settle(quotient);
 	return big_decimal_is_in_range(quotient);
+}
+
+void big_decimal_divide_whole(struct big_decimal *a, struct big_decimal *b, enum decimal_rounding how)
+{
+	const bool negative = a->n.negative != b->n.negative;
+	struct integer quotient, one;
+	struct big_decimal rounded;
+
+	if (a->is_rounded || b->is_rounded) {
+		big_decimal_quotient(&rounded, a, b);
+		big_decimal_round_to(&rounded, 0, how);
+		*a = rounded;
+		return;
+	}
+	align(a, b);
+	integer_divide(&a->n, &b->n, &quotient);
+	quotient.negative = negative;
+	if (how == DECIMAL_DOWN && negative && !integer_is_zero(&a->n)) {
+		integer_set(&one, 1);
+		integer_add(&quotient, &one, true);
+	}
+	integer_copy(&a->n, &quotient);
+	a->scale = 0;
+}
+
+void big_decimal_modulo(struct big_decimal *a, struct big_decimal *b)
+{
+	const bool negative = a->n.negative;
+	struct big_decimal whole, product;
+	struct integer quotient;
+
+	if (a->is_rounded || b->is_rounded) {
+		whole = *a;
+		big_decimal_divide_whole(&whole, b, DECIMAL_TOWARDS_0);
+		big_decimal_multiply(&product, &whole, b);
+		product.n.negative = !product.n.negative;
+		big_decimal_add(a, &product);
+		return;
+	}
+	align(a, b);
+	integer_divide(&a->n, &b->n, &quotient);
+	a->n.negative = negative;
 }
 
 bool big_decimal_to_decimal(const struct big_decimal *x, struct decimal *out)

@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/decimal_arithmetic.h"
 #include "number/integer.h"
 #include "number/wide.h"
 
@@ -60,6 +61,14 @@ int big_decimal_compare(struct big_decimal *a, struct big_decimal *b);
  * what x->scale says, and others do not take. */
 void big_decimal_round(struct big_decimal *x, int nplaces);
 
+/* Rounds an exact x to nplaces digits after the point, or one that is rounded if the digits that are left are right: it is exact
+ * then; else it stays as it is. nplaces >= 0. */
+void big_decimal_round_to(struct big_decimal *x, int nplaces, enum decimal_rounding how);
+
+/* a = a / b without its fraction, or rounded down; or the rest of a / b, with the sign of a. b is not 0, and is changed. */
+void big_decimal_divide_whole(struct big_decimal *a, struct big_decimal *b, enum decimal_rounding how);
+void big_decimal_modulo(struct big_decimal *a, struct big_decimal *b);
+
 /* Writes a / b, b not 0, rounded half-even to 17 significant digits, as ratio_format does. Returns
  * the text's length. */
 size_t big_decimal_divide(const struct big_decimal *a, const struct big_decimal *b,
@@ -69,10 +78,6 @@ size_t big_decimal_divide(const struct big_decimal *a, const struct big_decimal 
  * numbers. */
 bool big_decimal_quotient(struct big_decimal *quotient, const struct big_decimal *a,
 			  const struct big_decimal *b);
-
-/* Rounds x half-even to nplaces digits after the point, and makes it exact, if the digits that are left are
- * right; else leaves it as it is. nplaces >= 0. */
-void big_decimal_trust(struct big_decimal *x, int nplaces);
 
 /* x, which is rounded, as a quotient, and back. */
 void big_decimal_to_quotient(const struct big_decimal *x, struct quotient *q);

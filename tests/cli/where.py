@@ -182,8 +182,8 @@ CARETS = [
     ("1 < a < 5", 6), ("1 = 1", 0), ("'x' = 'y'", 0), ("1 is missing", 0), ("a is 1", 5), ("a is", 4), ("(a = 1", 6),
     ("a = 1)", 5), ("()", 1), ("a = 'x", 4), ("`a = 1", 0), ("a = ''", 4), ("a = 0x10", 4), ("a = 1.2.3", 4),
     ("a = 1e400", 4), ("a = 1e", 4), ("a = 1,000", 5), ("a + = 2", 4), ("a + 1", 5), ("a = 1 & b = 1", 6),
-    ("a = 1; b = 2", 5), ("a <> 1", 3), ("a = 1 not b = 1", 6), ("größe = 1 ?", 10), ("or = 1", 0), ("a = and", 4),
-    ("a like 'x'", 2), ("a = 1 \x7f", 6), ("a =* 1", 3), ("a in", 4), ("a in 1", 5), ("a in ()", 6), ("a in (1", 7), ("a in (1,)", 8),
+    ("a = 1; b = 2", 5), ("a =! 1", 3), ("a // 2 = 1", 3), ("a ** 2 = 1", 3), ("a like", 6), ("a like b", 7), ("a like ''", 7), ("a = 1 not b = 1", 6), ("größe = 1 ?", 10), ("or = 1", 0), ("a = and", 4),
+    ("a glob 'x'", 2), ("a = 1 \x7f", 6), ("a =* 1", 3), ("a in", 4), ("a in 1", 5), ("a in ()", 6), ("a in (1", 7), ("a in (1,)", 8),
     ("a in (1 2)", 8), ("5 in (a)", 0), ("a in ('')", 6), ("a between 1", 11), ("a between 1 or 2", 12),
     ("a between and 1", 10), ("a contains", 10), ("a contains )", 11), ("a contains ''", 11),
     ("a starts 'x'", 9), ("a ends with", 11), ("a not = 1", 6), ("a not not in (1)", 6), ("a is number 1", 12),
@@ -278,16 +278,30 @@ def check_words_of_others():
     """What other languages call it."""
     expected = "expected a comparison (= != < <= > >= ~, is, in, between, contains, starts, ends) (try "
     for condition, words in (
-            ("v <> 1", "expected a column or a value (try !=)"), ("v =~ 'a'", "expected a column or a value (try ~)"),
-            ("v is null", "expected 'missing', 'number' or 'not' (try 'is missing', or 'is not missing')"),
-            ("v is not NULL", "expected 'missing', 'number' or 'not' (try 'is missing', or 'is not missing')"),
-            ("k like 'a%'", expected + "contains, starts with, ends with, or ~ and a regular expression)"), ("v eq 1", expected + "=)"),
-            ("v is nullable", "expected 'missing', 'number' or 'not'"),
+            ("v // 2 = 1", "expected a column or a value (try div(a, b), or floor(a / b))"), ("v ** 2 = 1", "expected a column or a value (try pow(x, k))"),
+            ("v ^ 2 = 1", "unexpected character (a name that has it is written in `backquotes`) (try pow(x, k))"), ("k || v = 'a1'", expected + "concat(a, b), to join texts)"), ("v eq 1", expected + "=)"),
+            ("k glob 'a*'", expected + "like, or ~ and a regular expression)"), ("v is nullable", "expected 'missing', 'number' or 'not'"),
+            ("k + 'x' = 'ax'", "a number is needed, not a text: concat(a, b) joins texts"),
+            ("flor(v) = 1", "no function of this name (try floor(), or gpustat --help expr, which lists them)"),
             ("'v' > 5", "neither side of this comparison is a column: `NAME` is one, \"NAME\" a text")):
         r = harness.run(["--where", condition], b"v,k\n1,a\n")
         is_((r.status, r.out, r.err.decode().split("\n")[0]), (2, b"", "gpustat: --where: " + words), "words of others: " + condition)
-    r = harness.run(["--let=x = if(v <> 1, 1, 2)"], b"v,k\n1,a\n")
-    is_((r.status, r.err.decode().split("\n")[0]), (2, "gpustat: --let: expected a column or a value (try !=)"), "words of others, in if()")
+    r = harness.run(["--let=x = if(v eq 1, 1, 2)"], b"v,k\n1,a\n")
+    is_((r.status, r.err.decode().split("\n")[0]), (2, "gpustat: --let: " + expected + "=)"), "words of others, in if()")
+    data = b"id,v,k\n1,1,a\n2,,b%c\n3,3,A\n4,4,x\n5,5,abc\n6,6,\n7,-7,a\xc3\xa4c\n8,8,a.c\n"
+    for condition, ids in (
+            ("v <> 1", "345678"), ("v = missing or v == 1", None), ("v is null", "2"), ("v is not NULL", "1345678"), ("v == 1 || v =~ '^[34]$'", "134"),
+            ("v % 2 = 0", "468"), ("v%2 = 1", "135"), ("mod(v, 2) = -1", "7"), ("k like 'a%'", "1578"), ("k not like 'a%'", "234"),
+            ("k like '%c'", "2578"), ("k like '%'", "1234578"), ("k like 'a_c'", "578"), ("k like '_'", "134"), ("k ilike 'a'", "13"), ("k ilike 'A%C'", "578"),
+            ("k like '%\\%%'", "2"), ("k like '%b%'", "25"), ("k like 'a.c'", "8"), ("k like 'a\\.c'", "8"), ("not k ilike '%C'", "134"),
+            ("v < 4 && !(v = 1)", "37"), ("if(id < 3, missing, v) is missing", "12"), ("coalesce(missing, v) = 5", "5")):
+        if not harness.has_patterns() and ("like" in condition or "~" in condition):
+            continue
+        if ids is None:
+            refuses("words of others: " + condition, ["--where", condition], data, 2, "write 'is missing'")
+            continue
+        want = b"id,v,k\n" + b"".join(line + b"\n" for line in data.split(b"\n")[1:-1] if line[:1].decode() in ids)
+        answers("words of others: " + condition, ["--where", condition], data, want)
 
 
 def check_order_as_text():

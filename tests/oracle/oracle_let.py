@@ -9,6 +9,7 @@ COMPUTED COLUMNS.
 import collections
 import datetime
 import fractions
+import math
 import re
 
 from oracle_statistic import rounded
@@ -171,12 +172,6 @@ def divide(a, b):
     return x
 
 
-def round_half_even(x, nplaces):
-    if x.rounded:
-        return cut(x, nplaces)._replace(rounded=False) if nplaces <= x.scale - NDOUBTFUL else x
-    return cut(x, nplaces)
-
-
 ARITHMETIC = {
     "+": add,
     "-": lambda a, b: add(a, UNARY["neg"](b)),
@@ -184,8 +179,43 @@ ARITHMETIC = {
     "/": divide,
     "min": lambda a, b: a if fraction(a) <= fraction(b) else b,
     "max": lambda a, b: a if fraction(a) >= fraction(b) else b,
+    "%": lambda a, b: modulo(a, b), "mod": lambda a, b: modulo(a, b), "div": lambda a, b: whole(a, b, "trunc"),
+    "bin": lambda a, b: multiply(whole(a, b, "floor"), b),
 }
-UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda x: x._replace(significand=abs(x.significand))}
+
+
+def modulo(a, b):
+    if a.rounded or b.rounded:
+        return add(a, UNARY["neg"](multiply(whole(a, b, "trunc"), b)))
+    scale = max(a.scale, b.scale)
+    x, y = raised(a, scale), raised(b, scale)
+    return Number((abs(x) % abs(y)) * (-1 if x < 0 else 1), scale)
+
+
+def whole(a, b, how):
+    if a.rounded or b.rounded:
+        return to_places(divide(a, b), 0, how)
+    quotient = fraction(a) / fraction(b)
+    return Number(math.floor(quotient) if how == "floor" else math.trunc(quotient), 0)
+
+
+def to_places(x, nplaces, how):
+    if x.rounded:
+        if nplaces > x.scale - NDOUBTFUL:
+            return x
+        x = cut(x, x.scale - NDOUBTFUL)._replace(rounded=False) if how != "round" else x._replace(rounded=False)
+    if x.scale <= nplaces:
+        return x
+    y = fraction(x) * 10 ** nplaces
+    n = {"round": round, "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil,
+         "round_half_up": lambda y: math.floor(abs(y) + fractions.Fraction(1, 2)) * (1 if y > 0 else -1)}[how](y)
+    return Number(n, nplaces)
+
+
+PLACES = ("round", "trunc", "round_half_up")
+UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda x: x._replace(significand=abs(x.significand)),
+         "floor": lambda x: to_places(x, 0, "floor"), "ceil": lambda x: to_places(x, 0, "ceil"),
+         "sign": lambda x: Number((x.significand > 0) - (x.significand < 0), 0)}
 
 
 def epoch(text):
@@ -327,12 +357,14 @@ def evaluate(tree, record):
         if is_missing(value):
             return None
         return Made(CASE[kind](value if isinstance(value, bytes) else write(value)))
-    values = [evaluate(t, record) for t in (tree[1:2] if kind == "round" else tree[1:])]
+    values = [evaluate(t, record) for t in (tree[1:2] if kind in PLACES else tree[1:])]
     if any(is_missing(v) for v in values):
         return None
     values = [number(v) for v in values]
-    if kind == "round":
-        return round_half_even(values[0], tree[2])
+    if kind in PLACES:
+        return to_places(values[0], tree[2], kind)
+    if kind in ("%", "mod", "div", "bin") and values[1].significand == 0:
+        return None
     result = UNARY[kind](*values) if kind in UNARY else ARITHMETIC[kind](*values)
     return None if result is None else check(result)
 
@@ -354,17 +386,17 @@ def spell(tree, rng):
         return "(%s)" % tree[1][0]
     if kind == "if":
         return "if(%s, %s, %s)" % (tree[1][0], spell(tree[2], rng), spell(tree[3], rng))
-    if kind == "round":
-        return "ROUND(%s, %d)" % (spell(tree[1], rng), tree[2])
+    if kind in PLACES:
+        return "%s(%s%s)" % (kind.upper(), spell(tree[1], rng), ", %d" % tree[2] if tree[2] or rng.randrange(2) else "")
     if kind == "neg":
         return "-(%s)" % spell(tree[1], rng)
-    if kind in ("+", "-", "*", "/"):
+    if kind in ("+", "-", "*", "/", "%"):
         left, right = (spell(t, rng) for t in tree[1:])
-        if tree[1][0] in "+-" and kind in "*/" or rng.randrange(5) == 0:
+        if tree[1][0] in "+-" and kind in "*/%" or rng.randrange(5) == 0:
             left = "(%s)" % left
-        if tree[2][0] in "+-*/":
+        if tree[2][0] in "+-*/%":
             right = "(%s)" % right
-        return left + (rng.choice((" %s ", "%s")) if kind in "*/" else " %s ") % kind + right
+        return left + (rng.choice((" %s ", "%s")) if kind in "*/%" else " %s ") % kind + right
     return "%s(%s)" % (kind, ", ".join(spell(t, rng) for t in tree[1:]))
 
 
@@ -380,15 +412,15 @@ def random_number(rng, numbers, depth):
     if form == 1:
         return ("column", rng.choice(numbers))
     if form < 8:
-        return (rng.choice(("+", "-", "*", "*", "+", "/", "min", "max")), random_number(rng, numbers, depth - 1),
+        return (rng.choice(("+", "-", "*", "*", "+", "/", "min", "max", "%", "mod", "div", "bin")), random_number(rng, numbers, depth - 1),
                 random_number(rng, numbers, depth - 1))
     x = random_number(rng, numbers, depth - 1)
     if form == 8:
-        return ("round", x, rng.randrange(6))
+        return (rng.choice(PLACES), x, rng.randrange(6))
     if form == 9:
         return ("coalesce", x, random_number(rng, numbers, depth - 1))
     if form == 10:
-        return (rng.choice(("neg", "abs")), x)
+        return (rng.choice(("neg", "abs", "floor", "ceil", "sign")), x)
     return ("if", random_condition(rng, numbers), x, random_number(rng, numbers, depth - 1))
 
 
