@@ -115,13 +115,15 @@ struct carrying {
 	size_t next; /* group */
 };
 
-static struct emission_carry carry_of(const struct running *r)
+static struct emission_carry carry_of(enum new_column_kind kind, const struct number_sums *sums)
 {
-	if (r->kind == NEW_COUNT)
-		return {(int128)r->count, 0};
-	if (r->count == 0)
-		return {emission_identity(r->kind), 0};
-	return {r->total.value, r->total.scale};
+	const struct exact *total = numbers_total(kind, sums);
+
+	if (kind == NEW_COUNT)
+		return {(int128)sums->count, 0};
+	if (sums->count == 0)
+		return {emission_identity(kind), 0};
+	return {total->value, total->scale};
 }
 
 /* Notes what a group had. Fails if a total is wide, or there is no memory: the CPU prints the chunk, or says so. */
@@ -133,13 +135,15 @@ static enum status carry_group(void *context, struct group *group)
 	const char *states = new_fields_group(fields, group);
 
 	for (size_t i = 0; states && i < plan->nnew_columns; i++) {
-		const struct running *total = (const struct running *)(states + fields->offsets[i]);
-		if (plan->new_columns[i].kind == NEW_BYTE_OFFSET)
+		const enum new_column_kind kind = plan->new_columns[i].kind;
+		struct number_sums sums;
+		if (kind == NEW_BYTE_OFFSET)
 			continue;
-		if (total->total.is_long)
+		numbers_get((const struct numbers *)(states + fields->offsets[i]), &sums); /* a struct running begins with them */
+		if (numbers_total(kind, &sums)->is_long)
 			states = NULL;
 		else
-			c->carries[i * c->stride + c->next] = carry_of(total);
+			c->carries[i * c->stride + c->next] = carry_of(kind, &sums);
 	}
 	fields->ngroups = 0; /* the CPU may have to print the chunk yet, from the beginning */
 	group->state = 0;

@@ -7,14 +7,13 @@
 
 #include <stdlib.h>
 
-#include "emit/running_window.h"
 #include "fold/rank_table.h"
 #include "fold/window.h"
 #include "number/decimal.h"
 #include "query/value.h"
 
-#define FIELD_NBYTES_MAX (RUNNING_TEXT_NBYTES + 3) /* with a delimiter before it, and quotes */
-static_assert(RUNNING_TEXT_NBYTES >= EXACT_TEXT_NBYTES, "a total is a field, too");
+#define FIELD_NBYTES_MAX (NEW_NUMBER_NBYTES + 3) /* with a delimiter before it, and quotes */
+static_assert(NEW_NUMBER_NBYTES >= EXACT_TEXT_NBYTES, "a total is a field, too");
 
 /* ---- what is written ---- */
 
@@ -65,17 +64,6 @@ static inline __attribute__((always_inline)) char *write_each(const struct writi
 #define WRITE_EACH(name, field_writer) \
 	static char *name(const struct writing *w, char *to) { return write_each(w, field_writer, to); }
 
-/* Reads the row's value. */
-static inline enum status read_row(const struct writing *w, unsigned row, struct value *v)
-{
-	if (w->x->numbers >> row & 1) {
-		v->kind = DECIMAL_NUMBER;
-		v->number = (struct decimal){w->x->significand[row], w->x->scale[row]};
-		return STATUS_OK;
-	}
-	return row_block_read(w->b, w->column->column, row, true, &w->f->scratch, v);
-}
-
 /* What a state begins with. */
 struct beginning {
 	const struct plan *plan;
@@ -83,75 +71,84 @@ struct beginning {
 	const struct partial *before; /* the fold of the records before; NULL: the group's cells have all of it */
 };
 
-/* ---- totals ---- */
-
-static enum status begin_total(void *state, const struct new_column *column, const struct beginning *from)
+/* Reads the row's number. */
+static inline enum status read_number(const struct writing *w, unsigned row, struct recent_value *v)
 {
-	const struct plan_column *of = &from->plan->columns[column->column];
-	struct running *r = state;
-	const struct group_cell *cell;
-	int scale;
-
-	if (from->before)
-		return running_begin(r, column->kind, of, &from->before->columns[column->column]);
-	cell = group_cell(from->group, of);
-	scale = (int)group_cell_scale(cell);
-	running_free(r);
-	*r = (struct running){.kind = column->kind, .counts_text = !of->parses, .count = group_cell_count(cell), .scale = scale,
-			      .total = {.scale = scale}};
-	r->total.value = column->kind == NEW_MIN ? cell->extremes[0] : column->kind == NEW_MAX ? cell->extremes[1] : cell->sum;
-	return STATUS_OK;
+	*v = (struct recent_value){.kind = RECENT_NUMBER, .number = {w->x->significand[row], w->x->scale[row]}};
+	return w->x->numbers >> row & 1 ? STATUS_OK : row_number_value(w->b, w->column->column, w->x, row, &w->f->scratch, v);
 }
 
-/* Adds a row's field that is not a plain number. */
-static enum status add_other(const struct writing *w, struct running *r, unsigned row)
-{
-	size_t c = w->column->column;
-	bool parses = w->f->plan->columns[c].parses;
-	const char *value;
-	size_t nbytes;
-	struct value v;
-	enum row_value is = parses ? ROW_QUOTED
-				   : row_block_value(w->b, c, row, &value, &nbytes);
+/* ---- results of all numbers so far ---- */
 
-	if (is != ROW_QUOTED) { /* the column counts values only; one with a NUL is invalid */
-		r->count += is == ROW_PRESENT && !memchr(value, '\0', nbytes);
+/* Whether a column's struct running has squares. */
+static bool has_squares(const struct new_column *column)
+{
+	return operation_needs(new_column_aggregate(column->kind)) & MOMENT_SQUARES;
+}
+
+static void free_running(void *state, const struct new_column *column)
+{
+	running_free(state, has_squares(column));
+}
+
+static enum status begin_running(void *state, const struct new_column *column, const struct beginning *from)
+{
+	if (from->before)
+		return running_begin(state, has_squares(column), &from->before->columns[column->column]);
+	return running_begin_group(state, has_squares(column), from->group, &from->plan->columns[column->column]);
+}
+
+/* Adds the row's value, which is no plain number. */
+static __attribute__((noinline)) enum status add_other(const struct writing *w, struct running *r, bool squares, unsigned row)
+{
+	const size_t c = w->column->column;
+	struct recent_value v;
+	bool is;
+
+	if (!w->f->plan->columns[c].parses) {
+		TRY(row_is_there(w->b, c, row, &w->f->scratch, &is));
+		r->numbers.count += is;
 		return STATUS_OK;
 	}
-	TRY(row_block_read(w->b, c, row, parses, &w->f->scratch, &v));
-	return running_add_value(r, &v);
+	TRY(row_number_value(w->b, c, w->x, row, &w->f->scratch, &v));
+	return v.kind == RECENT_NUMBER ? running_add(r, squares, v.number) : running_add_long(r, squares, &v);
 }
 
-/* Adds the row's value. x: the numbers of its column. */
-static inline enum status add_row(const struct writing *w, struct running *r, const struct simd_numbers *x, unsigned row)
+/* Adds the row's value. */
+static inline __attribute__((always_inline)) enum status add_row(const struct writing *w, struct running *r, bool squares,
+								 unsigned row)
 {
-	if (x->numbers >> row & 1)
-		return running_add_decimal(r, (struct decimal){x->significand[row], x->scale[row]});
-	return x->empty >> row & 1 ? STATUS_OK : add_other(w, r, row);
+	if (w->x->numbers >> row & 1)
+		return running_add(r, squares, (struct decimal){w->x->significand[row], w->x->scale[row]});
+	return w->x->empty >> row & 1 ? STATUS_OK : add_other(w, r, squares, row);
 }
 
-/* Like running_write. */
-static inline char *write_total(struct decimal_writer *d, const struct running *r, char *to)
+/* Like running_write, with the results inline that most numbers have. */
+static inline __attribute__((always_inline)) char *write_total(struct decimal_writer *d, const struct running *r, enum operation aggregate,
+							       char *to)
 {
-	const struct exact *total = &r->total;
-	int64_t value = (int64_t)total->value;
+	const struct numbers *n = &r->numbers;
+	int128 total = n->bin.sum;
 
-	if (r->kind == NEW_COUNT)
-		return decimal_writer_u64(d, to, r->count);
-	if (r->kind == NEW_MEAN || total->is_long || total->scale != r->scale || total->scale > DECIMAL_POWER_MAX || value != total->value ||
-	    value == INT64_MIN || (r->count == 0 && r->kind != NEW_SUM))
-		return running_write(r, to);
-	if (total->scale != d->scale)
-		decimal_writer_set(d, total->scale);
-	return decimal_writer_i64(d, to, value);
+	if (aggregate == OPERATION_COUNT)
+		return decimal_writer_u64(d, to, n->count);
+	if (n->form != NUMBERS_BIN || (aggregate != OPERATION_SUM && aggregate != OPERATION_MIN && aggregate != OPERATION_MAX))
+		return running_write(r, aggregate, to);
+	if (aggregate != OPERATION_SUM)
+		total = aggregate == OPERATION_MIN ? n->bin.min : n->bin.max;
+	if (n->scale > DECIMAL_POWER_MAX || (int64_t)total != total || total == INT64_MIN)
+		return running_write(r, aggregate, to);
+	if (n->scale != d->scale)
+		decimal_writer_set(d, n->scale);
+	return decimal_writer_i64(d, to, (int64_t)total);
 }
 
 /* Inline, so that the loop over a column's rows keeps all of this in registers. */
-static inline __attribute__((always_inline)) char *write_totals_of(const struct writing *w, bool by_group, char *to)
+static inline __attribute__((always_inline)) char *write_running_of(const struct writing *w, bool by_group, bool squares, char *to)
 {
 	struct running *total = w->state;
-	const struct simd_numbers *x = w->x;
 	struct decimal_writer d = w->f->writers[w->i];
+	const enum operation aggregate = new_column_aggregate(w->column->kind);
 	const bool exclusive = w->f->plan->exclusive;
 	const char delimiter = w->f->plan->dialect.delimiter, *data = w->f->text.data;
 	const unsigned leads = w->leads;
@@ -163,10 +160,10 @@ static inline __attribute__((always_inline)) char *write_totals_of(const struct 
 		*to = delimiter;
 		if (by_group && !(total = state_at(w, row)))
 			return NULL;
-		if (!exclusive && add_row(w, total, x, row) != STATUS_OK)
+		if (!exclusive && add_row(w, total, squares, row) != STATUS_OK)
 			return NULL;
-		to = write_total(&d, total, to + leads);
-		if (exclusive && add_row(w, total, x, row) != STATUS_OK)
+		to = write_total(&d, total, aggregate, to + leads);
+		if (exclusive && add_row(w, total, squares, row) != STATUS_OK)
 			return NULL;
 	}
 	w->f->writers[w->i] = d;
@@ -175,44 +172,36 @@ static inline __attribute__((always_inline)) char *write_totals_of(const struct 
 
 static char *write_totals(const struct writing *w, char *to)
 {
-	return w->groups ? write_totals_of(w, true, to) : write_totals_of(w, false, to);
+	return w->groups ? write_running_of(w, true, false, to) : write_running_of(w, false, false, to);
 }
 
-/* ---- variances and standard deviations ---- */
-
-static enum status begin_spread(void *state, const struct new_column *column, const struct beginning *from)
+static char *write_spreads(const struct writing *w, char *to)
 {
-	return running_spread_begin(state, &from->before->columns[column->column]);
+	return w->groups ? write_running_of(w, true, true, to) : write_running_of(w, false, true, to);
 }
-
-static char *write_spread(const struct writing *w, unsigned k, char *to)
-{
-	struct running_spread *r = state_at(w, w->f->rows[k]);
-	bool exclusive = w->f->plan->exclusive;
-	struct value v;
-
-	if (r && exclusive)
-		to = running_spread_write(r, w->column->kind, to);
-	if (!r || read_row(w, w->f->rows[k], &v) != STATUS_OK || running_spread_add(r, &v) != STATUS_OK)
-		return NULL;
-	return exclusive ? to : running_spread_write(r, w->column->kind, to);
-}
-
-WRITE_EACH(write_spreads, write_spread)
 
 /* ---- windows ---- */
 
-/* A group's begins where the group itself cannot show it any more. */
+/* Without groups; a group has its own. */
 static enum status begin_window(void *state, const struct new_column *column, const struct beginning *from)
 {
-	struct running_window *r = state;
+	struct window_fold *w = state;
 
-	r->plan = NULL;
-	return from->group ? STATUS_OK : running_window_begin(r, &from->before->windows[column->window],
-							      &from->before->columns[column->column]);
+	if (from->group)
+		return STATUS_OK;
+	window_clear(w);
+	w->plan = &from->plan->windows[column->window];
+	TRY(window_combine(w, &from->before->windows[column->window]));
+	return window_begin(w, from->before->columns[column->column].numbers.scale);
 }
 
-/* Whether the row's group itself shows what the window does with a value, and takes it: running_window.h, "in line". */
+static void free_window(void *state, const struct new_column *column)
+{
+	(void)column;
+	window_free(state);
+}
+
+/* Whether the row's group has the window in line, also with a value more. */
 static inline bool is_in_line(const struct writing *w, unsigned row, const struct recent_value *v)
 {
 	const struct plan_window *window = &w->f->plan->windows[w->column->window];
@@ -221,32 +210,33 @@ static inline bool is_in_line(const struct writing *w, unsigned row, const struc
 }
 
 /* The row's window, of one that is not in line. NULL: no memory. */
-static struct running_window *window_at(const struct writing *w, unsigned row)
+static inline struct window_fold *window_at(const struct writing *w, unsigned row)
 {
-	struct running_window *r = state_at(w, row);
-
-	if (r && !r->plan && running_window_begin_group(r, w->f->plan, w->column->window, w->groups[row]) != STATUS_OK)
-		return NULL;
-	return r;
+	return w->groups ? group_window_elsewhere(w->groups[row], w->f->plan, w->column->window) : w->state;
 }
 
-static char *write_window(const struct writing *w, unsigned k, char *to)
+static inline __attribute__((always_inline)) char *write_window(const struct writing *w, unsigned k, window_show *show,
+								group_window_show *show_in_line, char *to)
 {
 	unsigned row = w->f->rows[k];
-	struct running_window *r;
+	struct window_fold *window;
 	struct recent_value v;
 
-	if (w->x->numbers >> row & 1)
-		v = (struct recent_value){.kind = RECENT_NUMBER, .number = {w->x->significand[row], w->x->scale[row]}};
-	else if (row_number_value(w->b, w->column->column, w->x, row, &w->f->scratch, &v) != STATUS_OK)
+	if (read_number(w, row, &v) != STATUS_OK)
 		return NULL;
 	if (is_in_line(w, row, &v))
-		return group_running_write(w->groups[row], w->f->plan, w->column->window, &v, to);
-	r = window_at(w, row);
-	return r ? running_window_write(r, &v, to) : NULL;
+		return show_in_line(w->groups[row], w->f->plan, w->column->window, &v, to);
+	window = window_at(w, row);
+	return window ? show(window, &v, to) : NULL;
 }
 
-WRITE_EACH(write_windows, write_window)
+#define WRITE_WINDOWS(name, show, show_in_line) \
+	static char *write_##name(const struct writing *w, unsigned k, char *to) { return write_window(w, k, show, show_in_line, to); } \
+	WRITE_EACH(write_each_of_##name, write_##name)
+
+WRITE_WINDOWS(rolling, rolling_show, group_rolling_show)
+WRITE_WINDOWS(change, change_show, group_change_show)
+WRITE_WINDOWS(weighted, ewma_show, group_ewma_show)
 
 /* ---- fields, of any length ---- */
 
@@ -360,27 +350,27 @@ static enum status append_of_group(const struct writing *w, unsigned k)
 	unsigned row = w->f->rows[k];
 	char room[GROUP_WINDOW_TEXT_NBYTES];
 	struct recent_value v, out;
-	struct running_window *r;
+	struct window_fold *window;
 
 	TRY(row_text_value(w->b, w->column->column, row, w->column->kind == NEW_FILL_DOWN, &w->f->scratch, &v));
 	if (is_in_line(w, row, &v)) {
-		TRY(group_running_field(w->groups[row], w->f->plan, w->column->window, &v, room, &out));
+		TRY(group_window_show_field(w->groups[row], w->f->plan, w->column->window, &v, room, &out));
 	} else {
-		r = window_at(w, row);
-		TRY(r ? running_window_field(r, &v, &out) : STATUS_NO_MEMORY);
+		NEED(window = window_at(w, row));
+		TRY(window_show_field(window, &v, &out));
 	}
 	return append(w, k, 1, &(struct row_text){out.text, out.nbytes}, false);
 }
 
 static char *write_lags(const struct writing *w, char *to)
 {
-	struct running_window *r = w->state;
+	struct window_fold *of_all = w->state;
 	enum status status = STATUS_OK;
 
 	for (unsigned k = 0; w->groups && k < w->f->nrows && status == STATUS_OK; k++)
 		status = append_of_group(w, k);
 	if (!w->groups)
-		status = w->column->kind == NEW_LAG ? append_lags(w, &r->recent, r->plan->nrows) : append_filled(w, &r->recent);
+		status = w->column->kind == NEW_LAG ? append_lags(w, &of_all->recent, of_all->plan->nrows) : append_filled(w, &of_all->recent);
 	to = w->f->text.data + w->f->text.nbytes;
 	return status == STATUS_OK ? to : NULL;
 }
@@ -454,18 +444,19 @@ static enum status begin_rank(void *state, const struct new_column *column, cons
 static enum status begin_lookup(const struct writing *w, unsigned row, struct rank_lookup *l)
 {
 	const struct rank_table *const *table = state_at(w, row);
-	struct value v;
+	struct recent_value v;
 
 	l->table = NULL;
 	l->rank = 0;
 	if (!table || !*table || w->x->empty >> row & 1)
 		return table ? STATUS_OK : STATUS_NO_MEMORY;
-	TRY(read_row(w, row, &v));
+	TRY(read_number(w, row, &v));
 	l->number = v.number;
-	if (v.kind == DECIMAL_NUMBER)
+	if (v.kind == RECENT_NUMBER)
 		l->table = *table;
-	else if (v.kind == DECIMAL_WIDE)
-		l->rank = rank_table_find(*table, &v, w->column->is_descending);
+	else if (v.kind == RECENT_TEXT)
+		l->rank = rank_table_find(*table, &(struct value){.kind = DECIMAL_WIDE, .text = v.text, .nbytes = v.nbytes},
+					  w->column->is_descending);
 	return STATUS_OK;
 }
 
@@ -491,26 +482,27 @@ static char *write_ranks(const struct writing *w, char *to)
 struct new_column_ops {
 	size_t state_nbytes;
 	enum status (*begin)(void *state, const struct new_column *column, const struct beginning *from); /* NULL: nothing begins */
-	void (*free)(void *state); /* what it owns; NULL: nothing */
+	void (*free)(void *state, const struct new_column *column); /* what it owns; NULL: nothing */
 	char *(*write)(const struct writing *w, char *to); /* like field_writer, for all rows; copies make their own room */
 	bool has_numbers;   /* of its column */
-	bool needs_partial; /* a group's cells do not do */
 };
 
 static const struct new_column_ops
-	totals = {sizeof(struct running), begin_total, running_free, write_totals, true, false},
-	spreads = {sizeof(struct running_spread), begin_spread, running_spread_free, write_spreads, true, true},
-	windows = {sizeof(struct running_window), begin_window, running_window_free, write_windows, true, false},
-	lags = {sizeof(struct running_window), begin_window, running_window_free, write_lags, false, false},
-	copies = {0, NULL, NULL, write_copies, false, false},
-	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, true, false},
-	row_numbers = {sizeof(uint64_t), begin_row_number, NULL, write_row_numbers, false, false},
-	offsets = {sizeof(uint64_t), begin_offset, NULL, write_offsets, false, false},
-	byte_offsets = {0, NULL, NULL, write_byte_offsets, false, false};
+	totals = {offsetof(struct running, squares), begin_running, free_running, write_totals, true},
+	spreads = {sizeof(struct running), begin_running, free_running, write_spreads, true},
+	rollings = {sizeof(struct window_fold), begin_window, free_window, write_each_of_rolling, true},
+	changes = {sizeof(struct window_fold), begin_window, free_window, write_each_of_change, true},
+	weighted = {sizeof(struct window_fold), begin_window, free_window, write_each_of_weighted, true},
+	lags = {sizeof(struct window_fold), begin_window, free_window, write_lags, false},
+	copies = {0, NULL, NULL, write_copies, false},
+	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, true},
+	row_numbers = {sizeof(uint64_t), begin_row_number, NULL, write_row_numbers, false},
+	offsets = {sizeof(uint64_t), begin_offset, NULL, write_offsets, false},
+	byte_offsets = {0, NULL, NULL, write_byte_offsets, false};
 
 static const struct new_column_ops *ops_of(const struct new_column *column)
 {
-#define NEW_OPS(name, ops, traits) &ops,
+#define NEW_OPS(name, ops, aggregate, traits) &ops,
 	static const struct new_column_ops *const all[] = {NEW_COLUMN_KINDS(NEW_OPS)};
 #undef NEW_OPS
 
@@ -530,8 +522,11 @@ enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 	f->writers = calloc(n + 1, sizeof *f->writers);
 	if (!f->offsets || !f->begins || !f->writers)
 		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < n; i++)
-		f->offsets[i + 1] = f->offsets[i] + (ops_of(&plan->new_columns[i])->state_nbytes + alignment - 1) / alignment * alignment;
+	for (size_t i = 0; i < n; i++) {
+		bool is_groups = plan->nkeys && new_column_has(plan->new_columns[i].kind, NEW_LOOKS_BACK); /* a group has it */
+		size_t nbytes = is_groups ? 0 : ops_of(&plan->new_columns[i])->state_nbytes;
+		f->offsets[i + 1] = f->offsets[i] + (nbytes + alignment - 1) / alignment * alignment;
+	}
 	f->state = calloc(1, f->offsets[n] + 1);
 	return f->state ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -539,8 +534,8 @@ enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 static void free_states(struct new_fields *f, char *states)
 {
 	for (size_t i = 0; i < f->plan->nnew_columns; i++)
-		if (ops_of(&f->plan->new_columns[i])->free)
-			ops_of(&f->plan->new_columns[i])->free(states + f->offsets[i]);
+		if (f->offsets[i + 1] > f->offsets[i] && ops_of(&f->plan->new_columns[i])->free)
+			ops_of(&f->plan->new_columns[i])->free(states + f->offsets[i], &f->plan->new_columns[i]);
 }
 
 void new_fields_free(struct new_fields *f)
@@ -549,7 +544,6 @@ void new_fields_free(struct new_fields *f)
 		free_states(f, f->state);
 	for (size_t g = 0; g < f->capacity; g++)
 		free_states(f, f->groups + g * f->offsets[f->plan->nnew_columns]);
-	partial_free(&f->blank);
 	free(f->offsets);
 	free(f->state);
 	free(f->groups);
@@ -574,20 +568,13 @@ enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 	return f->plan->nkeys ? STATUS_OK : begin_states(f, f->state, &(struct beginning){f->plan, NULL, before});
 }
 
-/* Begins the states of a group; makes a partial of it only where its cells do not hold all that they need. */
+/* Begins the states of a group. */
 static enum status begin_group(struct new_fields *f, char *states, struct group *group)
 {
 	struct beginning from = {f->plan, group, NULL};
-	bool needs_partial = group->rest;
 
-	for (size_t i = 0; i < f->plan->nnew_columns; i++)
-		needs_partial |= ops_of(&f->plan->new_columns[i])->needs_partial;
-	if (needs_partial) {
-		TRY(partial_need(&f->blank, f->plan));
-		partial_clear(&f->blank);
-		from.before = group_partial(group, f->plan, &f->blank);
-		TRY(from.before ? STATUS_OK : STATUS_NO_MEMORY);
-	}
+	if (group->rest)
+		NEED(from.before = group_partial(group, f->plan, NULL));
 	return begin_states(f, states, &from);
 }
 
@@ -697,7 +684,6 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 			     const struct row_filter *filter, struct group *const *groups,
 			     uint64_t offset_bytes)
 {
-	static const struct simd_numbers none;
 	struct writing w = {.f = f, .b = b, .filter = filter, .groups = groups, .offset_bytes = offset_bytes, .begins = f->begins};
 
 	f->nrows = 0;
@@ -708,8 +694,7 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 		char *to;
 		w.column = &f->plan->new_columns[w.i];
 		w.state = f->state + f->offsets[w.i];
-		w.x = ops_of(w.column)->has_numbers && f->plan->columns[w.column->column].parses
-			      ? row_block_numbers(b, w.column->column) : &none;
+		w.x = ops_of(w.column)->has_numbers ? row_window_numbers(b, w.column->column) : NULL;
 		w.leads = w.i > 0 || !f->plan->only;
 		if (!new_column_has(w.column->kind, NEW_COPIES))
 			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));

@@ -13,7 +13,6 @@
 
 #include "base/status.h"
 #include "base/text_buffer.h"
-#include "emit/running.h"
 #include "fold/column.h"
 #include "fold/group.h"
 #include "fold/window.h"
@@ -29,7 +28,6 @@ struct new_fields {
 	char *state;         /* a set: of all records so far */
 	char *groups;        /* with keys, a set for each group that the text has met */
 	size_t ngroups, capacity; /* begun, and made */
-	struct partial blank; /* of a group without a partial */
 	struct scratch scratch;
 	struct text_buffer text; /* the fields, each after the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the

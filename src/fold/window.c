@@ -1,24 +1,397 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c - see window.h.
+ * window.c - see window.h. The sums of a window take the new value in and the oldest out, exactly, so they are added up only at a
+ * text's begin. What cannot be taken out, a smallest number or a middle one, is found among values that are kept in order.
  */
 #include "fold/window.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/heap.h"
+#include "fold/moment.h"
+#include "fold/quantile.h"
 #include "fold/rows_fold.h"
+#include "fold/statistic.h"
+#include "number/big_decimal.h"
+#include "number/decimal_text.h"
 #include "query/value.h"
+
+/* ---- all numbers so far ---- */
+
+void running_free(struct running *r, bool has_squares)
+{
+	numbers_free(&r->numbers);
+	if (has_squares)
+		exact_free(&r->squares);
+}
+
+enum status running_begin(struct running *r, bool has_squares, const struct column_partial *before)
+{
+	const struct exact *squares = moments_cell(&before->moments, CELL_SQUARES);
+
+	running_free(r, has_squares);
+	TRY(numbers_combine(&r->numbers, &before->numbers));
+	return has_squares && squares ? exact_add(&r->squares, squares) : STATUS_OK;
+}
+
+enum status running_begin_group(struct running *r, bool has_squares, struct group *group, const struct plan_column *column)
+{
+	const struct group_cell *cell = plan_column_has_cell(column) ? group_cell(group, column) : NULL;
+	int scale = cell ? (int)group_cell_scale(cell) : 0;
+	struct decimal_bin sums;
+
+	running_free(r, has_squares);
+	if (!cell || group_cell_count(cell) == 0)
+		return STATUS_OK;
+	sums = (struct decimal_bin){.sum = cell->sum};
+	if (column->needs & MOMENT_EXTREMES) { /* else nobody reads them */
+		sums.min = cell->extremes[0];
+		sums.max = cell->extremes[1];
+	}
+	r->numbers.count = group_cell_count(cell);
+	TRY(numbers_add_bin(&r->numbers, scale, &sums));
+	return has_squares ? exact_add_limbs(&r->squares, cell->squares, 2, false, 2 * scale) : STATUS_OK;
+}
+
+/* Adds the square of x, or subtracts it. */
+static enum status add_square(struct exact *squares, const struct exact *x, bool subtracts)
+{
+	struct integer n, square;
+
+	exact_to_integer(x, x->scale, &n);
+	integer_multiply(&square, &n, &n);
+	square.negative = subtracts;
+	return exact_add_integer(squares, &square, 2 * x->scale);
+}
+
+enum status running_add_long(struct running *r, bool has_squares, const struct recent_value *value)
+{
+	struct number_sums one = {.count = 1};
+	struct integer room;
+
+	if (value->kind == RECENT_NONE)
+		return STATUS_OK;
+	one.scale = recent_number(value, &room, &one.sum);
+	one.min = one.max = one.sum;
+	TRY(numbers_add_sums(&r->numbers, &one));
+	return has_squares ? add_square(&r->squares, &one.sum, false) : STATUS_OK;
+}
+
+/* scale: no number so far had a larger one, perhaps. */
+static char *write_running(const struct running *r, enum operation aggregate, int scale, char *to)
+{
+	const struct numbers *n = &r->numbers;
+	struct column_moments m; /* large: not zeroed */
+
+	if (aggregate == OPERATION_MEAN && n->form == NUMBERS_BIN && scale <= n->scale) /* as its formula does */
+		return exact_write_mean(&(struct exact){.value = n->bin.sum, .scale = n->scale}, n->scale, n->count, to);
+	m.npresent = n->count;
+	m.squares = &r->squares;
+	numbers_get(&r->numbers, &m.numbers);
+	m.numbers.scale = scale > m.numbers.scale ? scale : m.numbers.scale;
+	return statistic_format(aggregate, &m, to);
+}
+
+char *running_write(const struct running *r, enum operation aggregate, char *to)
+{
+	return write_running(r, aggregate, 0, to);
+}
+
+/* ---- values that are kept ---- */
+
+struct held {
+	uint64_t at; /* which of all values added, counted from 0 */
+	struct recent_value value; /* its text is owned, NULL without one */
+	size_t place; /* in the heap of its half (struct half) */
+	bool in_upper;
+};
+
+/* From the first added on. */
+struct held_queue {
+	struct held *ring; /* of `capacity`, a power of 2; owned */
+	size_t first, n, capacity;
+	uint64_t nvalues; /* added so far, the missing ones too */
+};
+
+static struct held *held_at(const struct held_queue *q, size_t i)
+{
+	return &q->ring[(q->first + i) & (q->capacity - 1)];
+}
+
+static void drop_last(struct held_queue *q)
+{
+	free((char *)held_at(q, --q->n)->value.text);
+}
+
+static void drop_first(struct held_queue *q)
+{
+	free((char *)held_at(q, 0)->value.text);
+	q->first = (q->first + 1) & (q->capacity - 1);
+	q->n--;
+}
+
+static void held_clear(struct held_queue *q)
+{
+	while (q->n > 0)
+		drop_last(q);
+	q->first = 0;
+	q->nvalues = 0;
+}
+
+/* Makes room for a value more. */
+static enum status need_held(struct held_queue *q)
+{
+	size_t capacity = q->capacity ? 2 * q->capacity : 8;
+	struct held *grown;
+
+	if (q->n < q->capacity)
+		return STATUS_OK;
+	grown = malloc(capacity * sizeof *grown);
+	NEED(grown);
+	for (size_t i = 0; i < q->n; i++)
+		grown[i] = *held_at(q, i);
+	free(q->ring);
+	q->ring = grown;
+	q->capacity = capacity;
+	q->first = 0;
+	return STATUS_OK;
+}
+
+/* Makes *x value number `at`, and copies its text. */
+static enum status hold(struct held *x, uint64_t at, const struct recent_value *value)
+{
+	char *text = NULL;
+
+	if (value->kind == RECENT_TEXT) {
+		NEED(text = malloc(value->nbytes + 1));
+		memcpy(text, value->text, value->nbytes);
+	}
+	*x = (struct held){.at = at, .value = *value};
+	x->value.text = text;
+	return STATUS_OK;
+}
+
+/* ---- the smallest or the largest number of a window ----
+ *
+ * Only numbers that no later one makes useless are kept: for the minimum, a number is dropped as soon as a later one is not greater.
+ * What is left ascends, its first is the minimum, and each number is added and dropped once, so a step costs the same for any window.
+ * Source: the monotonic queue (D. Lemire, "Streaming maximum-minimum filter using no more than three comparisons per element", 2006).
+ */
+
+static enum status extremes_add(struct held_queue *q, bool wants_max, const struct recent_value *value)
+{
+	struct held x;
+
+	if (value->kind == RECENT_NONE) {
+		q->nvalues++;
+		return STATUS_OK;
+	}
+	TRY(need_held(q));
+	TRY(hold(&x, q->nvalues++, value));
+	while (q->n > 0) {
+		int order = recent_compare(&held_at(q, q->n - 1)->value, &x.value);
+		if (wants_max ? order > 0 : order < 0)
+			break;
+		drop_last(q);
+	}
+	*held_at(q, q->n++) = x;
+	return STATUS_OK;
+}
+
+/* Values that are added from the latest back to the oldest. */
+struct extremes_beginning {
+	struct held_queue *q;
+	bool wants_max;
+	uint64_t nleft; /* of the values */
+};
+
+/* Whether a number that came before the first of the queue is an extreme, too: it is beyond that one. */
+static bool is_beyond(const struct extremes_beginning *b, const struct recent_value *x)
+{
+	int order = b->q->n ? recent_compare(x, &held_at(b->q, 0)->value) : 0;
+
+	return b->q->n == 0 || (b->wants_max ? order > 0 : order < 0);
+}
+
+static bool skip_extremes(void *context, const struct recent_sum *some)
+{
+	struct extremes_beginning *b = context;
+	struct recent_value x = {RECENT_NUMBER, .number = {b->wants_max ? some->greatest : some->least, some->scale}};
+
+	if (some->count > 0 && is_beyond(b, &x))
+		return false;
+	b->nleft -= some->nvalues;
+	return true;
+}
+
+static enum status add_before(void *context, const struct recent_value *value)
+{
+	struct extremes_beginning *b = context;
+	struct held_queue *q = b->q;
+	struct held x;
+	uint64_t at = --b->nleft;
+
+	if (value->kind == RECENT_NONE || !is_beyond(b, value))
+		return STATUS_OK;
+	TRY(need_held(q));
+	TRY(hold(&x, at, value));
+	q->first = (q->first - 1) & (q->capacity - 1);
+	q->n++;
+	*held_at(q, 0) = x;
+	return STATUS_OK;
+}
+
+static enum status extremes_begin(struct held_queue *q, bool wants_max, const struct recent *r)
+{
+	struct extremes_beginning b = {q, wants_max, r->nvalues};
+
+	q->nvalues = r->nvalues;
+	return recent_each(r, true, skip_extremes, add_before, &b);
+}
+
+/* ---- what the values of a window add up to ---- */
+
+struct rolling {
+	unsigned needs;     /* the aggregate's: a set of enum moment */
+	uint64_t count;     /* numbers in the window */
+	int scale;          /* the largest of all numbers so far, in the window or before it */
+	int coarsest;       /* the largest scale of the window's numbers that were rounded, or of more ... */
+	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
+	struct exact sum, squares;
+	struct held_queue held;   /* with MOMENT_EXTREMES */
+	struct recent_value last; /* of NEW_DELTA and NEW_RATIO: the last number, a long one in the fold's values */
+};
+
+static void rolling_clear(struct rolling *r)
+{
+	exact_free(&r->sum);
+	exact_free(&r->squares);
+	held_clear(&r->held);
+	r->count = r->ncoarsest = 0;
+	r->coarsest = 0;
+	r->last.kind = RECENT_NONE;
+}
+
+/* Notes that a number of a scale enters or leaves the window. */
+static void note_scale(struct rolling *r, int scale, bool leaves)
+{
+	if (!wide_scale_is_rounded(scale))
+		return;
+	if (scale > r->coarsest) {
+		r->coarsest = scale;
+		r->ncoarsest = 0;
+	}
+	if (scale == r->coarsest)
+		r->ncoarsest += leaves ? (uint64_t)-1 : 1;
+}
+
+/* Takes a long number in, or out. */
+static enum status take_long(struct rolling *r, const struct recent_value *v, bool leaves)
+{
+	struct integer room;
+	struct exact x;
+
+	note_scale(r, recent_number(v, &room, &x), leaves);
+	if (r->needs & MOMENT_SQUARES)
+		TRY(add_square(&r->squares, &x, leaves));
+	if (leaves)
+		exact_negate(&x);
+	return exact_add(&r->sum, &x);
+}
+
+/* Takes a value into the sums, or out of them. */
+static inline enum status take(struct rolling *r, const struct recent_value *v, bool leaves)
+{
+	struct decimal x = v->number;
+	int128 square;
+
+	if (v->kind == RECENT_NONE)
+		return STATUS_OK;
+	r->count += leaves ? (uint64_t)-1 : 1;
+	if (v->kind == RECENT_TEXT)
+		return take_long(r, v, leaves);
+	if (r->needs & MOMENT_SQUARES) {
+		square = (int128)x.significand * x.significand;
+		TRY(exact_add_scaled(&r->squares, leaves ? -square : square, 2 * x.scale));
+	}
+	x.significand = leaves ? -x.significand : x.significand;
+	return exact_add_decimal(&r->sum, x);
+}
+
+static enum status take_in(void *context, const struct recent_value *v)
+{
+	return take(context, v, false);
+}
+
+/* Takes some values in at once. */
+static bool take_in_piece(void *context, const struct recent_sum *some)
+{
+	struct rolling *r = context;
+
+	if (r->needs & MOMENT_SQUARES || exact_add_scaled(&r->sum, some->sum, some->scale) != STATUS_OK)
+		return false;
+	r->count += some->count;
+	return true;
+}
+
+static bool skip_piece(void *context, const struct recent_sum *some)
+{
+	(void)context;
+	(void)some;
+	return true; /* none of its numbers was rounded */
+}
+
+/* The scale of a value's number. */
+static int scale_of(const struct recent_value *v)
+{
+	struct integer room;
+	struct exact x;
+
+	return v->kind == RECENT_TEXT ? recent_number(v, &room, &x) : v->kind == RECENT_NUMBER ? v->number.scale : 0;
+}
+
+static enum status note_value(void *context, const struct recent_value *v)
+{
+	note_scale(context, scale_of(v), false);
+	return STATUS_OK;
+}
+
+/* The largest scale of the window's numbers that were rounded; without any, where one was before, the least. */
+static int window_scale(const struct window_fold *w)
+{
+	struct rolling *r = w->rolling;
+
+	if (r->coarsest && r->ncoarsest == 0) {
+		r->coarsest = 0;
+		recent_each(&w->recent, false, skip_piece, note_value, r);
+	}
+	if (r->coarsest)
+		return r->coarsest;
+	return wide_scale_is_rounded(r->scale) ? WIDE_SCALE_MAX + 1 : r->scale;
+}
+
+/* ---- the fold ---- */
 
 void window_free(struct window_fold *w)
 {
 	recent_free(&w->recent);
+	if (!w->rolling)
+		return;
+	rolling_clear(w->rolling);
+	free(w->rolling->held.ring);
+	free(w->rolling);
+	w->rolling = NULL;
 }
 
 void window_clear(struct window_fold *w)
 {
 	recent_clear(&w->recent);
-	w->mean.is_set = false;
+	w->mean.is_set = w->is_begun = w->recent.is_last = false;
+	if (w->rolling)
+		rolling_clear(w->rolling);
 }
 
 enum status window_add(struct window_fold *w, const struct recent_value *value)
@@ -71,6 +444,166 @@ enum status window_combine(struct window_fold *w, const struct window_fold *late
 	return status;
 }
 
+/* ---- what a record shows ---- */
+
+static bool is_change(const struct plan_window *window)
+{
+	return window->kind == NEW_DELTA || window->kind == NEW_RATIO;
+}
+
+static bool wants_max(const struct plan_window *window)
+{
+	return window->kind == NEW_ROLLING_MAX;
+}
+
+enum status window_begin(struct window_fold *w, int scale)
+{
+	const enum operation aggregate = new_column_aggregate(w->plan->kind);
+	struct rolling *r = w->rolling;
+
+	w->is_begun = w->recent.is_last = true;
+	if (w->plan->kind == NEW_EWMA)
+		return combine_means(w, &(struct window_fold){.plan = w->plan});
+	if (new_column_has(w->plan->kind, NEW_COPIES))
+		return STATUS_OK;
+	if (!r)
+		NEED(r = w->rolling = calloc(1, sizeof *r));
+	rolling_clear(r);
+	r->scale = scale;
+	if (is_change(w->plan)) {
+		r->last = w->recent.nvalues ? recent_oldest(&w->recent) : r->last;
+		return STATUS_OK;
+	}
+	r->needs = operation_needs(aggregate);
+	if (!(r->needs & MOMENT_EXTREMES))
+		return recent_each(&w->recent, false, take_in_piece, take_in, r);
+	TRY(extremes_begin(&r->held, wants_max(w->plan), &w->recent));
+	recent_clear(&w->recent);
+	return STATUS_OK;
+}
+
+/* Moves the window on by a record. */
+static enum status slide(struct window_fold *w, const struct recent_value *v)
+{
+	struct rolling *r = w->rolling;
+	int scale = scale_of(v);
+
+	r->scale = scale > r->scale ? scale : r->scale;
+	if (r->needs & MOMENT_EXTREMES) {
+		while (r->held.n > 0 && r->held.nvalues - held_at(&r->held, 0)->at > w->plan->nrows - 1)
+			drop_first(&r->held);
+		return extremes_add(&r->held, wants_max(w->plan), v);
+	}
+	if (w->recent.nvalues == w->plan->nrows) {
+		struct recent_value oldest = recent_oldest(&w->recent);
+		TRY(take(r, &oldest, true));
+		recent_keep(&w->recent, w->plan->nrows - 1);
+	}
+	TRY(take(r, v, false));
+	return recent_push(&w->recent, v);
+}
+
+char *rolling_show(struct window_fold *w, const struct recent_value *v, char *to)
+{
+	const struct rolling *r = w->rolling;
+	struct column_moments m = {.npresent = r->count, .squares = &r->squares};
+	struct integer room;
+
+	if (slide(w, v) != STATUS_OK)
+		return NULL;
+	m.npresent = r->count;
+	m.numbers = (struct number_sums){.count = r->count, .scale = r->scale, .sum = r->sum};
+	if (!(r->needs & MOMENT_EXTREMES))
+		m.numbers.scale = window_scale(w);
+	else if ((m.numbers.count = r->held.n) > 0)
+		recent_number(&held_at(&r->held, 0)->value, &room, &m.numbers.min);
+	m.numbers.max = m.numbers.min;
+	return statistic_format(new_column_aggregate(w->plan->kind), &m, to);
+}
+
+char *ewma_show(struct window_fold *w, const struct recent_value *v, char *to)
+{
+	window_weigh(&w->mean, w->plan, v);
+	return ewma_write(&w->mean, to);
+}
+
+/* ---- changes ---- */
+
+static void set_big(struct big_decimal *x, const struct recent_value *v)
+{
+	if (v->kind == RECENT_TEXT)
+		big_decimal_parse(v->text, v->nbytes, x); /* it is a number */
+	else
+		big_decimal_set(x, v->number);
+}
+
+/* now / last: of rounded ones the digits that are right, as --let has them; one beyond the range is not rounded so. */
+static char *write_ratio(const struct big_decimal *now, const struct big_decimal *last, char *to)
+{
+	struct big_decimal ratio;
+
+	if (integer_is_zero(&last->n))
+		return to;
+	if ((now->is_rounded || last->is_rounded) && big_decimal_quotient(&ratio, now, last))
+		return to + big_decimal_format(&ratio, to);
+	return to + big_decimal_divide(now, last, to);
+}
+
+/* Writes how v differs from the value before; nothing where one of the two is missing, or for a ratio to 0. */
+static char *write_change(enum new_column_kind kind, const struct recent_value *last, const struct recent_value *v, char *to)
+{
+	struct big_decimal now, before;
+
+	if (v->kind == RECENT_NONE || last->kind == RECENT_NONE)
+		return to;
+	if (kind == NEW_DELTA && v->kind == RECENT_NUMBER && last->kind == RECENT_NUMBER && v->number.scale == last->number.scale)
+		return decimal_write(to, (int128)v->number.significand - last->number.significand, v->number.scale);
+	set_big(&now, v);
+	set_big(&before, last);
+	if (kind == NEW_RATIO)
+		return write_ratio(&now, &before, to);
+	before.n.negative = !before.n.negative;
+	big_decimal_add(&now, &before);
+	return to + big_decimal_format(&now, to);
+}
+
+char *change_show(struct window_fold *w, const struct recent_value *v, char *to)
+{
+	struct rolling *r = w->rolling;
+
+	to = write_change(w->plan->kind, &r->last, v, to);
+	if (v->kind != RECENT_NONE)
+		r->last = *v;
+	if (v->kind != RECENT_TEXT)
+		return to;
+	recent_keep(&w->recent, 0);
+	if (recent_push(&w->recent, v) != STATUS_OK)
+		return NULL;
+	r->last = recent_oldest(&w->recent);
+	return to;
+}
+
+/* ---- fields ---- */
+
+enum status window_show_field(struct window_fold *w, const struct recent_value *value, struct recent_value *out)
+{
+	static const struct recent_value none = {.kind = RECENT_TEXT, .text = ""};
+
+	if (w->plan->kind == NEW_LAG) {
+		recent_keep(&w->recent, w->plan->nrows); /* without what was shown last */
+		TRY(recent_push(&w->recent, value));
+		*out = w->recent.nvalues > w->plan->nrows ? recent_oldest(&w->recent) : none;
+		return STATUS_OK;
+	}
+	if (value->kind == RECENT_TEXT) {
+		*out = *value;
+		recent_keep(&w->recent, 0);
+		return recent_push(&w->recent, value);
+	}
+	*out = w->recent.nvalues ? recent_oldest(&w->recent) : none;
+	return STATUS_OK;
+}
+
 /* ---- of a group: values in line ---- */
 
 static_assert(sizeof(struct group_window) % 8 == 0 && sizeof(struct ewma) % 8 == 0 && GROUP_WINDOW_TEXT_NBYTES % 8 == 0,
@@ -105,7 +638,8 @@ static char *value_at(const struct group_window *w, const struct plan_window *wi
 	return (char *)(w + 1) + mean_nbytes(window) + k * value_nbytes(window);
 }
 
-struct recent_value group_window_value(const struct group_window *w, const struct plan_window *window, unsigned k)
+/* The k-th value. Its text is the group's. */
+static struct recent_value value_of(const struct group_window *w, const struct plan_window *window, unsigned k)
 {
 	struct recent_value v = {.kind = w->kinds[k] == GROUP_WINDOW_NONE ? RECENT_NONE : RECENT_NUMBER};
 	const char *at = value_at(w, window, k);
@@ -163,12 +697,13 @@ static void set_mean(struct group_window *w, const struct ewma *mean)
 	memcpy(w + 1, mean, sizeof *mean);
 }
 
-struct ewma group_window_mean(const struct group_window *w, const struct plan_window *window)
+/* The mean up to the last value; the group holds its records from the input's first on. */
+static struct ewma mean_now(const struct group_window *w, const struct plan_window *window)
 {
 	struct ewma mean = mean_of(w);
 
 	for (unsigned k = 0; k < w->n; k++) {
-		struct recent_value v = group_window_value(w, window, k);
+		struct recent_value v = value_of(w, window, k);
 		window_weigh(&mean, window, &v);
 	}
 	return mean;
@@ -183,7 +718,7 @@ enum status group_window_copy(const struct group_window *w, struct window_fold *
 	if (to->plan->kind == NEW_EWMA && mean_of(w).is_set)
 		to->mean = mean_of(w);
 	for (unsigned k = 0; k < w->n; k++) {
-		struct recent_value v = group_window_value(w, to->plan, k);
+		struct recent_value v = value_of(w, to->plan, k);
 		TRY(window_add(to, &v));
 	}
 	return STATUS_OK;
@@ -214,7 +749,8 @@ enum status group_window_add(struct group *g, const struct plan *plan, size_t i,
 	return window_add(&g->rest->windows[i], value);
 }
 
-enum status group_window_go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
+/* Like group_window_add, for a group that holds all its records before this one: a weighted mean goes on with the value. */
+static enum status go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
 {
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
@@ -222,7 +758,7 @@ enum status group_window_go_on(struct group *g, const struct plan *plan, size_t 
 
 	if (window->kind != NEW_EWMA || w->n == GROUP_WINDOW_ELSEWHERE)
 		return group_window_add(g, plan, i, value);
-	mean = group_window_mean(w, window);
+	mean = mean_now(w, window);
 	window_weigh(&mean, window, value);
 	set_mean(w, &mean);
 	w->n = 0;
@@ -241,7 +777,7 @@ static enum status add_next(void *context, const struct recent_value *value)
 {
 	const struct adding *a = context;
 
-	return group_window_go_on(a->g, a->plan, a->i, value);
+	return go_on(a->g, a->plan, a->i, value);
 }
 
 enum status group_window_add_fold(struct group *g, const struct plan *plan, size_t i, const struct window_fold *later)
@@ -273,11 +809,122 @@ enum status group_windows_combine(struct group *g, struct group *later, const st
 			w->n = 0;
 		}
 		for (unsigned k = 0; k < x->n; k++) {
-			struct recent_value v = group_window_value(x, window, k);
-			TRY(group_window_go_on(g, plan, i, &v));
+			struct recent_value v = value_of(x, window, k);
+			TRY(go_on(g, plan, i, &v));
 		}
 	}
 	return STATUS_OK;
+}
+
+/* ---- what a record of a group shows ---- */
+
+/* The largest scale of the numbers so far of window i's column in the group. */
+static int group_scale(struct group *group, const struct plan *plan, size_t i)
+{
+	const struct plan_column *column = &plan->columns[plan->windows[i].column];
+	int scale = group_window(group, &plan->windows[i])->scale;
+	int in_cell = plan_column_has_cell(column) ? (int)group_cell_scale(group_cell(group, column)) : 0;
+	int in_rest = group->rest ? group->rest->columns[plan->windows[i].column].numbers.scale : 0;
+
+	scale = in_cell > scale ? in_cell : scale;
+	return in_rest > scale ? in_rest : scale;
+}
+
+struct window_fold *group_window_elsewhere(struct group *group, const struct plan *plan, size_t i)
+{
+	struct window_fold *w;
+
+	if (group_window(group, &plan->windows[i])->n != GROUP_WINDOW_ELSEWHERE && group_window_move(group, plan, i) != STATUS_OK)
+		return NULL;
+	w = &group->rest->windows[i];
+	return w->is_begun || window_begin(w, group_scale(group, plan, i)) == STATUS_OK ? w : NULL;
+}
+
+/* The sums of the window's numbers and the next one, which are so few that they are added up anew: first those of one scale, which most
+ * have, and of which so few fit a bin. */
+static enum status add_few(struct running *r, bool has_squares, const struct group_window *w, const struct recent_value *value, int scale)
+{
+	const int64_t *x = (const int64_t *)(w + 1);
+	const bool is_number = value->kind == RECENT_NUMBER, is_alike = is_number && value->number.scale == scale;
+	int64_t first = value->number.significand;
+	struct decimal_bin bin = {0, INT64_MAX, INT64_MIN};
+	unsigned count = is_alike, nothers = is_number && !is_alike;
+	int128 squares = is_alike ? (int128)first * first : 0;
+
+	if (is_alike)
+		bin = (struct decimal_bin){first, first, first};
+	for (unsigned k = 0; k < w->n; k++)
+		if (w->kinds[k] == scale) {
+			count++;
+			bin.sum += x[k];
+			bin.min = x[k] < bin.min ? x[k] : bin.min;
+			bin.max = x[k] > bin.max ? x[k] : bin.max;
+		} else {
+			nothers += w->kinds[k] != GROUP_WINDOW_NONE;
+		}
+	for (unsigned k = 0; has_squares && k < w->n; k++)
+		squares += w->kinds[k] == scale ? (int128)x[k] * x[k] : 0;
+	if (count)
+		r->numbers = (struct numbers){.count = count, .scale = scale, .form = NUMBERS_BIN, .bin = bin};
+	if (has_squares)
+		TRY(exact_add_scaled(&r->squares, squares, 2 * scale));
+	for (unsigned k = 0; nothers && k < w->n; k++)
+		if (w->kinds[k] != scale && w->kinds[k] != GROUP_WINDOW_NONE)
+			TRY(running_add(r, has_squares, (struct decimal){x[k], w->kinds[k]}));
+	return is_number && !is_alike ? running_add(r, has_squares, value->number) : STATUS_OK;
+}
+
+char *group_rolling_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+{
+	const struct plan_window *window = &plan->windows[i];
+	const enum operation aggregate = new_column_aggregate(window->kind);
+	const bool has_squares = operation_needs(aggregate) & MOMENT_SQUARES;
+	struct running all = {.numbers = {.count = 0}};
+	int scale = group_scale(group, plan, i);
+
+	if (add_few(&all, has_squares, group_window(group, window), value, scale) == STATUS_OK)
+		to = write_running(&all, aggregate, scale, to);
+	else
+		to = NULL;
+	running_free(&all, has_squares);
+	return to && group_window_add(group, plan, i, value) == STATUS_OK ? to : NULL;
+}
+
+char *group_change_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+{
+	const struct plan_window *window = &plan->windows[i];
+	const struct group_window *w = group_window(group, window);
+	const struct recent_value last = w->n ? value_of(w, window, 0) : (struct recent_value){.kind = RECENT_NONE};
+
+	to = write_change(window->kind, &last, value, to);
+	return value->kind == RECENT_NONE || group_window_add(group, plan, i, value) == STATUS_OK ? to : NULL;
+}
+
+char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+{
+	struct ewma mean;
+
+	if (value->kind != RECENT_NONE && go_on(group, plan, i, value) != STATUS_OK)
+		return NULL;
+	mean = mean_now(group_window(group, &plan->windows[i]), &plan->windows[i]);
+	return ewma_write(&mean, to);
+}
+
+enum status group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+				    char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out)
+{
+	const struct plan_window *window = &plan->windows[i];
+	const struct group_window *w = group_window(group, window);
+	bool is_lag = window->kind == NEW_LAG;
+
+	*out = (struct recent_value){.kind = RECENT_TEXT, .text = ""};
+	if (!is_lag && value->kind == RECENT_TEXT) {
+		*out = *value;
+	} else if (is_lag ? w->n == window->nrows : w->n > 0) {
+		*out = value_of(w, window, 0);
+		out->text = memcpy(shown, out->text, out->nbytes);
+	}
+	return value->kind == RECENT_TEXT ? group_window_add(group, plan, i, value) : STATUS_OK;
 }
 
 /* ---- of rows ---- */
@@ -288,11 +935,34 @@ static bool is_number(const struct value *v)
 	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
 }
 
+enum status row_is_there(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is)
+{
+	const char *text;
+	size_t nbytes;
+	enum row_value kind = row_block_value(b, c, row, &text, &nbytes);
+	struct value v;
+
+	*is = kind == ROW_PRESENT && !memchr(text, '\0', nbytes);
+	if (kind != ROW_QUOTED)
+		return STATUS_OK;
+	TRY(row_block_read(b, c, row, false, scratch, &v));
+	*is = v.kind == DECIMAL_INVALID && !memchr(v.text, '\0', v.nbytes);
+	return STATUS_OK;
+}
+
+const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c)
+{
+	static const struct simd_numbers none;
+
+	return b->plan->columns[c].parses ? row_block_numbers(b, c) : &none;
+}
+
 enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,
 			     struct scratch *scratch, struct recent_value *out)
 {
-	struct value v;
 	enum status status;
+	struct value v;
+	bool is;
 
 	*out = (struct recent_value){.kind = RECENT_NUMBER, .number = {x->significand[row], x->scale[row]}};
 	if (x->numbers >> row & 1)
@@ -300,6 +970,11 @@ enum status row_number_value(const struct row_block *b, size_t c, const struct s
 	out->kind = RECENT_NONE;
 	if (x->empty >> row & 1)
 		return STATUS_OK;
+	if (!b->plan->columns[c].parses) {
+		TRY(row_is_there(b, c, row, scratch, &is));
+		out->kind = is ? RECENT_NUMBER : RECENT_NONE;
+		return STATUS_OK;
+	}
 	status = row_block_read(b, c, row, true, scratch, &v);
 	if (status != STATUS_OK || !is_number(&v))
 		return status;
@@ -406,7 +1081,7 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 {
 	const struct plan_window *window = &f->plan->windows[i];
 	const struct simd_numbers *x =
-		new_column_has(window->kind, NEW_COPIES) ? NULL : row_block_numbers(&f->block, window->column);
+		new_column_has(window->kind, NEW_COPIES) ? NULL : row_window_numbers(&f->block, window->column);
 	bool by_group = f->plan->nkeys > 0;
 	enum status status = STATUS_OK;
 

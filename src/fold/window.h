@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.h - what a new column that looks back (struct plan_window) needs of the records before a text: the last values of its
- * column, or the weighted mean so far.
+ * window.h - new columns that tell of the records before: of all of them, or of the last ones.
  *
+ * What is computed of the numbers so far (--running-mean), or of those of a window (--rolling-mean), is an aggregate's result: the
+ * sums of a column, and the aggregate's formula (statistic.h). NEW_COLUMN_KINDS of query/plan.h names the aggregate. The sums of all
+ * numbers so far only grow (struct running); a window's are kept up from record to record (struct rolling in window.c): its values
+ * come in and leave. The others (--delta, --ewma, --lag) are functions of some values before.
+ *
+ * What a chunk needs of the records before it is a fold, a struct window_fold: the last values of its column, or the weighted mean so far.
  * Identity: zeroed but for the plan, or window_clear. Combine: window_combine(earlier, later), associative. An
  * exponentially weighted mean is known only from the first value on, so of a text alone its values are kept,
  * and in window_combine(earlier, later) earlier is the fold of all records before: the mean goes from value to
@@ -10,7 +15,7 @@
  *
  * A group has a few values in line with its cells: struct group_window. One with a value too long for that, or with more values,
  * keeps them in its partial, as a struct window_fold; then its struct group_window says so, and holds none. While records are
- * printed, the group itself is moved on from record to record (emit/running_window.h).
+ * printed, both are moved on from record to record.
  */
 #ifndef GPUSTAT_WINDOW_H
 #define GPUSTAT_WINDOW_H
@@ -26,13 +31,73 @@
 #include "fold/recent.h"
 #include "fold/row_block.h"
 #include "number/ewma.h"
+#include "number/numbers.h"
+#include "query/options.h"
 #include "query/plan.h"
+
+/* Longest text of a new column that is a number: the variance of numbers below 10^400 of up to 400 digits after the point is
+ * above 10^-840 or 0, and below 10^801; it has up to 17 digits after its zeros. */
+#define NEW_NUMBER_NBYTES 896
+
+#define OPERATION_NONE NOPERATIONS
+
+/* The aggregate whose result a new column is; OPERATION_NONE: it is none's. */
+static inline enum operation new_column_aggregate(enum new_column_kind kind)
+{
+#define NEW_AGGREGATE(name, ops, aggregate, traits) OPERATION_##aggregate,
+	static const enum operation all[] = {NEW_COLUMN_KINDS(NEW_AGGREGATE)};
+#undef NEW_AGGREGATE
+
+	return all[kind];
+}
+
+/* ---- of all records so far ---- */
+
+/* The sums of the numbers so far, or, of a column that does not parse, their count. Zeroed: of none. */
+struct running {
+	struct numbers numbers; /* owned */
+	struct exact squares;   /* owned. Only there if the column's state has squares: a state may be shorter. */
+};
+
+/* Returns the sum, minimum or maximum of numbers. */
+static inline const struct exact *numbers_total(enum new_column_kind kind, const struct number_sums *n)
+{
+	return kind == NEW_MIN ? &n->min : kind == NEW_MAX ? &n->max : &n->sum;
+}
+
+void running_free(struct running *r, bool has_squares);
+
+/* Makes r that of all numbers in before, the fold of the records so far. Errors: STATUS_NO_MEMORY. */
+enum status running_begin(struct running *r, bool has_squares, const struct column_partial *before);
+
+/* The same, of the group's states, if it has no partial. */
+enum status running_begin_group(struct running *r, bool has_squares, struct group *group, const struct plan_column *column);
+
+/* Adds a value that is no number of the fast path; no value changes nothing. Errors: STATUS_NO_MEMORY. */
+enum status running_add_long(struct running *r, bool has_squares, const struct recent_value *value);
+
+static inline enum status running_add(struct running *r, bool has_squares, struct decimal x)
+{
+	enum status status = numbers_add(&r->numbers, x);
+
+	return status == STATUS_OK && has_squares
+		       ? exact_add_scaled(&r->squares, (int128)x.significand * x.significand, 2 * x.scale) : status;
+}
+
+/* Writes the result of an aggregate in at most NEW_NUMBER_NBYTES; nothing where it has no value. Returns the text's end. */
+char *running_write(const struct running *r, enum operation aggregate, char *to);
+
+/* ---- of some ---- */
+
+struct rolling; /* window.c */
 
 struct window_fold {
 	const struct plan_window *plan;
 	struct recent recent; /* the last plan_window_nbefore values; of NEW_FILL_DOWN those not missing, of
 			       * NEW_EWMA the numbers since `mean`. Owned. */
 	struct ewma mean;     /* of the numbers before these, from the first of all on */
+	bool is_begun;        /* records are printed: `recent` has the last plan->nrows values, if they are needed, and: */
+	struct rolling *rolling; /* what they add up to. Owned; NULL: nothing. */
 };
 
 void window_free(struct window_fold *w);
@@ -46,8 +111,19 @@ enum status window_add(struct window_fold *w, const struct recent_value *value);
 /* w becomes the fold of w's records followed by later's, which stays as it is. Errors: STATUS_NO_MEMORY. */
 enum status window_combine(struct window_fold *w, const struct window_fold *later);
 
-/* Adds a value to a weighted mean; one that is missing changes nothing. */
-void window_weigh(struct ewma *mean, const struct plan_window *plan, const struct recent_value *value);
+/* Has the fold of all records before a text print the next ones. scale: the largest of all numbers of the column so far. Errors:
+ * STATUS_NO_MEMORY. */
+enum status window_begin(struct window_fold *w, int scale);
+
+/* These take the next record's number into a window that has begun, and write what the new column shows, in no more than
+ * NEW_NUMBER_NBYTES; nothing where there is no number. No terminator. They return the text's end, or NULL where memory ran out. The
+ * row of the column's kind in emit/new_fields.c names its function. */
+typedef char *window_show(struct window_fold *w, const struct recent_value *value, char *to);
+window_show rolling_show, change_show, ewma_show;
+
+/* The same for fields: sets *out to the one that the new column shows, of no bytes if the column is empty in this record. Its text is
+ * the caller's to copy: it is valid up to the next call, and as long as value's. Errors: STATUS_NO_MEMORY. */
+enum status window_show_field(struct window_fold *w, const struct recent_value *value, struct recent_value *out);
 
 /* ---- of a group ---- */
 
@@ -75,27 +151,22 @@ static inline struct group_window *group_window(struct group *g, const struct pl
 	return (struct group_window *)((char *)g + window->cell_offset);
 }
 
-/* The significands of a rolling window that is not elsewhere; w->kinds are their scales. */
-static inline const int64_t *group_window_numbers(const struct group_window *w)
-{
-	return (const int64_t *)(w + 1);
-}
-
-/* The k-th value, of one that is not elsewhere. Its text is the group's. */
-struct recent_value group_window_value(const struct group_window *w, const struct plan_window *window, unsigned k);
-
-/* The weighted mean of NEW_EWMA up to the last value, of a window that is not elsewhere; the group holds its records from the
- * input's first on. */
-struct ewma group_window_mean(const struct group_window *w, const struct plan_window *window);
-
 /* Whether the values are in line, and are so with one more. */
 bool group_window_fits(const struct group_window *w, const struct plan_window *window, const struct recent_value *value);
 
 /* Adds the value of the group's next record to window i of the plan. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_window_add(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
-/* The same, for a group that holds all its records before this one: a weighted mean goes on with the value. */
-enum status group_window_go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
+/* Like window_show, for window i of the plan, where the group has it in line, and the value fits. */
+typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);
+group_window_show group_rolling_show, group_change_show, group_ewma_show;
+
+/* Like window_show_field; shown: room for the text of *out. */
+enum status group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+				    char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out);
+
+/* The window where the group does not have it in line, begun; NULL: no memory. */
+struct window_fold *group_window_elsewhere(struct group *group, const struct plan *plan, size_t i);
 
 /* Moves the values of window i to the group's partial, if they are not there. Errors: as above. */
 enum status group_window_move(struct group *g, const struct plan *plan, size_t i);
@@ -114,9 +185,15 @@ enum status group_window_copy(const struct group_window *w, struct window_fold *
 
 struct row_folder;
 
+/* Sets *is to whether a row has a value of column c, which does not parse; one with a NUL is invalid. Errors: STATUS_NO_MEMORY. */
+enum status row_is_there(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is);
+
+/* The numbers of column c in a block; of one that does not parse, none. */
+const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c);
+
 /* Sets *out to the number of column c in a row, or to no value: text that is no number was counted where the
- * column was folded. x: row_block_numbers of the column. The value's text is in the block or the scratch.
- * Errors: STATUS_NO_MEMORY. */
+ * column was folded. In a column that does not parse, each value is 0. x: row_window_numbers of the column. The value's text is in the
+ * block or the scratch. Errors: STATUS_NO_MEMORY. */
 enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,
 			     struct scratch *scratch, struct recent_value *out);
 

@@ -658,6 +658,25 @@ static enum status read_environment(struct options *o, struct fault *fault)
 
 /* ---- what goes together ---- */
 
+enum new_column_kind operation_new_column(enum operation operation)
+{
+#define KIND_REDUCE(formula) 0
+#define KIND_TABLE(formula) 0
+#define KIND_PAIR(formula) 0
+#define KIND_TEXT(formula) 0
+#define KIND_RECORDS(formula) 0
+#define KIND_RUNNING(new_column) new_column
+#define KIND_OFFSET(new_column) new_column
+#define KIND_LET(new_column) new_column
+#define KIND_FIELDS(new_column) new_column
+#define OPERATION(id, kind, name, argument, title, needs, value, help) KIND_##kind(value),
+	static const enum new_column_kind all[NOPERATIONS] = {
+#include "query/options.def"
+	};
+
+	return all[operation];
+}
+
 bool operation_looks_ahead(enum operation operation)
 {
 	return operation == OPERATION_LEAD || operation == OPERATION_RANK;
@@ -770,12 +789,12 @@ enum fact {
 	NOTHING,
 #define OPTION(id, ...) id,
 #include "query/options.def"
-	/* operations, without --let; where there are several, the first is named, of RESULT, RECORDS, CHANGE and WINDOW the last */
+	/* operations, without --let; where there are several, the first is named, of RESULT, RECORDS and WINDOW the last */
 	USE,      /* any, even --let */
 	FIRST, SECOND,
 	RESULT, RECORDS, /* prints one, prints them: RECORDS for other options, too */
 	SELECT, DROP, LEAD,
-	CHANGE, WINDOW, AHEAD,  /* --delta or --ratio; looks back; looks at later records */
+	WINDOW, AHEAD,          /* looks back; looks at later records */
 	TOTAL, NEW, OFFSET,     /* goes on from record to record; a new column; of positions in one input */
 	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
 	/* the others */
@@ -835,7 +854,6 @@ static const struct rule rules_of_query[] = {
 	RULE({RESULT}, {RECORDS}, "--@ prints one value and --& prints every record: not both"),
 	RULE({ALL}, {RESULT, EMITS}, "--all is for the summary: --& asks for something else"),
 	RULE({ONLY}, {NOTHING}, "--only: there is no new column to print", .lacks = PRINTED_NEW),
-	RULE({EXCLUSIVE}, {CHANGE}, "--exclusive: --& has no value before the record's own"),
 	RULE({EXCLUSIVE}, {WINDOW}, "--exclusive is for running totals: --& says itself which records it looks back on"),
 	RULE({EXCLUSIVE}, {NOTHING}, "--exclusive: there is no running total", .lacks = TOTAL),
 	RULE({MAX_INVALID}, {NOTHING}, "--max-invalid: nothing is left out without --invalid skip", .lacks = INVALID),
@@ -878,18 +896,6 @@ static const struct rule rules_of_pictures[] = {
 	{.message = NULL},
 };
 
-/* Whether a new column of the operation looks back on some records before. */
-static bool is_window(enum operation operation)
-{
-	switch (operation) {
-	case OPERATION_LAG: case OPERATION_FILL_DOWN: case OPERATION_ROLLING_SUM: case OPERATION_ROLLING_MEAN:
-	case OPERATION_ROLLING_MIN: case OPERATION_ROLLING_MAX: case OPERATION_EWMA:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void note_use(const char *is[NFACTS], const struct operation_use *use)
 {
 	enum operation operation = use->operation;
@@ -912,9 +918,7 @@ static void note_use(const char *is[NFACTS], const struct operation_use *use)
 		if (notes[i].holds && !is[notes[i].fact])
 			is[notes[i].fact] = use->name;
 	is[is_new || kind == OPERATION_FIELDS ? RECORDS : RESULT] = use->name;
-	if (operation == OPERATION_DELTA || operation == OPERATION_RATIO)
-		is[CHANGE] = use->name;
-	if (is_window(operation))
+	if (is_new && new_column_has(operation_new_column(operation), NEW_LOOKS_BACK))
 		is[WINDOW] = use->name;
 }
 
@@ -950,7 +954,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	is[DRAWN] = is[EMITS] ? is[EMITS] : is[BY] ? is[BY] : first && first->name == is[TABLE] ? is[TABLE] : NULL;
 	if (is[EMITS] && (!first || operation_kind(first->operation) != OPERATION_RUNNING))
 		is[NOT_DRAWN] = first ? first->name : is[WHERE] ? is[WHERE] : "let";
-	if (first && (first->operation == OPERATION_LAG || first->operation == OPERATION_FILL_DOWN))
+	if (first && is_new_column(first->operation) && new_column_has(operation_new_column(first->operation), NEW_COPIES))
 		is[COPIED] = first->name;
 }
 

@@ -180,6 +180,9 @@ bool operation_looks_ahead(enum operation operation);
 /* The moments that an operation is computed from: a set of enum moment. */
 unsigned operation_needs(enum operation operation);
 
+/* What the new column of an operation shows, of those that have one. */
+enum new_column_kind operation_new_column(enum operation operation);
+
 extern const struct option_table options_table;
 
 #endif

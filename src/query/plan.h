@@ -54,34 +54,35 @@ enum new_column_trait {
 	NEW_FOR_GPUS = 16,     /* GPUs print it, too */
 };
 
-/* The kinds of new columns: name, who writes it (emit/new_fields.c), traits, and what it shows. */
+/* The kinds of new columns: name, who writes it (emit/new_fields.c), the aggregate whose result it shows or NONE, traits, and what it
+ * shows. */
 #define NEW_COLUMN_KINDS(ROW) \
-	ROW(SUM, totals, NEW_RUNS | NEW_FOR_GPUS) /* running totals of a column's numbers */ \
-	ROW(MIN, totals, NEW_RUNS | NEW_FOR_GPUS) \
-	ROW(MAX, totals, NEW_RUNS | NEW_FOR_GPUS) \
-	ROW(COUNT, totals, NEW_RUNS | NEW_FOR_GPUS) \
-	ROW(MEAN, totals, NEW_RUNS) /* the results of the numbers so far */ \
-	ROW(VAR, spreads, NEW_RUNS) \
-	ROW(STDDEV, spreads, NEW_RUNS) \
-	ROW(DELTA, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* a number minus the last one before, */ \
-	ROW(RATIO, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or divided by it */ \
-	ROW(ROLLING_SUM, windows, NEW_RUNS | NEW_LOOKS_BACK) /* of the last N records */ \
-	ROW(ROLLING_MEAN, windows, NEW_RUNS | NEW_LOOKS_BACK) \
-	ROW(ROLLING_MIN, windows, NEW_RUNS | NEW_LOOKS_BACK) \
-	ROW(ROLLING_MAX, windows, NEW_RUNS | NEW_LOOKS_BACK) \
-	ROW(EWMA, windows, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) \
-	ROW(RANK, ranks, 0) /* 1 and how many numbers come before the value in order */ \
-	ROW(ROW_NUMBER, row_numbers, NEW_RUNS) /* from 1 on; with --exclusive, how many records came before */ \
-	ROW(OFFSET, offsets, NEW_RUNS | NEW_FOR_GPUS) /* the record's 0-based position among those where a predicate holds */ \
-	ROW(LET, copies, NEW_COPIES) /* the value of a computed column */ \
-	ROW(FIELD, copies, NEW_COPIES) /* a field of the record, as it is */ \
-	ROW(LAG, lags, NEW_RUNS | NEW_LOOKS_BACK | NEW_COPIES) /* the field of the record N before, as it is */ \
-	ROW(FILL_DOWN, lags, NEW_RUNS | NEW_LOOKS_BACK | NEW_COPIES | NEW_SKIPS_MISSING) /* or the last one that is not missing */ \
-	ROW(LEAD, copies, NEW_COPIES) /* the field of the record N later, as it is */ \
-	ROW(BYTE_OFFSET, byte_offsets, NEW_FOR_GPUS) /* where the record starts in the decompressed input */
+	ROW(SUM, totals, SUM, NEW_RUNS | NEW_FOR_GPUS) /* results of a column's numbers so far */ \
+	ROW(MIN, totals, MIN, NEW_RUNS | NEW_FOR_GPUS) \
+	ROW(MAX, totals, MAX, NEW_RUNS | NEW_FOR_GPUS) \
+	ROW(COUNT, totals, COUNT, NEW_RUNS | NEW_FOR_GPUS) \
+	ROW(MEAN, totals, MEAN, NEW_RUNS) \
+	ROW(VAR, spreads, VAR, NEW_RUNS) \
+	ROW(STDDEV, spreads, STDDEV, NEW_RUNS) \
+	ROW(ROLLING_SUM, rollings, SUM, NEW_RUNS | NEW_LOOKS_BACK) /* of the last N records */ \
+	ROW(ROLLING_MEAN, rollings, MEAN, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_MIN, rollings, MIN, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_MAX, rollings, MAX, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(DELTA, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* a number minus the last one before, */ \
+	ROW(RATIO, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or divided by it */ \
+	ROW(EWMA, weighted, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) \
+	ROW(RANK, ranks, NONE, 0) /* 1 and how many numbers come before the value in order */ \
+	ROW(ROW_NUMBER, row_numbers, NONE, NEW_RUNS) /* from 1 on; with --exclusive, how many records came before */ \
+	ROW(OFFSET, offsets, NONE, NEW_RUNS | NEW_FOR_GPUS) /* the record's 0-based position among those where a predicate holds */ \
+	ROW(LET, copies, NONE, NEW_COPIES) /* the value of a computed column */ \
+	ROW(FIELD, copies, NONE, NEW_COPIES) /* a field of the record, as it is */ \
+	ROW(LAG, lags, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_COPIES) /* the field of the record N before, as it is */ \
+	ROW(FILL_DOWN, lags, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_COPIES | NEW_SKIPS_MISSING) /* or the last one that is not missing */ \
+	ROW(LEAD, copies, NONE, NEW_COPIES) /* the field of the record N later, as it is */ \
+	ROW(BYTE_OFFSET, byte_offsets, NONE, NEW_FOR_GPUS) /* where the record starts in the decompressed input */
 
 enum new_column_kind {
-#define NEW_KIND(name, writer, traits) NEW_##name,
+#define NEW_KIND(name, ops, aggregate, traits) NEW_##name,
 	NEW_COLUMN_KINDS(NEW_KIND)
 #undef NEW_KIND
 };
@@ -89,7 +90,7 @@ enum new_column_kind {
 /* Whether one of the traits is true of a kind. */
 static inline bool new_column_has(enum new_column_kind kind, unsigned traits)
 {
-#define NEW_TRAITS(name, writer, traits) traits,
+#define NEW_TRAITS(name, ops, aggregate, traits) traits,
 	static const unsigned char all[] = {NEW_COLUMN_KINDS(NEW_TRAITS)};
 #undef NEW_TRAITS
 

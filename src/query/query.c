@@ -999,22 +999,6 @@ static enum status plan_pairs(struct making *m)
 	return need_extremes(m);
 }
 
-/* What a new column shows, by operation. */
-static const enum new_column_kind new_column_kinds[NOPERATIONS] = {
-#define KIND_REDUCE(formula) 0
-#define KIND_TABLE(formula) 0
-#define KIND_PAIR(formula) 0
-#define KIND_TEXT(formula) 0
-#define KIND_RECORDS(formula) 0
-#define KIND_RUNNING(new_column) new_column
-#define KIND_OFFSET(new_column) new_column
-#define KIND_LET(new_column) new_column
-#define KIND_FIELDS(new_column) new_column
-#define OPERATION(id, kind, name, argument, title, needs, value, help) \
-	[OPERATION_##id] = KIND_##kind(value),
-#include "query/options.def"
-};
-
 /* The new columns, in the order of the command line. */
 static void plan_new_columns(struct making *m)
 {
@@ -1032,7 +1016,7 @@ static void plan_new_columns(struct making *m)
 		const struct result *r = &m->q->results[plan->nnew_columns];
 		const struct operation_use *use = &m->q->uses[r->use];
 		struct new_column *s = &plan->new_columns[plan->nnew_columns];
-		s->kind = new_column_kinds[r->operation];
+		s->kind = operation_new_column(r->operation);
 		s->column = r->column;
 		s->predicate = s->kind == NEW_OFFSET ? predicate++ : 0;
 		if (new_column_has(s->kind, NEW_LOOKS_BACK)) {

@@ -14,7 +14,7 @@
 #include "fold/column.h"
 #include "fold/texts.h"
 #include "csv/dfa.h"
-#include "emit/running.h"
+#include "fold/window.h"
 #include "fuzz.h"
 #include "query/value.h"
 #include "simd/simd.h"

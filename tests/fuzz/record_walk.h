@@ -15,8 +15,8 @@
 #include "csv/chunk.h"
 #include "csv/dfa.h"
 #include "csv/record.h"
-#include "emit/running.h"
 #include "fold/column.h"
+#include "fold/window.h"
 #include "fuzz.h"
 #include "query/value.h"
 
@@ -60,12 +60,17 @@ static void add_to_running(struct reference *r, size_t i)
 
 	FUZZ_CHECK(value_read(r->plan, r->plan->columns[c].parses, r->text + span.begin,
 			      span.end - span.begin, &r->scratch, &v) == STATUS_OK);
-	FUZZ_CHECK(running_add_value(&r->runnings[i], &v) == STATUS_OK);
+	if (v.kind == DECIMAL_NUMBER)
+		FUZZ_CHECK(running_add(&r->runnings[i], false, v.number) == STATUS_OK);
+	else if (v.kind == DECIMAL_WIDE && exact_is_number(v.text, v.nbytes))
+		FUZZ_CHECK(running_add_long(&r->runnings[i], false, &(struct recent_value){RECENT_TEXT, .text = v.text, .nbytes = v.nbytes}) == STATUS_OK);
+	else if (v.kind == DECIMAL_INVALID && !r->plan->columns[c].parses && !memchr(v.text, '\0', v.nbytes))
+		r->runnings[i].numbers.count++;
 }
 
 static void print_field(struct reference *r, size_t i)
 {
-	char text[EXACT_TEXT_NBYTES];
+	char text[NEW_NUMBER_NBYTES];
 	size_t nbytes;
 
 	if (i > 0 || !r->plan->only)
@@ -77,7 +82,7 @@ static void print_field(struct reference *r, size_t i)
 	}
 	if (!r->plan->exclusive)
 		add_to_running(r, i);
-	nbytes = (size_t)(running_write(&r->runnings[i], text) - text);
+	nbytes = (size_t)(running_write(&r->runnings[i], new_column_aggregate(r->plan->new_columns[i].kind), text) - text);
 	if (nbytes == 0 && r->plan->dialect.whitespace)
 		text[nbytes++] = '_';
 	append(&r->out->text, text, nbytes);
@@ -281,8 +286,7 @@ static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes
 
 	for (size_t i = 0; i < plan->nnew_columns; i++) {
 		const struct new_column *c = &plan->new_columns[i];
-		FUZZ_CHECK(running_begin(&r.runnings[i], c->kind, &plan->columns[c->column],
-					 &before->columns[c->column]) == STATUS_OK);
+		FUZZ_CHECK(running_begin(&r.runnings[i], false, &before->columns[c->column]) == STATUS_OK);
 	}
 	begin_record(&r, 0);
 	for (size_t i = 0; i < nbytes; i++)
@@ -290,7 +294,7 @@ static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes
 	if (in_head)
 		out->partial.head_nbytes = out->partial.tail_offset = nbytes;
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		running_free(&r.runnings[i]);
+		running_free(&r.runnings[i], false);
 	free(r.scratch.data);
 }
 

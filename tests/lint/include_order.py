@@ -212,7 +212,7 @@ RULES = (
      [("src/number/decimal.h", '#include "csv/dfa.h"'), ("src/base/status.h", '#include "io/message.h"'),
       ("src/fold/column.c", '#include "engine/engine.h"'), ("kernels/level/lane.cuh", '#include "kernels/csv/lane.cuh"'),
       ("src/query/plan.h", '#  include "fold/column.h"'), ("src/engine/total.c", '#include "nowhere.h"'),
-      ("src/emit/running.c", '#include "engine/total.h"'), ("src/csv/rows.h", '#include "query/plan.h"'),
+      ("src/emit/lead.c", '#include "engine/total.h"'), ("src/csv/rows.h", '#include "query/plan.h"'),
       ("kernels/emit/emission.cuh", '#include "kernels/worker/worker.cuh"'),
       ("kernels/fold/reduce.cu", '#include "kernels/ladder/ladder.cuh"'),
       ("src/run/main.c", '#include "bench/ladder/bench.h"'), ("src/run/main.c", '#include "unit/tap.h"'),
