@@ -23,6 +23,13 @@ static inline __attribute__((always_inline)) void heap_sink(void *items, size_t 
 	}
 }
 
+/* Moves item i up to where it belongs, among items that are a heap but for it. */
+static inline __attribute__((always_inline)) void heap_rise(void *items, size_t i, heap_order *is_above, heap_swap *swap)
+{
+	for (; i > 0 && is_above(items, i, (i - 1) / 2); i = (i - 1) / 2)
+		swap(items, i, (i - 1) / 2);
+}
+
 /* Makes n items a heap. */
 static inline __attribute__((always_inline)) void heap_make(void *items, size_t n, heap_order *is_above, heap_swap *swap)
 {

@@ -252,6 +252,130 @@ static enum status extremes_begin(struct held_queue *q, bool wants_max, const st
 	return recent_each(r, true, skip_extremes, add_before, &b);
 }
 
+/* ---- the middle of a window ----
+ *
+ * All its values are held, and its numbers are in two heaps: the lower half under its largest number, the upper half, which has as many
+ * or one less, under its smallest. A number that comes or leaves takes as many steps as the halves have levels.
+ */
+
+struct half {
+	struct held_queue *held;
+	uint64_t *at; /* a heap of numbers of held values; owned */
+	size_t n, capacity;
+	bool is_upper;
+};
+
+/* The value of that number. */
+static struct held *held_of(const struct held_queue *q, uint64_t at)
+{
+	return held_at(q, at - held_at(q, 0)->at);
+}
+
+static bool half_is_above(const void *half, size_t i, size_t j)
+{
+	const struct half *h = half;
+	int order = recent_compare(&held_of(h->held, h->at[i])->value, &held_of(h->held, h->at[j])->value);
+
+	return h->is_upper ? order < 0 : order > 0;
+}
+
+static void half_swap(void *half, size_t i, size_t j)
+{
+	struct half *h = half;
+	uint64_t at = h->at[i];
+
+	h->at[i] = h->at[j];
+	h->at[j] = at;
+	held_of(h->held, h->at[i])->place = i;
+	held_of(h->held, h->at[j])->place = j;
+}
+
+static enum status half_put(struct half *h, uint64_t at)
+{
+	struct held *x = held_of(h->held, at);
+
+	TRY(ARRAY_GROW(h->at, h->capacity, h->n + 1));
+	h->at[h->n] = at;
+	x->place = h->n;
+	x->in_upper = h->is_upper;
+	heap_rise(h, h->n++, half_is_above, half_swap);
+	return STATUS_OK;
+}
+
+static void half_take(struct half *h, size_t place)
+{
+	half_swap(h, place, --h->n);
+	if (place == h->n)
+		return;
+	heap_sink(h, h->n, place, half_is_above, half_swap);
+	heap_rise(h, place, half_is_above, half_swap);
+}
+
+/* Adds a value to the lower half, halves[0], or the upper one, and keeps no more than the last nrows. */
+static enum status halves_add(struct half halves[2], uint64_t nrows, const struct recent_value *value)
+{
+	struct held_queue *q = halves->held;
+	uint64_t at = q->nvalues++;
+	struct held *oldest;
+
+	if (q->n == nrows) {
+		oldest = held_at(q, 0);
+		if (oldest->value.kind != RECENT_NONE)
+			half_take(&halves[oldest->in_upper], oldest->place);
+		drop_first(q);
+	}
+	TRY(need_held(q));
+	TRY(hold(held_at(q, q->n), at, value));
+	q->n++;
+	if (value->kind != RECENT_NONE)
+		TRY(half_put(&halves[halves[0].n == 0 || recent_compare(value, &held_of(q, halves[0].at[0])->value) > 0], at));
+	while (halves[1].n > halves[0].n || halves[0].n > halves[1].n + 1) {
+		bool in_upper = halves[1].n > halves[0].n;
+		at = halves[in_upper].at[0];
+		half_take(&halves[in_upper], 0);
+		TRY(half_put(&halves[!in_upper], at));
+	}
+	return STATUS_OK;
+}
+
+/* Whether a number fits at a scale that is not below its own. */
+static bool fits_scale(const struct recent_value *v, int scale, int64_t *out)
+{
+	int128 x = v->number.significand;
+
+	if (v->kind != RECENT_NUMBER || wide_scale_is_rounded(scale) || !decimal_rescale(&x, scale - v->number.scale))
+		return false;
+	*out = (int64_t)x;
+	return *out == x;
+}
+
+/* Writes the median of numbers of which these n are in the middle, 1 or 2; nothing of none. scale: the largest of all so far. */
+static char *write_middle(const struct recent_value middle[2], size_t n, int scale, char *to)
+{
+	struct ranked at[2];
+	struct ranks ranks = {.n = n, .at = at};
+	struct column_moments m; /* large: not zeroed */
+	struct integer room;
+	struct exact number;
+	int64_t x[2];
+	char *end = NULL;
+
+	if (n == 0)
+		return to;
+	if (fits_scale(&middle[0], scale, &x[0]) && (n == 1 || fits_scale(&middle[1], scale, &x[1])))
+		end = quantile_write_short(OPERATION_MEDIAN, (struct percentile){50, 0}, x, n, scale, to);
+	if (end)
+		return end;
+	for (size_t i = 0; i < n; i++) {
+		recent_number(&middle[i], &room, &number);
+		exact_to_wide(&number, &at[i].value);
+		at[i].rank = i;
+	}
+	m.numbers = (struct number_sums){.count = n, .scale = scale};
+	m.ranks = &ranks;
+	return statistic_format(OPERATION_MEDIAN, &m, to);
+}
+
 /* ---- what the values of a window add up to ---- */
 
 struct rolling {
@@ -261,8 +385,9 @@ struct rolling {
 	int coarsest;       /* the largest scale of the window's numbers that were rounded, or of more ... */
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
 	struct exact sum, squares;
-	struct held_queue held;   /* with MOMENT_EXTREMES */
-	struct recent_value last; /* of NEW_DELTA and NEW_RATIO: the last number, a long one in the fold's values */
+	struct held_queue held;   /* with MOMENT_EXTREMES or MOMENT_VALUES, in place of the sums */
+	struct half halves[2];    /* with MOMENT_VALUES */
+	struct recent_value last; /* of changes: the last number, a long one in the fold's values */
 };
 
 static void rolling_clear(struct rolling *r)
@@ -270,6 +395,7 @@ static void rolling_clear(struct rolling *r)
 	exact_free(&r->sum);
 	exact_free(&r->squares);
 	held_clear(&r->held);
+	r->halves[0].n = r->halves[1].n = 0;
 	r->count = r->ncoarsest = 0;
 	r->coarsest = 0;
 	r->last.kind = RECENT_NONE;
@@ -382,6 +508,8 @@ void window_free(struct window_fold *w)
 		return;
 	rolling_clear(w->rolling);
 	free(w->rolling->held.ring);
+	free(w->rolling->halves[0].at);
+	free(w->rolling->halves[1].at);
 	free(w->rolling);
 	w->rolling = NULL;
 }
@@ -446,9 +574,12 @@ enum status window_combine(struct window_fold *w, const struct window_fold *late
 
 /* ---- what a record shows ---- */
 
-static bool is_change(const struct plan_window *window)
+/* A window whose values are all held. */
+static enum status add_held(void *context, const struct recent_value *v)
 {
-	return window->kind == NEW_DELTA || window->kind == NEW_RATIO;
+	const struct window_fold *w = context;
+
+	return halves_add(w->rolling->halves, w->plan->nrows, v);
 }
 
 static bool wants_max(const struct plan_window *window)
@@ -470,14 +601,21 @@ enum status window_begin(struct window_fold *w, int scale)
 		NEED(r = w->rolling = calloc(1, sizeof *r));
 	rolling_clear(r);
 	r->scale = scale;
-	if (is_change(w->plan)) {
+	r->needs = aggregate == OPERATION_NONE ? 0 : operation_needs(aggregate);
+	if (aggregate == OPERATION_NONE) {
 		r->last = w->recent.nvalues ? recent_oldest(&w->recent) : r->last;
 		return STATUS_OK;
 	}
-	r->needs = operation_needs(aggregate);
-	if (!(r->needs & MOMENT_EXTREMES))
+	if (!(r->needs & (MOMENT_EXTREMES | MOMENT_VALUES)))
 		return recent_each(&w->recent, false, take_in_piece, take_in, r);
-	TRY(extremes_begin(&r->held, wants_max(w->plan), &w->recent));
+	for (int i = 0; i < 2; i++) {
+		r->halves[i].held = &r->held;
+		r->halves[i].is_upper = i == 1;
+	}
+	if (r->needs & MOMENT_VALUES)
+		TRY(recent_each(&w->recent, false, NULL, add_held, w));
+	else
+		TRY(extremes_begin(&r->held, wants_max(w->plan), &w->recent));
 	recent_clear(&w->recent);
 	return STATUS_OK;
 }
@@ -489,6 +627,8 @@ static enum status slide(struct window_fold *w, const struct recent_value *v)
 	int scale = scale_of(v);
 
 	r->scale = scale > r->scale ? scale : r->scale;
+	if (r->needs & MOMENT_VALUES)
+		return add_held(w, v);
 	if (r->needs & MOMENT_EXTREMES) {
 		while (r->held.n > 0 && r->held.nvalues - held_at(&r->held, 0)->at > w->plan->nrows - 1)
 			drop_first(&r->held);
@@ -506,12 +646,20 @@ static enum status slide(struct window_fold *w, const struct recent_value *v)
 char *rolling_show(struct window_fold *w, const struct recent_value *v, char *to)
 {
 	const struct rolling *r = w->rolling;
-	struct column_moments m = {.npresent = r->count, .squares = &r->squares};
+	const struct half *half = r->halves;
+	struct recent_value middle[2];
+	struct column_moments m; /* large: not zeroed */
 	struct integer room;
 
 	if (slide(w, v) != STATUS_OK)
 		return NULL;
+	if (r->needs & MOMENT_VALUES) {
+		for (int i = 0; i < 2 && half[i].n > 0; i++)
+			middle[i] = held_of(&r->held, half[i].at[0])->value;
+		return write_middle(middle, (half[0].n > 0) + (half[0].n > 0 && half[0].n == half[1].n), r->scale, to);
+	}
 	m.npresent = r->count;
+	m.squares = &r->squares;
 	m.numbers = (struct number_sums){.count = r->count, .scale = r->scale, .sum = r->sum};
 	if (!(r->needs & MOMENT_EXTREMES))
 		m.numbers.scale = window_scale(w);
@@ -549,7 +697,7 @@ static char *write_ratio(const struct big_decimal *now, const struct big_decimal
 	return to + big_decimal_divide(now, last, to);
 }
 
-/* Writes how v differs from the value before; nothing where one of the two is missing, or for a ratio to 0. */
+/* Writes how v differs from the value before; nothing where one of the two is missing, or where 0 would divide. */
 static char *write_change(enum new_column_kind kind, const struct recent_value *last, const struct recent_value *v, char *to)
 {
 	struct big_decimal now, before;
@@ -564,7 +712,8 @@ static char *write_change(enum new_column_kind kind, const struct recent_value *
 		return write_ratio(&now, &before, to);
 	before.n.negative = !before.n.negative;
 	big_decimal_add(&now, &before);
-	return to + big_decimal_format(&now, to);
+	before.n.negative = !before.n.negative;
+	return kind == NEW_PCT_CHANGE ? write_ratio(&now, &before, to) : to + big_decimal_format(&now, to);
 }
 
 char *change_show(struct window_fold *w, const struct recent_value *v, char *to)
@@ -874,15 +1023,46 @@ static enum status add_few(struct running *r, bool has_squares, const struct gro
 	return is_number && !is_alike ? running_add(r, has_squares, value->number) : STATUS_OK;
 }
 
+/* Puts a number, if there is one, in its place among n that ascend. */
+static void put_in_order(struct recent_value *numbers, unsigned *n, const struct recent_value *number)
+{
+	unsigned k = *n;
+
+	if (number->kind == RECENT_NONE)
+		return;
+	for (; k > 0 && recent_compare(&numbers[k - 1], number) > 0; k--)
+		numbers[k] = numbers[k - 1];
+	numbers[k] = *number;
+	++*n;
+}
+
+static char *write_few_middle(const struct plan_window *window, const struct group_window *w, const struct recent_value *value, int scale,
+			      char *to)
+{
+	struct recent_value numbers[GROUP_WINDOW_NVALUES + 1];
+	unsigned n = 0;
+
+	put_in_order(numbers, &n, value);
+	for (unsigned k = 0; k < w->n; k++) {
+		const struct recent_value v = value_of(w, window, k);
+		put_in_order(numbers, &n, &v);
+	}
+	return write_middle(numbers + (n - (n > 0)) / 2, n == 0 ? 0 : 2 - n % 2, scale, to);
+}
+
 char *group_rolling_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
 {
 	const struct plan_window *window = &plan->windows[i];
 	const enum operation aggregate = new_column_aggregate(window->kind);
-	const bool has_squares = operation_needs(aggregate) & MOMENT_SQUARES;
+	const unsigned needs = operation_needs(aggregate);
+	const bool has_squares = needs & MOMENT_SQUARES;
 	struct running all = {.numbers = {.count = 0}};
 	int scale = group_scale(group, plan, i);
 
-	if (add_few(&all, has_squares, group_window(group, window), value, scale) == STATUS_OK)
+	scale = value->kind == RECENT_NUMBER && value->number.scale > scale ? value->number.scale : scale;
+	if (needs & MOMENT_VALUES)
+		to = write_few_middle(window, group_window(group, window), value, scale, to);
+	else if (add_few(&all, has_squares, group_window(group, window), value, scale) == STATUS_OK)
 		to = write_running(&all, aggregate, scale, to);
 	else
 		to = NULL;

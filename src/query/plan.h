@@ -68,8 +68,12 @@ enum new_column_trait {
 	ROW(ROLLING_MEAN, rollings, MEAN, NEW_RUNS | NEW_LOOKS_BACK) \
 	ROW(ROLLING_MIN, rollings, MIN, NEW_RUNS | NEW_LOOKS_BACK) \
 	ROW(ROLLING_MAX, rollings, MAX, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_COUNT, rollings, COUNT, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_STDDEV, rollings, STDDEV, NEW_RUNS | NEW_LOOKS_BACK) \
+	ROW(ROLLING_MEDIAN, rollings, MEDIAN, NEW_RUNS | NEW_LOOKS_BACK) \
 	ROW(DELTA, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* a number minus the last one before, */ \
 	ROW(RATIO, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or divided by it */ \
+	ROW(PCT_CHANGE, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or both */ \
 	ROW(EWMA, weighted, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) \
 	ROW(RANK, ranks, NONE, 0) /* 1 and how many numbers come before the value in order */ \
 	ROW(ROW_NUMBER, row_numbers, NONE, NEW_RUNS) /* from 1 on; with --exclusive, how many records came before */ \
@@ -136,6 +140,7 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 	case NEW_FILL_DOWN:
 	case NEW_DELTA:
 	case NEW_RATIO:
+	case NEW_PCT_CHANGE:
 		return 1;
 	case NEW_EWMA:
 		return UINT64_MAX; /* of a text that does not begin the input */

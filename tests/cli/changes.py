@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--delta and --ratio: a value compared with the last one that is not missing. The model is a few lines of Python's
+"""--delta, --ratio and --pct-change: a value compared with the last one that is not missing. The model is a few lines of Python's
 integers and fractions."""
 import fractions
 import random
@@ -11,18 +11,19 @@ from scan_ways import breaks, holds, prints, ways
 
 
 def changes(values):
-    """[(delta, ratio)] of raw fields; a missing one is empty."""
+    """[(delta, ratio, pct_change)] of raw fields; a missing one is empty."""
     last, out = None, []
     for field in values:
         if not field.strip(b' "'):
-            out.append((b"", b""))
+            out.append((b"", b"", b""))
             continue
-        now, delta, ratio = number(field), b"", b""
+        now, delta, ratio, part = number(field), b"", b"", b""
         if last is not None:
             scale = max(now.scale, last.scale)
-            delta = write(Number(now.significand * 10 ** (scale - now.scale) - last.significand * 10 ** (scale - last.scale), scale))
-            ratio = write(divide(now, last)) if last.significand else b""
-        out.append((delta, ratio))
+            change = Number(now.significand * 10 ** (scale - now.scale) - last.significand * 10 ** (scale - last.scale), scale)
+            delta = write(change)
+            ratio, part = (write(divide(now, last)), write(divide(change, last))) if last.significand else (b"", b"")
+        out.append((delta, ratio, part))
         last = now
     return out
 
@@ -30,6 +31,8 @@ def changes(values):
 def check_by_hand():
     answers("a change", ["--delta=v", "--ratio=v"], b"t,v\n1,10\n2,12.5\n3,\n4,10\n5,0\n6,7\n",
             "t,v,delta(v),ratio(v)\n1,10,,\n2,12.5,2.5,1.25\n3,,,\n4,10,-2.5,0.8\n5,0,-10,0\n6,7,7,\n")
+    answers("a part of the value before", ["--pct-change=v", "--only"], b"v\n10\n12.5\n\n10\n0\n7\n-7\n-8\n",
+            "pct_change(v)\n\n0.25\n\n-0.2\n-1\n\n-2\n0.14285714285714286\n")
     answers("by group", ["--delta=v", "--by=g", "--only"], b"g,v\na,1\nb,10\na,3\nb,7\na,3\n", "delta(v)\n\n\n2\n-3\n0\n")
     answers("of some records", ["--delta=v", "--where=v > 1", "--only"], b"v\n1\n2\n5\n1\n6\n", "delta(v)\n\n3\n1\n")
     answers("of a computed column", ["--let=x = v * 2", "--select=v", "--delta=x"], b"v\n1\n2\n5\n", "v,delta(x)\n1,\n2,2\n5,6\n")
@@ -39,7 +42,7 @@ def check_by_hand():
     holds("text is an error", ["--delta=v"], b"v\n1\nx\n2\n", breaks(b"v,delta(v)\n1,\n", "<stdin>:3:", "column 'v'", "'x'"), ways(0))
     r = harness.run(["--delta=v", "--only", "--invalid=skip"], b"v\n1\nx\n3\n")
     harness.ok(r.out == b"delta(v)\n\n\n2\n" and r.status == 0, "--invalid skip leaves it out", lambda: harness.describe(r))
-    for option in ("--delta=v", "--ratio=v"):
+    for option in ("--delta=v", "--ratio=v", "--pct-change=v"):
         refuses(option + " --exclusive", [option, "--exclusive"], b"v\n1\n", 2, "--exclusive")
     refuses("with a result", ["--delta=v", "--sum=v"], b"v\n1\n", 2, "not both")
 
@@ -61,8 +64,8 @@ def check_random():
         except Invalid:                          # a ratio beyond the range: the program writes it, the model does not
             continue
         data = b"g,v\n" + b"".join(b"%c,%s\n" % row for row in rows)
-        want = b"g,v,delta(v),ratio(v)\n" + b"".join(b"%c,%s,%s,%s\n" % (*row, *pair) for row, pair in zip(rows, out))
-        holds("random %d" % seed, ["--delta=v", "--ratio=v"] + ["--by=g"] * grouped, data, prints(want), ways(seed, (1, 7, 64, None)))
+        want = b"g,v,delta(v),ratio(v),pct_change(v)\n" + b"".join(b"%c,%s,%s,%s,%s\n" % (*row, *cells) for row, cells in zip(rows, out))
+        holds("random %d" % seed, ["--delta=v", "--ratio=v", "--pct-change=v"] + ["--by=g"] * grouped, data, prints(want), ways(seed, (1, 7, 64, None)))
 
 
 def check_many():

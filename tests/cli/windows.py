@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""New columns that look back: --lag, --fill-down, --rolling-sum, --rolling-mean, --rolling-min, --rolling-max, --ewma.
+"""New columns that look back: --lag, --fill-down, --ewma and all --rolling-.
 The model of the numbers is oracle_window.py; fields as they are need none but a list."""
 import decimal
 import os
@@ -15,7 +15,8 @@ from oracle_scan import Scan
 from oracle_window import Window
 from scan_ways import breaks, holds, prints, ways
 
-OPTIONS = ("--lag", "--fill-down", "--rolling-sum", "--rolling-mean", "--rolling-min", "--rolling-max", "--ewma")
+OPTIONS = ("--lag", "--fill-down", "--rolling-sum", "--rolling-mean", "--rolling-min", "--rolling-max", "--rolling-count",
+           "--rolling-stddev", "--rolling-median", "--ewma")
 READINGS = b"t,v\n1,10\n2,12.5\n3,\n4,7\n5,20.25\n6,1\n"
 
 
@@ -41,6 +42,15 @@ def check_by_hand():
     only("minimum", ["--rolling-min=v:3"], READINGS, "rolling_min(v:3) 10 10.0 10.0 7.0 7.00 1.00")
     only("maximum", ["--rolling-max=v:3"], READINGS, "rolling_max(v:3) 10 12.5 12.5 12.5 20.25 20.25")
     only("of a missing value alone", ["--rolling-max=v:1"], READINGS, "rolling_max(v:1) 10 12.5 - 7.0 20.25 1.00")
+    only("count", ["--rolling-count=v:2"], READINGS, "rolling_count(v:2) 1 2 1 1 2 2")
+    only("count of text", ["--rolling-count=v:3"], b"v,w\na,1\n,2\n\"b, c\",3\n\"\",4\nd,5\n", "rolling_count(v:3) 1 1 2 1 2")
+    only("deviation", ["--rolling-stddev=v:3"], READINGS, "rolling_stddev(v:3) - 1.7677669529663688 1.7677669529663688 "
+         "3.8890872965260114 9.3691648507217547 9.8499153972678026")
+    only("median of three", ["--rolling-median=v:3"], READINGS, "rolling_median(v:3) 10 11.25 11.25 9.75 13.625 7.00")
+    only("median of all", ["--rolling-median=v:99"], READINGS, "rolling_median(v:99) 10 11.25 11.25 10.0 11.25 10.00")
+    only("median of long numbers", ["--rolling-median=v:2"], b"v\n123456789012345678901\n1e-30\n0\n1\n",
+         "rolling_median(v:2) 123456789012345678901 61728394506172839450.5000000000000000000000000000005 "
+         "0.0000000000000000000000000000005 0.500000000000000000000000000000")
     only("weighted mean", ["--ewma=v:0.5"], READINGS, "ewma(v:0.5) 10 11.25 11.25 9.125 14.6875 7.84375")
     only("weighted mean of weight 1", ["--ewma=v:1"], READINGS, "ewma(v:1) 10 12.5 12.5 7 20.25 1")
     only("a third of it, rounded at each step", ["--ewma=v:0.3333333333333333"], b"v\n1\n2\n4\n",
@@ -100,7 +110,7 @@ def check_errors():
         refuses(option + " --exclusive", [option + "=v" + tail, "--exclusive"], b"v\n1\n", 2, "--exclusive")
         refuses(option + " with a result", [option + "=v" + tail, "--sum=v"], b"v\n1\n", 2, "not both")
         refuses(option + " and a part", [option + "=v" + tail, "--partial"], b"v\n1\n", 2, "--partial")
-    for option in OPTIONS[2:6]:
+    for option in OPTIONS[2:9]:
         for argument in ("v", "v:0", "v:-1", "v:x", "v:1.5", "v:", ":2", "a,:2", "v:99999999999999999999"):
             refuses("%s %s" % (option, argument), [option, argument], b"v\n1\n", 2, option[2:], "COLS:N")
     refuses("--lag v:0", ["--lag", "v:0"], b"v\n1\n", 2, "--lag", "COLS:N")

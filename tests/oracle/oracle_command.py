@@ -13,7 +13,7 @@ from oracle_pair import PAIRS, SYMMETRIC
 from oracle_request import COUNT_RECORDS, OPERATIONS, RANK, RUNNING, TAKES_TEXT, WINDOWS, Request
 from oracle_text import Unclear
 
-TAKE_TEXT = TAKES_TEXT + ("running-count", "lag", "lead", "fill-down")      # operations
+TAKE_TEXT = TAKES_TEXT + ("running-count", "rolling-count", "lag", "lead", "fill-down")      # operations
 SILENT = ("threads", "device", "progress")      # options that change nothing; the ways of a run have them, too
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")

@@ -18,7 +18,8 @@ TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
-WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "ewma")   # COLS:N
+WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "rolling-count", "rolling-stddev", "rolling-median",   # COLS:N
+           "ewma")                                                                                                      # COLS:A
 RANK = "rank"       # [-]COLS
 COUNT_RECORDS = "count-records"
 

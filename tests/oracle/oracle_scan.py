@@ -98,7 +98,7 @@ class Ratio(Total):
 class Looking(Total):
     """A column that looks back on the last records: each is added, also one without a number."""
     def __init__(self, operation, field, argument):
-        super().__init__(operation, field, True)
+        super().__init__(operation, field, operation != "rolling-count")
         self.window = oracle_window.Window(operation, argument)
 
     def add(self, pair):
@@ -195,7 +195,7 @@ def chosen(operation, columns, q, table, rows):
             yield from resolve(text, as_written, table.names, table.ncolumns)
         elif not rows or (table.names is None and not rows[0].raw.strip(q.dialect.blanks(table.delimiter))):
             raise Unclear("'*' where no record is, or a blank one where a header may be")
-        elif operation == "count":
+        elif operation in ("count", "rolling-count"):
             raise Unclear("is the text in a column that '*' counts an error?")
         elif rows[0].shape:
             raise Unclear("'*' where the first record is ragged")

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """An independent model of the new columns that look back on numbers: --rolling-sum, --rolling-mean, --rolling-min,
---rolling-max and --ewma. A window is a tuple of the last records' values; nothing is kept up from one to the next."""
+--rolling-max, --rolling-count, --rolling-stddev, --rolling-median and --ewma. A window is a tuple of the last records' values; nothing is kept up from one to the next."""
 import decimal
+import fractions
+import statistics
 
+import oracle_order
+from oracle_statistic import rounded
 from oracle_text import EXACT, LIMIT, MEAN, in_plain, mean_text
 
 NDIGITS = 34    # to which a weighted mean is rounded at each step
@@ -16,10 +20,12 @@ class Window:
 
     def take(self, pair):
         """pair: of the next record, (Decimal, scale); None: it has no number."""
-        if pair:
+        if pair and self.operation != "rolling-count":
             self.scale = max(self.scale, pair[1])
         if self.operation == "ewma":
             self.weigh(pair)
+        elif self.operation == "rolling-count":
+            self.values = (self.values + (None if pair is None else 1,))[-int(self.argument):]
         else:
             self.values = (self.values + (pair and pair[0],))[-int(self.argument):]
 
@@ -40,8 +46,15 @@ class Window:
         there = [v for v in self.values if v is not None]
         if self.operation == "rolling-sum":
             return in_plain(_sum(there), self.scale).encode()
+        if self.operation == "rolling-count":
+            return b"%d" % len(there)
         if not there:
             return b""
+        if self.operation == "rolling-stddev":
+            there = [fractions.Fraction(v) for v in there]
+            return rounded(statistics.variance(there), root=True).encode() if len(there) > 1 else b""
+        if self.operation == "rolling-median":
+            return oracle_order.plain(statistics.median(map(fractions.Fraction, there)), self.scale).encode()
         if self.operation == "rolling-mean":
             return mean_text(_sum(there), len(there)).encode()
         return in_plain((min if self.operation == "rolling-min" else max)(there), self.scale).encode()
