@@ -32,7 +32,7 @@ static bool may_keep_quotients(const struct plan *plan, const struct plan_column
 		column->parses && !plan->emits && !plan->is_saved && !(column->needs & ~MOMENTS_FUSED) ? column->let : NULL;
 
 	for (size_t i = 0; let && i < let->nsteps; i++)
-		if (let->steps[i].code == STEP_DIVIDE ||
+		if (step_rounds(&let->steps[i]) ||
 		    (let->steps[i].code == STEP_LOAD && plan->columns[let->columns[let->steps[i].index]].let))
 			return true;
 	return false;

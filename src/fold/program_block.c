@@ -14,6 +14,7 @@
 #include "number/big_decimal.h"
 #include "number/decimal_text.h"
 #include "number/iso_date.h"
+#include "number/real.h"
 #include "simd/simd.h"
 
 #define ROOM_NBYTES ((size_t)1 << 16) /* for fields, to begin with */
@@ -521,6 +522,11 @@ static void combine_row(const struct run *r, enum step_code code, struct program
 		set_wrong(a, row, (enum status)b->why[row]);
 	} else if (code == STEP_DIVIDE) {
 		divide_row(r, a, row, &x, &y);
+	} else if (code == STEP_POW) {
+		if (real_power(&x, &y))
+			set_big(r, a, row, &x);
+		else
+			set_missing(r, a, row);
 	} else if (code == STEP_MOD || code == STEP_DIV || code == STEP_BIN) {
 		divide_row_whole(r, a, row, code, &x, &y);
 	} else if (code == STEP_MULTIPLY) {
@@ -551,7 +557,10 @@ static void change_row(const struct run *r, const struct step *step, struct prog
 		x.n.negative = false;
 	else if (step->code == STEP_SIGN)
 		big_decimal_set(&x, (struct decimal){integer_is_zero(&x.n) ? 0 : x.n.negative ? -1 : 1, 0});
-	else if (step->code != STEP_NUMBER_OF)
+	else if (step_is_real(step) && !real_compute((enum real)(step->code - STEP_SQRT), &x)) {
+		set_missing(r, v, row);
+		return;
+	} else if (!step_is_real(step) && step->code != STEP_NUMBER_OF)
 		big_decimal_round_to(&x, (int)step->index, lane_rounding(step->code));
 	set_big(r, v, row, &x);
 }
@@ -657,6 +666,7 @@ static void work_numbers(struct run *r, const struct step *step)
 		done = calculate(STEP_MULTIPLY, a, b, both);
 		break;
 	case STEP_DIVIDE:
+	case STEP_POW:
 		done = 0;
 		break;
 	case STEP_MIN:
@@ -684,7 +694,7 @@ static void work_number(struct run *r, const struct step *step)
 	uint64_t done;
 
 	load_numbers(r, x);
-	done = r->rows & x->numbers;
+	done = step_is_real(step) ? 0 : r->rows & x->numbers;
 	for (uint64_t rows = done; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		struct decimal d = lane_change(step, number_at(x, row));

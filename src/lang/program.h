@@ -149,6 +149,18 @@ static inline bool step_is_test(const struct step *step)
 	return step->code >= STEP_ORDER_NUMBERS && step->code <= STEP_MATCH;
 }
 
+/* Whether a step makes roots, logarithms, exponentials or powers. */
+static inline bool step_is_real(const struct step *step)
+{
+	return step->code >= STEP_SQRT && step->code <= STEP_POW;
+}
+
+/* Whether a step's numbers may be rounded (number/quotient.h), though its operands are not. */
+static inline bool step_rounds(const struct step *step)
+{
+	return step->code == STEP_DIVIDE || step_is_real(step);
+}
+
 /* Compiles text: a condition, NAME = EXPR if option is "let", or a key if it is "by". option: its name without dashes.
  * Errors: STATUS_USAGE with three lines in fault's detail (the error, an excerpt of the expression
  * in printing characters, a caret below the error); STATUS_NO_MEMORY. Free with program_free, after

@@ -78,8 +78,7 @@ void big_decimal_to_quotient(const struct big_decimal *x, struct quotient *q)
 	*q = (struct quotient){x->n.negative, x->is_rounded, x->scale, integer_low(&x->n)};
 }
 
-/* Makes x, which was computed of rounded numbers and is known to its last place, what it says it is. */
-static void settle(struct big_decimal *x)
+void big_decimal_settle(struct big_decimal *x)
 {
 	int ndigits = integer_ndigits(&x->n), surplus = ndigits - QUOTIENT_NDIGITS, beyond = x->scale - WIDE_SCALE_MAX;
 	struct quotient trusted;
@@ -145,7 +144,7 @@ void big_decimal_add(struct big_decimal *a, struct big_decimal *b)
 	if (!is_rounded)
 		return;
 	big_decimal_round(a, places);
-	settle(a);
+	big_decimal_settle(a);
 }
 
 /* How many digits of what is computed of a and b are known. */
@@ -166,7 +165,7 @@ void big_decimal_multiply(struct big_decimal *product, const struct big_decimal 
 	if (!a->is_rounded && !b->is_rounded)
 		return;
 	big_decimal_round(product, product->scale - (integer_ndigits(&product->n) - count_known(a, b)));
-	settle(product);
+	big_decimal_settle(product);
 }
 
 int big_decimal_compare(struct big_decimal *a, struct big_decimal *b)
@@ -207,7 +206,7 @@ bool big_decimal_quotient(struct big_decimal *quotient, const struct big_decimal
 	}
 	big_decimal_set_quotient(quotient, &q);
 	if (is_rounded)
-		settle(quotient);
+		big_decimal_settle(quotient);
 	return big_decimal_is_in_range(quotient);
 }
 

@@ -54,6 +54,10 @@ void big_decimal_add(struct big_decimal *a, struct big_decimal *b);
 void big_decimal_multiply(struct big_decimal *product, const struct big_decimal *a,
 			  const struct big_decimal *b);
 
+/* Makes x, which was computed of rounded numbers, or rounded, and is known to its last place, what its digits say it is: rounded,
+ * or exact. */
+void big_decimal_settle(struct big_decimal *x);
+
 /* -1, 0 or 1 as a is less than, equal to or greater than b, whose scales are changed, not their values. */
 int big_decimal_compare(struct big_decimal *a, struct big_decimal *b);
 

@@ -943,7 +943,7 @@ static void plan_currencies(struct plan *plan)
 static bool may_be_rounded(const struct program *let, const bool *before)
 {
 	for (const struct step *step = let->steps; step < let->steps + let->nsteps; step++)
-		if (step->code == STEP_DIVIDE || (step->code == STEP_LOAD && before[let->columns[step->index]]))
+		if (step_rounds(step) || (step->code == STEP_LOAD && before[let->columns[step->index]]))
 			return true;
 	return false;
 }

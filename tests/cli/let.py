@@ -47,7 +47,15 @@ MEANINGS = [
     (" + ".join(["999999999999999999"] * 20), "|".join(["19999999999999999980"] * 5)),
     ("0" + " - 999999999999999999" * 20, "|".join(["-19999999999999999980"] * 5)),
     ("1000000000 * 1000000000", "|".join(["1000000000000000000"] * 5)),
-    ("round(price)", "2|0|5|0|123456789012345679"), ("substr(name, 1, 2)", 'An|b\xf6|"C,"||x'), ("substr(name, -2)", 'nn|\xf6b|"d"""||x'),
+    ("round(price)", "2|0|5|0|123456789012345679"), ("floor(price)", "1|0|5|0|123456789012345678"), ("ceil(price)", "2|1|5|1|123456789012345679"),
+    ("round_half_up(price)", "2|0|5|0|123456789012345679"), ("round_half_up(-2.5)", "-3|-3|-3|-3|-3"), ("trunc(-2.59, 1)", "-2.5|-2.5|-2.5|-2.5|-2.5"),
+    ("sign(qty - 2)", "0|1||-1|1"), ("mod(qty, 7)", "2|3||-2|1"), ("-7 % 3", "-1|-1|-1|-1|-1"), ("7.5 % -2", "1.5|1.5|1.5|1.5|1.5"), ("qty % 0", "||||"),
+    ("div(qty, 3)", "0|1||-33|41152263004115226"), ("bin(qty, 5)", "0|0||-100|123456789012345675"), ("bin(price, 0.25)", "1.50|0.00|5.00|0.00|123456789012345678.75"),
+    ("floor(qty / 3)", "0|1||-34|41152263004115226"), ("floor(-1 / 3 * 3)", "-1|-1|-1|-1|-1"), ("10 % 4 * 2", "4|4|4|4|4"), ("sqrt(qty + 2)", "2|2.2360679774997897|||351364182.88201443"),
+    ("sqrt(2) * sqrt(2)", "2|2|2|2|2"), ("sqrt(1e-400)", "|".join(["0." + "0" * 199 + "1"] * 5)), ("ln(qty)", "0.69314718055994531|1.0986122886681097|||39.354667603214429"),
+    ("log10(1000)", "3|3|3|3|3"), ("log2(0.125)", "-3|-3|-3|-3|-3"), ("exp(1)", "|".join(["2.7182818284590452"] * 5)), ("ln(exp(1.5))", "1.5|1.5|1.5|1.5|1.5"),
+    ("pow(qty, 2)", "4|9||10000|15241578753238836527968299765279684"), ("pow(1.01, 365)", "|".join(["37.783434332887159"] * 5)), ("pow(-8, 1 / 3)", "||||"),
+    ("pow(-2, -3)", "|".join(["-0.125"] * 5)), ("pow(0, 0)", "1|1|1|1|1"), ("pow(0, -1)", "||||"), ("power(4, 0.5)", "2|2|2|2|2"), ("pow(10, 30)", "|".join(["1" + "0" * 30] * 5)), ("substr(name, 1, 2)", 'An|b\xf6|"C,"||x'), ("substr(name, -2)", 'nn|\xf6b|"d"""||x'),
     ("substr(name, 2)", 'nn|\xf6b|", ""d"""||'), ("substr(when, qty, 3)", "026|69-|||"), ("left(name, 2)", 'An|b\xf6|"C,"||x'),
     ("left(name, -1)", 'An|b\xf6|"C, ""d"||'), ("right(name, 2)", 'nn|\xf6b|"d"""||x'), ("right(name, -1)", 'nn|\xf6b|", ""d"""||'),
     ("concat(name, ' ', qty * 2)", 'Ann 4|b\xf6b 6|"C, ""d"" "| -200|x 246913578024691356'), ("concat(name)", 'Ann|b\xf6b|"C, ""d"""||x'),
@@ -438,6 +446,8 @@ def check_random():
                 except Invalid:
                     row[name] = None
                     rows = [r for r in rows if r is not row]
+        if not rows:
+            continue
         body = [b",".join(write(row[n]) for n in names) + b"\n" for row in rows]
         source = b"a,b,t,d,g\n" + b"".join(b",".join(row[n] for n in "abtdg") + b"\n" for row in rows)
         whole = ",".join(names).encode() + b"\n" + b"".join(body)
@@ -452,8 +462,10 @@ ROUNDED = ("sum", "mean", "min", "max", "range", "median", "var", "stddev")
 
 def compare_rounded(rng, seed, lets, x, rows, source):
     """Results over a column of which values were rounded, of all records and by group."""
-    short = any(isinstance(row[x], oracle_let.Number) and row[x].rounded and oracle_let.ndigits(row[x]) < 30 for row in rows)
-    asked, groups = rng.sample(ROUNDED[:6] if short else ROUNDED, 3), {}    # a deviation of less precise ones has fewer digits
+    values = [oracle_let.number(row[x]) for row in rows if not oracle_let.is_missing(row[x])]
+    sizes = [oracle_let.fraction(v) for v in values]
+    close = max(map(abs, sizes)) > (max(sizes) - min(sizes)) * 10 ** 8 or any(v.rounded and oracle_let.ndigits(v) < 30 for v in values)
+    asked, groups = rng.sample(ROUNDED[:6] if close else ROUNDED, 3), {}    # a deviation of such values has fewer digits
     for row in rows:
         groups.setdefault(row["g"], []).append(row[x])
     groups = {g: [oracle_let.number(v) for v in values if not oracle_let.is_missing(v)] for g, values in groups.items()}
@@ -464,7 +476,6 @@ def compare_rounded(rng, seed, lets, x, rows, source):
         line + b"\n" for line in out.split(b"\n")[1:] if line and line.split(b",")[0] in groups)
     holds("random %d: %s by g of rounded values" % (seed, asked), [*options, "--by=g"], source,
           lambda r: None if r.status == 0 and keep(r.out) == by_group.encode() else "wanted: " + by_group, ways(seed, (1, 64, None)))
-    values = [oracle_let.number(row[x]) for row in rows if not oracle_let.is_missing(row[x])]
     wanted = ",".join(oracle_let.result(o, values) for o in asked)
     holds("random %d: %s of rounded values" % (seed, asked), options, source,
           lambda r: None if r.status == 0 and r.out.split(b"\n")[1] == wanted.encode() else "wanted: " + wanted, ways(seed, (1, 64, None)))

@@ -8,6 +8,7 @@ COMPUTED COLUMNS.
 """
 import collections
 import datetime
+import decimal
 import fractions
 import math
 import re
@@ -212,6 +213,69 @@ def to_places(x, nplaces, how):
     return Number(n, nplaces)
 
 
+# ---- roots, logarithms, powers: by Python's decimal ------------------------------------------
+
+_EXACT, _REAL = decimal.Context(prec=1300, Emax=10 ** 6, Emin=-10 ** 6), decimal.Context(prec=100, Emax=10 ** 6, Emin=-10 ** 6)
+
+
+def exactly(x):
+    return _EXACT.scaleb(decimal.Decimal(x.significand), -x.scale)
+
+
+def from_real(value):
+    if value == 0:
+        return Number(0, 0)
+    if not -LIMIT - 40 < value.adjusted() < LIMIT + 40:
+        raise Invalid("beyond the range")
+    value = decimal.Context(prec=NKEPT).plus(value)
+    sign, digits, exponent = value.as_tuple()
+    n, nzeros = int("".join(map(str, digits))), NKEPT - len(digits)
+    return settle(Number((-n if sign else n) * 10 ** nzeros, nzeros - exponent, True))
+
+
+def real(name, x):
+    value = exactly(x)
+    if name == "exp":
+        if abs(value) > 924:
+            raise Invalid("beyond the range")
+        return from_real(_REAL.exp(value))
+    if value < 0 or (value == 0 and name != "sqrt"):
+        return None
+    if name == "sqrt":
+        return from_real(_REAL.sqrt(value))
+    precise = decimal.Context(prec=900, Emax=10 ** 6, Emin=-10 ** 6) if abs(value - 1) < decimal.Decimal("0.01") else _REAL
+    ln = precise.ln(value)
+    return from_real(ln if name == "ln" else _REAL.divide(ln, _REAL.ln(decimal.Decimal(10 if name == "log10" else 2))))
+
+
+def power(x, k):
+    exponent = fraction(k)
+    if exponent == 0:
+        return Number(1, 0)
+    if x.significand == 0:
+        return Number(0, 0) if exponent > 0 else None
+    is_integer = exponent.denominator == 1 and not k.rounded
+    if is_integer and not x.rounded:
+        n, significand, scale = abs(int(exponent)), x.significand, x.scale
+        while significand % 10 == 0:
+            significand, scale = significand // 10, scale - 1
+        if abs(significand) == 1 and scale == 0 and n > LIMIT + 1:
+            return Number(significand ** (n % 2), 0)
+        if n <= LIMIT + 1 and len(str(abs(significand))) * n <= NKEPT + 2 and scale * n <= LIMIT and scale * n >= -LIMIT:
+            y = Number(significand ** n, scale * n) if scale >= 0 else Number(significand ** n * 10 ** (-scale * n), 0)
+            return y if exponent > 0 else divide(Number(1, 0), y)
+    if x.significand < 0 and not is_integer:
+        return None
+    ln = decimal.Context(prec=900, Emax=10 ** 6, Emin=-10 ** 6).ln(abs(exactly(x))) if abs(abs(fraction(x)) - 1) < fractions.Fraction(1, 100) \
+        else _REAL.ln(abs(exactly(x)))
+    product = _REAL.multiply(ln, exactly(k))
+    if abs(product) > 924:
+        raise Invalid("beyond the range")
+    y = from_real(_REAL.exp(product))
+    return y._replace(significand=-y.significand) if x.significand < 0 and exponent % 2 else y
+
+
+REAL = ("sqrt", "ln", "log10", "log2", "exp")
 PLACES = ("round", "trunc", "round_half_up")
 UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda x: x._replace(significand=abs(x.significand)),
          "floor": lambda x: to_places(x, 0, "floor"), "ceil": lambda x: to_places(x, 0, "ceil"),
@@ -361,6 +425,9 @@ def evaluate(tree, record):
     if any(is_missing(v) for v in values):
         return None
     values = [number(v) for v in values]
+    if kind in REAL or kind == "pow":
+        result = real(kind, values[0]) if kind in REAL else power(*values)
+        return None if result is None else check(result)
     if kind in PLACES:
         return to_places(values[0], tree[2], kind)
     if kind in ("%", "mod", "div", "bin") and values[1].significand == 0:
@@ -404,7 +471,12 @@ def spell(tree, rng):
 
 def random_number(rng, numbers, depth):
     """A tree whose value is a number. numbers: columns of numbers."""
-    form = rng.randrange(13) if depth else rng.randrange(2)
+    form = rng.randrange(15) if depth else rng.randrange(2)
+    if form == 13:
+        return (rng.choice(REAL[:4]), random_number(rng, numbers, depth - 1))
+    if form == 14:
+        k = ("number", rng.choice(("2", "3", "0.5", "-1", "-2", "1.5", "0", "10", "40")))
+        return rng.choice((("pow", random_number(rng, numbers, depth - 1), k), ("exp", ("%", random_number(rng, numbers, depth - 1), k))))
     if form == 12:
         return ("truth", random_condition(rng, numbers))
     if form == 0:
