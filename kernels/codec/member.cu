@@ -8,9 +8,9 @@
 #include "kernels/codec/member.cuh"
 
 #include <stdlib.h>
+#include <zlib.h>
 
 extern "C" {
-#include "codec/crc32.h"
 }
 
 /* A batch has no more sections than one for so many bytes: blocks of most packers have more. */
@@ -245,7 +245,7 @@ static cudaError_t pass(struct member *m, const struct member_batch *b)
 	const unsigned char *window = m->text.windows + (size_t)section_ngroups(m->text) * SECTION_WINDOW_NBYTES;
 
 	for (uint32_t i = 0; i < m->text.n; i++)
-		m->crc = crc32_join(m->crc, m->crcs[i], m->texts[i].nsymbols);
+		m->crc = (uint32_t)crc32_combine(m->crc, m->crcs[i], (z_off_t)m->texts[i].nsymbols);
 	m->text_nbytes += b->text_nbytes;
 	return cudaMemcpyAsync(m->text.windows, window, SECTION_WINDOW_NBYTES, cudaMemcpyDeviceToDevice, m->stream);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expand.cuh - unpacks text on the device from nibbles (src/simd/nibbles.h).
+ * expand.cuh - unpacks text on the device from nibbles (src/simd/simd.h).
  */
 #ifndef GPUSTAT_EXPAND_CUH
 #define GPUSTAT_EXPAND_CUH
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 extern "C" {
-#include "simd/nibbles.h"
+#include "simd/simd.h"
 }
 
 /* Unpacks nbytes of text, and writes up to 15 bytes more. text: 16-byte aligned; packed: 8-byte

@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "codec/device_inflate.h"
-#include "simd/nibbles.h"
+#include "simd/simd.h"
 #include "emit/cpu_folder.h"
 #include "engine/stage.h"
 #include "engine/worker.h"
@@ -50,7 +50,7 @@ struct plan_arrays {
 	struct step *steps; /* the last */
 };
 
-/* A chunk's text as nibbles (src/simd/nibbles.h), half of what the bus would carry. It is packed
+/* A chunk's text as nibbles (src/simd/simd.h), half of what the bus would carry. It is packed
  * piece by piece as it is read. The first and the last piece stay in the buffer. All others are
  * read to the place of the second one, each over the one before, and so stay in a core's cache. */
 struct packing {

@@ -27,7 +27,6 @@
 #include "base/cores.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
-#include "codec/crc32.h"
 #include "csv/record.h"
 #include "fold/groups.h"
 #include "fold/result.h"
@@ -35,6 +34,7 @@
 #include "io/source.h"
 #include "query/options.h"
 #include "lang/select.h"
+#include "simd/simd.h"
 
 /* ---- lines of a file ---- */
 
@@ -1030,7 +1030,7 @@ static bool is_fold(const struct part_text *t)
 
 static void add_to_crc(struct part_file *f, const char *text, size_t nbytes)
 {
-	f->crc = crc32_continue(f->crc, (const unsigned char *)text, nbytes);
+	f->crc = simd()->crc(f->crc, (const unsigned char *)text, nbytes);
 }
 
 /* Adds the lines that are kept. */

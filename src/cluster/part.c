@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "codec/crc32.h"
 #include "fold/group_lists.h"
 #include "fold/group_order.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
 #include "io/out_file.h"
 #include "query/options.h"
+#include "simd/simd.h"
 
 /* ---- what all lines of a head consist of, written or read (base/json_text.h) ---- */
 
@@ -397,7 +397,7 @@ static enum status write_lines(void *context, const char *text, size_t nbytes)
 
 	if (nbytes == 0)
 		return STATUS_OK;
-	sink->crc = crc32_continue(sink->crc, (const unsigned char *)text, nbytes);
+	sink->crc = simd()->crc(sink->crc, (const unsigned char *)text, nbytes);
 	for (const char *at = text; (at = memchr(at, '\n', (size_t)(end - at))); at++)
 		sink->nlines++;
 	return sink->to.write(sink->to.context, text, nbytes) ? STATUS_OK : STATUS_WRITE;

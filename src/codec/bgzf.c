@@ -16,7 +16,7 @@
 #include "base/fd.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
-#include "codec/crc32.h"
+#include "simd/simd.h"
 
 #define USUAL_HEADER_NBYTES 18 /* of a block whose header has the subfield BC and nothing else */
 
@@ -155,7 +155,7 @@ static enum status decode_block(struct deflate *d, const struct bgzf_block *b, u
 {
 	if (!deflate_whole(d, b->data, (size_t)(b->trailer - b->data), to, b->text_nbytes))
 		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "damaged block, or of another length");
-	if (crc32_continue(0, to, b->text_nbytes) != gzip_trailer_crc(b->trailer))
+	if (simd()->crc(0, to, b->text_nbytes) != gzip_trailer_crc(b->trailer))
 		return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "incorrect data check");
 	return STATUS_OK;
 }

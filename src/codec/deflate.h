@@ -154,13 +154,4 @@ uint64_t deflate_find(const unsigned char *in, size_t nbytes, uint64_t from, uin
 void deflate_resolve(unsigned char *to, const uint16_t *symbols, size_t n,
 		     const unsigned char *window);
 
-/* The work, for one instruction set of simd/simd.h; tests call it. table: the byte for each of
- * 65536 symbols. */
-struct deflate_resolver {
-	const char *simd_name;
-	void (*resolve)(unsigned char *to, const uint16_t *symbols, size_t n,
-			const unsigned char *table);
-};
-extern const struct deflate_resolver deflate_resolvers[]; /* the last one has no name */
-
 #endif

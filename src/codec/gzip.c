@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 #include "base/fd.h"
-#include "codec/crc32.h"
 #include "codec/sections.h"
+#include "simd/simd.h"
 
 #define MAGIC "\x1f\x8b"
 #define FIXED_NBYTES 10 /* of the header: magic, method, flags, time, flags, system */
@@ -102,7 +102,7 @@ static enum gzip_parse parse_optional(struct gzip_header *header, const unsigned
 		if (at + 2 > nbytes)
 			return GZIP_INCOMPLETE;
 		*words = "header crc mismatch";
-		if (load16(data + at) != (crc32_continue(0, data, at) & 0xffff))
+		if (load16(data + at) != (simd()->crc(0, data, at) & 0xffff))
 			return GZIP_DAMAGED;
 		at += 2;
 	}
@@ -228,7 +228,7 @@ static enum status inflate_some(struct gzip *g, struct feed *feed, struct piece 
 	result = inflate_run(g->stream, &span);
 	feed_use(feed, have - span.in_nbytes);
 	text_nbytes = (size_t)(span.out - text);
-	g->crc = crc32_continue(g->crc, text, text_nbytes);
+	g->crc = simd()->crc(g->crc, text, text_nbytes);
 	g->text_nbytes += text_nbytes;
 	piece->nbytes += text_nbytes;
 	if (result == DEFLATE_DAMAGED)

@@ -10,11 +10,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/clock.h"
 #include "base/ordered_queue.h"
-#include "codec/crc32.h"
 #include "codec/gzip.h"
+#include "simd/simd.h"
 
 /* ---- compressed bytes ---- */
 
@@ -646,7 +647,7 @@ static void add_crcs(struct sections *s)
 	struct section *section;
 
 	while ((section = s->unchecked) && section->checked) {
-		s->crc = crc32_join(s->crc, section->crc, section->text_nbytes);
+		s->crc = (uint32_t)crc32_combine(s->crc, section->crc, (z_off_t)section->text_nbytes);
 		s->text_nbytes += section->text_nbytes;
 		s->unchecked = section->next;
 		section_release(section);
@@ -698,7 +699,7 @@ void section_read(struct sections *s, struct section_decoder *d, void *to, size_
 	double begin_s = clock_s();
 
 	section_copy(d, d->nread, to, nbytes);
-	d->crc = crc32_continue(d->crc, to, nbytes);
+	d->crc = simd()->crc(d->crc, to, nbytes);
 	section_spend(d, SECTION_RESOLVE, nbytes, &begin_s);
 	d->nread += nbytes;
 	d->text_nbytes += nbytes;
@@ -714,7 +715,7 @@ void sections_check(struct sections *s, struct section_decoder *d, uint32_t *crc
 	pthread_mutex_lock(&s->lock);
 	while (s->unchecked != d->section && s->queue.turn == d->section->number)
 		pthread_cond_wait(&s->changed, &s->lock);
-	*crc = crc32_join(s->crc, d->crc, d->text_nbytes);
+	*crc = (uint32_t)crc32_combine(s->crc, d->crc, (z_off_t)d->text_nbytes);
 	*text_nbytes = s->text_nbytes + d->text_nbytes;
 	pthread_mutex_unlock(&s->lock);
 }

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "base/hd.h"
-#include "simd/words.h"
+#include "simd/simd.h"
 
 #define KEY_INLINE_NBYTES 15
 #define KEY_SHORT_NBYTES 7     /* a key of up to these fits in a word: see key_word; */

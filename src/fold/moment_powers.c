@@ -4,7 +4,7 @@
  *
  * A significand is below 10^18 < 2^60: 64 squares add up to less than 2^127, and 64 fourth powers to less than 2^247. While all
  * significands of a block are below 2^30, which those of most columns are, a sum of a block has 128 bits; squares of such are summed
- * by SIMD (simd/squares.h). A block's sum is added to the column's, which grows when it must.
+ * by SIMD (simd/convert.h). A block's sum is added to the column's, which grows when it must.
  */
 #include <gmp.h>
 #include <string.h>

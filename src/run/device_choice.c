@@ -24,7 +24,6 @@
 #include "csv/dfa.h"
 #include "io/message.h"
 #include "run/beyond_gpus.h"
-#include "simd/nibbles.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
 #include "kernels/worker/gpu.h"

@@ -17,7 +17,6 @@
 #endif
 
 #include "simd/x86.h"
-#include "simd/positions.h"
 
 /* The top bits of 64 bytes. */
 static inline uint64_t top_bits(__m256i low, __m256i high)
@@ -72,26 +71,6 @@ static inline lanes lanes_pairs(const uint32_t *p, size_t stride)
 {
 	return _mm256_set_m128i(load_pairs(p + 2 * stride, p + 3 * stride),
 				load_pairs(p, p + stride));
-}
-
-static inline lanes lanes_within(lanes counts, lanes above, lanes x)
-{
-	return _mm256_and_si256(_mm256_cmpgt_epi8(counts, above), x);
-}
-
-static inline lanes lanes_where_equal(lanes a, lanes b, lanes x)
-{
-	return _mm256_and_si256(_mm256_cmpeq_epi8(a, b), x);
-}
-
-static inline lanes lanes_unless_equal(lanes a, lanes b, lanes x)
-{
-	return _mm256_andnot_si256(_mm256_cmpeq_epi8(a, b), x);
-}
-
-static inline lanes lanes_less_where(lanes x, lanes a, lanes b)
-{
-	return _mm256_add_epi8(x, _mm256_cmpgt_epi8(a, b));
 }
 
 static inline lanes lanes_less_minus(lanes counts, lanes first)
@@ -171,11 +150,8 @@ static inline lanes lanes_shift_in(lanes x, lanes before)
 	return _mm256_or_si256(_mm256_slli_epi64(x, 1), _mm256_srli_epi64(low, 63));
 }
 
-#include "simd/fold_groups.h"
+#include "simd/groups.h"
 #include "simd/convert.h"
-#include "simd/short_texts.h"
-#include "simd/squares.h"
-#include "simd/quote_lanes.h"
 
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
@@ -189,6 +165,8 @@ const struct simd_ops simd_avx2 = {
 	.short_texts = simd_short_texts,
 	.fold_numbers = simd_fold_numbers,
 	.sum_products = simd_sum_products,
+	.crc = simd_crc_x86,
+	.resolve = simd_resolve_x86,
 	.sum_squares = simd_sum_squares,
 };
 

@@ -10,13 +10,11 @@
 #if defined(__aarch64__) && !defined(__AARCH64EB__)
 
 #include <arm_neon.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 #include "simd/convert.h"
-#include "simd/short_texts.h"
-#include "simd/squares.h"
-#include "simd/fold_numbers.h"
-#include "simd/positions.h"
-#include "simd/quote_parity.h"
 
 /* Where bytes equals byte, one bit a byte. */
 static inline uint64_t match(uint8x16x4_t bytes, uint8_t byte)
@@ -51,6 +49,27 @@ static struct simd_counts classify(const char *text, size_t nwords, char delimit
 	return counts;
 }
 
+#ifdef __linux__
+#define CRC32_CAPABILITY (1 << 7) /* HWCAP_CRC32 of asm/hwcap.h */
+
+/* simd_ops.crc: eight bytes an instruction, where the machine has it. */
+static uint32_t crc32x(uint32_t crc, const unsigned char *data, size_t nbytes)
+{
+	uint32_t remainder = ~crc;
+
+	if (!(getauxval(AT_HWCAP) & CRC32_CAPABILITY))
+		return simd_crc(crc, data, nbytes);
+	for (; nbytes >= 8; data += 8, nbytes -= 8) {
+		uint64_t word;
+		memcpy(&word, data, sizeof word);
+		__asm__(".arch_extension crc\n\tcrc32x %w0, %w0, %x1" : "+r"(remainder) : "r"(word));
+	}
+	return simd_crc(~remainder, data, nbytes);
+}
+#else
+#define crc32x simd_crc
+#endif
+
 const struct simd_ops simd_neon = {
 	.name = "neon",
 	.classify = classify,
@@ -62,7 +81,9 @@ const struct simd_ops simd_neon = {
 	.convert = simd_convert_rows,
 	.short_texts = simd_short_texts,
 	.fold_numbers = simd_fold_singles,
-	.sum_products = simd_sum_products_singly,
+	.sum_products = simd_sum_products,
+	.crc = crc32x,
+	.resolve = simd_resolve,
 	.sum_squares = simd_sum_squares,
 };
 

@@ -11,11 +11,6 @@
 #include "simd/simd.h"
 
 #include "simd/convert.h"
-#include "simd/short_texts.h"
-#include "simd/squares.h"
-#include "simd/fold_numbers.h"
-#include "simd/positions.h"
-#include "simd/quote_parity.h"
 
 /* Swaps the bits of pairs with those that lie distance above them. */
 static inline uint64_t swap(uint64_t x, uint64_t pairs, unsigned distance)
@@ -119,6 +114,8 @@ const struct simd_ops simd_portable = {
 	.convert = simd_convert_rows,
 	.short_texts = simd_short_texts,
 	.fold_numbers = simd_fold_singles,
-	.sum_products = simd_sum_products_singly,
+	.sum_products = simd_sum_products,
+	.crc = simd_crc,
+	.resolve = simd_resolve,
 	.sum_squares = simd_sum_squares,
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd.c - which instruction sets were compiled in, which this machine has, which one is used.
+ * simd.c - which instruction sets were compiled in, which this machine has, which one is used; and text of few letters, packed
+ * with it.
  */
 #include "simd/simd.h"
 
+#include <limits.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <zlib.h>
 
 /* Each is defined in its own file, where the architecture has it. */
 extern const struct simd_ops simd_avx512, simd_avx2, simd_neon, simd_portable;
@@ -33,7 +35,8 @@ bool simd_runs(const struct simd_ops *ops)
 	}
 	if (ops == &simd_avx512)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi2");
+		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi2") &&
+		       __builtin_cpu_supports("vpclmulqdq");
 	if (ops == &simd_avx2)
 		return __builtin_cpu_supports("avx2");
 #endif
@@ -73,4 +76,57 @@ const struct simd_ops *simd(void)
 		atomic_store_explicit(&chosen, ops, memory_order_relaxed);
 	}
 	return ops;
+}
+
+uint32_t simd_crc(uint32_t crc, const unsigned char *data, size_t nbytes)
+{
+	for (; nbytes > UINT_MAX; data += UINT_MAX, nbytes -= UINT_MAX)
+		crc = (uint32_t)crc32(crc, data, UINT_MAX);
+	return (uint32_t)crc32(crc, data, (unsigned)nbytes);
+}
+
+/* ---- text of few letters: the inner loop is simd_ops.pack ---- */
+
+struct nibble_letters nibble_letters(char delimiter)
+{
+	struct nibble_letters letters;
+
+	memcpy(letters.of, "0123456789\n+,-./", sizeof letters.of);
+	letters.of[(unsigned char)delimiter & 15] = (unsigned char)delimiter;
+	return letters;
+}
+
+size_t nibbles_nbytes(size_t nbytes)
+{
+	return (nbytes + SIMD_WORD_NBYTES - 1) / SIMD_WORD_NBYTES * (SIMD_WORD_NBYTES / 2);
+}
+
+bool nibbles_pack(const char *text, size_t nbytes, struct nibble_letters letters,
+		  unsigned char *out)
+{
+	size_t nwords = nbytes / SIMD_WORD_NBYTES, done = nwords * SIMD_WORD_NBYTES;
+	char last[SIMD_WORD_NBYTES];
+
+	if (!simd()->pack(text, nwords, letters.of, out))
+		return false;
+	if (done == nbytes)
+		return true;
+	memset(last, letters.of[0], sizeof last);
+	memcpy(last, text + done, nbytes - done);
+	return simd()->pack(last, 1, letters.of, out + done / 2);
+}
+
+void nibbles_unpack(const unsigned char *packed, size_t nbytes, struct nibble_letters letters,
+		    char *text)
+{
+	unsigned char pairs[256][2];
+
+	for (unsigned i = 0; i < 256; i++) {
+		pairs[i][0] = letters.of[i & 15];
+		pairs[i][1] = letters.of[i >> 4];
+	}
+	for (size_t i = 0; i < nbytes / 2; i++)
+		memcpy(text + 2 * i, pairs[packed[i]], 2);
+	if (nbytes % 2)
+		text[nbytes - 1] = (char)pairs[packed[nbytes / 2]][0];
 }

@@ -43,6 +43,31 @@ struct simd_counts {
 	uint64_t nquotes; /* 0: none; any other number: some */
 };
 
+/* Eight bytes of text as a word, the first the lowest. */
+static inline uint64_t simd_load_word(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* Sets words to the first n < 16 bytes of a text, of which 16 may be read; the bytes behind them are 0. */
+static inline void simd_first_bytes(const char *text, size_t n, uint64_t words[2])
+{
+	static const char bytes[32] = "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"; /* n before the middle */
+
+	words[0] = simd_load_word(text) & simd_load_word(bytes + 16 - n);
+	words[1] = simd_load_word(text + 8) & simd_load_word(bytes + 24 - n);
+}
+
+/* Words with 1, or the top bit, in each byte. */
+#define SIMD_EACH UINT64_C(0x0101010101010101)
+#define SIMD_TOPS (SIMD_EACH * 0x80)
+
 #define SIMD_SHORT_NBYTES 15
 
 #define SIMD_NUMBERS_NROWS 64 /* rows that a word of bits describes */
@@ -139,6 +164,15 @@ struct simd_ops {
 	 * sum of some of the products leaves 64 bits. */
 	int64_t (*sum_products)(const int64_t *x, const int64_t *y);
 
+	/* Returns the CRC-32 of gzip (RFC 1952, section 8) of some bytes and data[0 .. nbytes) behind them; crc: of the bytes
+	 * before, 0 if these are the first. */
+	uint32_t (*crc)(uint32_t crc, const unsigned char *data, size_t nbytes);
+
+	/* Writes to[i] = table[symbols[i]], i < n. table: the byte for each of 65536 symbols, and 3 readable bytes; symbols below
+	 * 256 stand for themselves, those from 256 to 0x7fff do not occur. `to` overlaps neither of the others; nothing has to be
+	 * aligned; nothing is read or written beyond these arrays. */
+	void (*resolve)(unsigned char *to, const uint16_t *symbols, size_t n, const unsigned char *table);
+
 	/* Sets *sum to the sum of the squares of the significands in `rows`. significand: of
 	 * SIMD_NUMBERS_NROWS rows. Returns false where one of `rows` is not in -2^30 ... 2^30 - 1;
 	 * *sum is then undefined. */
@@ -163,5 +197,38 @@ static inline char simd_decimal(const struct simd_hint *hint)
 
 /* The one chosen; the best that runs here if none was. */
 const struct simd_ops *simd(void);
+
+/* simd_ops.crc by zlib. */
+uint32_t simd_crc(uint32_t crc, const unsigned char *data, size_t nbytes);
+
+/* ---- text of few letters, packed into half a byte each ----
+ *
+ * The bus to a GPU is slower than the cores that read the text. Columns of numbers consist of ten
+ * digits and a few signs, whose low halves of a byte all differ: text of these bytes alone is
+ * packed to half its length. Other text is not packed: letters, quotes, blanks, exponents, CR (it
+ * has the low half of -); and with a tab as delimiter, text with a 9.
+ *
+ * Packed byte k has the low half of text[2 k] in its low half, and that of text[2 k + 1] above it.
+ */
+
+/* The byte that each low half stands for. */
+struct nibble_letters {
+	unsigned char of[16];
+};
+
+/* Digits, LF, + , - . / and the delimiter, which may replace one of them. */
+struct nibble_letters nibble_letters(char delimiter);
+
+/* Bytes that packing nbytes of text writes, padding included. A multiple of 32. */
+size_t nibbles_nbytes(size_t nbytes);
+
+/* Packs text into out, of nibbles_nbytes(nbytes) bytes; needs no padding. Returns whether the text
+ * consists of letters only; if not, out is undefined. */
+bool nibbles_pack(const char *text, size_t nbytes, struct nibble_letters letters,
+		  unsigned char *out);
+
+/* Unpacks nbytes of text; writes no more than those. */
+void nibbles_unpack(const unsigned char *packed, size_t nbytes, struct nibble_letters letters,
+		    char *text);
 
 #endif

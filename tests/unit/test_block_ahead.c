@@ -41,7 +41,7 @@ static size_t put_block(unsigned char *to, const unsigned char *data, size_t nby
 	put(to + 19, (uint32_t)nbytes, 2);
 	put(to + 21, ~(uint32_t)nbytes, 2);
 	memcpy(to + 23, data, nbytes);
-	put(to + 23 + nbytes, crc32_continue(0, data, nbytes), 4);
+	put(to + 23 + nbytes, simd()->crc(0, data, nbytes), 4);
 	put(to + 27 + nbytes, (uint32_t)nbytes, 4);
 	return nbytes + STORED_NBYTES;
 }

@@ -47,7 +47,7 @@ static void resolve_plainly(const uint16_t *symbols, size_t n)
 
 /* The output ends `lag` before the trapping page, and is not touched outside. r: NULL is the
  * function that chooses. */
-static bool is_right(const struct deflate_resolver *r, const uint16_t *symbols, size_t n,
+static bool is_right(const struct simd_ops *r, const uint16_t *symbols, size_t n,
 		     size_t lag)
 {
 	unsigned char *to = (unsigned char *)outputs.end - lag - n;
@@ -69,7 +69,7 @@ static bool is_right(const struct deflate_resolver *r, const uint16_t *symbols, 
 	return true;
 }
 
-static void check(const struct deflate_resolver *r, const char *name)
+static void check(const struct simd_ops *r, const char *name)
 {
 	static const unsigned percents[] = {0, 2, 10, 25, 50, 100};
 	unsigned nwrong = 0;
@@ -90,7 +90,7 @@ static void check(const struct deflate_resolver *r, const char *name)
 }
 
 /* As many as deflate_resolve makes a table for. */
-static void check_long(const struct deflate_resolver *r, const char *name)
+static void check_long(const struct simd_ops *r, const char *name)
 {
 	unsigned nwrong = 0;
 
@@ -123,13 +123,14 @@ int main(void)
 	for (size_t i = 0; i < 256; i++)
 		table[i] = (unsigned char)i;
 	memcpy(table + DEFLATE_MARKER, window, WINDOW_NBYTES);
-	for (const struct deflate_resolver *r = deflate_resolvers; r->simd_name; r++) {
-		if (!simd_runs(simd_named(r->simd_name))) {
-			skip(3, "%s: not on this machine", r->simd_name);
+	for (const struct simd_ops *const *all = simd_all; *all; all++) {
+		const struct simd_ops *r = *all;
+		if (!simd_runs(r)) {
+			skip(3, "%s: not on this machine", r->name);
 			continue;
 		}
-		check(r, r->simd_name);
-		check_long(r, r->simd_name);
+		check(r, r->name);
+		check_long(r, r->name);
 	}
 	check(NULL, "the one chosen");
 	check_long(NULL, "the one chosen");

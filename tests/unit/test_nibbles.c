@@ -3,7 +3,7 @@
  * test_nibbles.c - text packed and unpacked, and text that cannot be, by every instruction set.
  * That nothing beside it is read or written is in test_simd.c.
  */
-#include "simd/nibbles.h"
+#include "simd/simd.h"
 #include "simd_test.h"
 
 #define NBYTES_MAX 300

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd/fold_numbers.h - the body of simd_ops.fold, compiled by each instruction set's file; those
- * with wide registers fold groups instead (simd/fold_groups.h), which is 2 to 4 times as fast, and
+ * simd/numbers.h - the body of simd_ops.fold, compiled by each instruction set's file; those
+ * with wide registers fold groups instead (simd/groups.h), which is 2 to 4 times as fast, and
  * use this for single rows.
  *
  * A field of up to 16 bytes is converted without a loop, and without a branch that its length, sign
@@ -10,15 +10,13 @@
  * neighbouring lanes are joined, 10 a + b, into 8 numbers of two digits, those into 4, 2 and 1.
  * (The joining: W. Mula, "SIMD-ized conversion of decimal numbers", 2014.)
  */
-#ifndef GPUSTAT_SIMD_FOLD_H
-#define GPUSTAT_SIMD_FOLD_H
+#ifndef GPUSTAT_SIMD_NUMBERS_H
+#define GPUSTAT_SIMD_NUMBERS_H
 
-#include <string.h>
+#include "simd/plain.h"
 
-#include "simd/simd.h"
-#include "simd/words.h"
-
-#define SIMD_NDIGITS 16 /* lanes: bytes that are converted at once */
+#define SIMD_NO_NUMBER -1 /* for a scale */
+#define SIMD_NDIGITS 16   /* lanes: bytes that are converted at once */
 
 /* The value of up to 16 bytes of digits, with or without a point. */
 struct simd_digits {
@@ -120,6 +118,33 @@ SIMD_INLINE struct simd_digits simd_digits(const struct simd_constants *k, const
 }
 
 #else /* plain registers, of either byte order */
+
+/* The high bit of each byte that is a digit: x XOR '0' is at most 9. */
+static inline uint64_t simd_digit_bits(uint64_t word)
+{
+	uint64_t x = word ^ SIMD_EACH * '0';
+
+	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * (0x7f - 9)) | x) & SIMD_TOPS;
+}
+
+/* The high bit of each byte that is the decimal point. */
+static inline uint64_t simd_point_bits(uint64_t word, char decimal)
+{
+	uint64_t x = word ^ SIMD_EACH * (unsigned char)decimal;
+
+	return ~(((x & SIMD_EACH * 0x7f) + SIMD_EACH * 0x7f) | x) & SIMD_TOPS;
+}
+
+/* Joins eight lanes of 0 to 9, the lowest the most significant. Of the pairs that the first step
+ * leaves, two are multiplied at once, and their sum is in the upper half. */
+static inline uint64_t simd_join_word(uint64_t x)
+{
+	const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+
+	x = x * 10 + (x >> 8);
+	return ((x & pairs) * (100 + (UINT64_C(1000000) << 32)) +
+		(x >> 16 & pairs) * (1 + (UINT64_C(10000) << 32))) >> 32;
+}
 
 struct simd_constants {
 	char decimal; /* the others are immediate operands */
@@ -226,6 +251,61 @@ static inline uint32_t simd_exponent(const char *text, uint32_t begin, uint32_t 
 
 #if !defined(__SSE4_1__)
 
+#define SIMD_NPOINTED 19 /* bytes: 18 digits and a point */
+
+/* Not 0 where a lane is more than 9. */
+static inline uint64_t simd_above_nine(uint64_t x)
+{
+	return ((x + SIMD_EACH * (0x7f - 9)) | x) & SIMD_TOPS;
+}
+
+/* A number's digits as lanes: whole x power + high x 10^8 + low. */
+struct simd_three {
+	uint64_t whole, power, high, low;
+};
+
+/* Reads text[begin .. end), 9 to SIMD_NPOINTED bytes with a point among the first eight. The digits
+ * before the first point, the last eight behind it, and those between are a word each, so no gap
+ * needs closing. `whole` is padded with zeros to eight lanes. */
+SIMD_INLINE struct simd_three simd_read_three(const char *text, uint32_t begin, uint32_t end,
+					      uint64_t points)
+{
+	static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+					  100000000, 1000000000, 10000000000};
+	const uint64_t zeros = SIMD_EACH * '0';
+	unsigned nbytes = end - begin, nmore = nbytes - 9; /* than one, and eight */
+	uint64_t up_to_point = points ^ (points - 1); /* these lanes */
+	uint64_t first = simd_load_word(text + begin) ^ zeros;
+	struct simd_three x = {first & up_to_point >> 8, powers[nmore], first & ~up_to_point,
+			       simd_load_word(text + end - 8) ^ zeros};
+
+	if (nbytes > 16) {
+		x.high = simd_load_word(text + end - 16) ^ zeros;
+		x.high &= ~(up_to_point >> 8 * (nbytes - 16));
+	} else {
+		x.high <<= 8 * (16 - nbytes);
+		x.low &= ~(up_to_point >> 8 * nmore >> 8);
+	}
+	return x;
+}
+
+/* Converts text[begin .. end), of a length for simd_read_three. No number: the scale is
+ * SIMD_NO_NUMBER. */
+SIMD_INLINE struct decimal simd_convert_three(const char *text, uint32_t begin, uint32_t end,
+					      uint64_t points, unsigned is_negative)
+{
+	struct simd_three d = simd_read_three(text, begin, end, points);
+	uint64_t number = simd_join_word(d.whole) * d.power +
+			  simd_join_word(d.high) * 100000000 + simd_join_word(d.low);
+	struct decimal x = {(int64_t)((number ^ -(uint64_t)is_negative) + is_negative),
+			    (int32_t)(end - begin - 1) - __builtin_ctzll(points) / 8};
+
+	if (simd_above_nine(d.whole) | simd_above_nine(d.high) | simd_above_nine(d.low) ||
+	    x.scale > 16)
+		x.scale = SIMD_NO_NUMBER;
+	return x;
+}
+
 /* Whether text[end - 4 .. end) is an exponent as printf writes it; sets *exponent. */
 SIMD_INLINE bool simd_printed_exponent(const char *end, int *exponent)
 {
@@ -330,16 +410,6 @@ SIMD_INLINE struct decimal simd_convert(const struct simd_constants *k, const ch
 	return x.scale == SIMD_NO_NUMBER ? simd_convert_long(text, begin, end, k->decimal) : x;
 }
 
-/* simd_ops.sum_products where there is no wider register. */
-static inline int64_t simd_sum_products_singly(const int64_t *x, const int64_t *y)
-{
-	int64_t sum = 0;
-
-	for (unsigned r = 0; r < SIMD_NUMBERS_NROWS; r++)
-		sum += x[r] * y[r];
-	return sum;
-}
-
 /* Returns the bin of a scale, which it empties if it was not in use. */
 static inline struct decimal_bin *simd_bin(struct decimal_fold *fold, int scale)
 {
@@ -381,10 +451,9 @@ SIMD_INLINE size_t simd_fold_some(const char *text, const uint32_t *ends, size_t
 	return r;
 }
 
-#ifndef SIMD_OWN_FOLD
 /* simd_ops.fold: two loops, so that only the one for the last field checks for a CR; and one for any
  * decimal point but '.', which is then no immediate operand. */
-static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
+static inline size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stride, size_t nrows,
 			     bool drops_cr, struct decimal_fold *fold, uint64_t *nmissing,
 			     struct simd_hint *hint)
 {
@@ -395,7 +464,5 @@ static size_t simd_fold_rows(const char *text, const uint32_t *ends, size_t stri
 	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, '.', fold, nmissing)
 			: simd_fold_some(text, ends, stride, nrows, false, '.', fold, nmissing);
 }
-
-#endif
 
 #endif
