@@ -54,17 +54,17 @@ static bool find_head(const struct chunk *chunk, const struct csv_dialect *diale
 		      struct early_fold *early)
 {
 	uint64_t separators[HEAD_NWORDS], newlines[HEAD_NWORDS], quotes[HEAD_NWORDS];
-	const struct simd_bits bits = {separators, newlines, quotes};
+	const struct dialect_bits bits = {{separators, newlines, quotes}, NULL, NULL, NULL};
 	size_t nwords = chunk->nbytes / SIMD_WORD_NBYTES, resolved = 0, first;
 
 	nwords = nwords < HEAD_NWORDS ? nwords : HEAD_NWORDS;
 	struct simd_counts counts = simd()->classify(chunk->data, nwords, dialect->delimiter,
-						     dialect->quote, bits);
+						     dialect->quote, bits.simd);
 	bool strays;
 
 	early->dependence = counts.nquotes ? CHUNK_INDEPENDENT : CHUNK_GUESSES;
 	if (counts.nquotes)
-		(void)quotes_map(bits, nwords * SIMD_WORD_NBYTES, &resolved, &strays);
+		(void)quotes_map(dialect, &bits, nwords * SIMD_WORD_NBYTES, true, &resolved, &strays);
 	first = first_bit(newlines, resolved, nwords);
 	early->state = CSV_UNQUOTED;
 	early->head_nbytes = first + 1;

@@ -73,7 +73,8 @@ static void clear_word(struct simd_bits bits, size_t word, unsigned last, struct
 	bits.quotes[word] = w.strays;
 }
 
-/* Like quotes_resolve, for words [begin, end); moves *at past them. */
+/* Clears the separators and newlines that lie in quotes in words [begin, end), and replaces the quotes by the bytes that may be
+ * stray; moves *at past them. */
 static void quotes_clear(struct simd_bits bits, size_t begin, size_t end, struct simd_quotes *at)
 {
 	while (begin < end) {
@@ -84,51 +85,6 @@ static void quotes_clear(struct simd_bits bits, size_t begin, size_t end, struct
 		for (begin += n; begin < end && nsteps > 0; nsteps--)
 			clear_word(bits, begin++, LAST, at);
 	}
-}
-
-bool quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state)
-{
-	struct simd_quotes at = quotes_enter(state);
-
-	quotes_clear(bits, 0, nwords, &at);
-	return at.strays != 0;
-}
-
-/* Three walks at once, one for each entry state that can differ. They soon reach the same state: in
- * text that one walk takes as quoted, another one finds quotes that cannot open a field. */
-enum { FROM_OUTSIDE, FROM_UNQUOTED, FROM_QUOTED, NWALKS };
-
-static int have_met(const struct simd_quotes at[NWALKS])
-{
-	return at[0].inside == at[1].inside && at[0].inside == at[2].inside &&
-	       at[0].may_open == at[1].may_open && at[0].may_open == at[2].may_open;
-}
-
-csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool *strays)
-{
-	struct simd_quotes at[NWALKS] = {quotes_enter(CSV_FIELD_START), quotes_enter(CSV_UNQUOTED),
-					 quotes_enter(CSV_QUOTED)};
-	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES, word = 0;
-	unsigned last = (unsigned)((nbytes + LAST) % SIMD_WORD_NBYTES); /* in the last word */
-
-	*resolved = 0;
-	*strays = false;
-	if (nbytes == 0)
-		return CSV_MAP_IDENTITY;
-	for (; word < nwords && !have_met(at); word++)
-		for (int walk = 0; walk < NWALKS; walk++)
-			quotes_step(bits.separators[word], bits.quotes[word],
-				    word + 1 < nwords ? LAST : last, &at[walk]);
-	*resolved = word;
-	if (word < nwords) {
-		at[FROM_OUTSIDE].strays = 0;
-		quotes_clear(bits, word, nwords - 1, &at[0]);
-		clear_word(bits, nwords - 1, last, &at[0]);
-		*strays = at[FROM_OUTSIDE].strays != 0;
-		at[FROM_UNQUOTED] = at[FROM_QUOTED] = at[FROM_OUTSIDE];
-	}
-	return CSV_MAP(quotes_state(&at[FROM_OUTSIDE]), quotes_state(&at[FROM_UNQUOTED]),
-		       quotes_state(&at[FROM_QUOTED]), quotes_state(&at[FROM_OUTSIDE]));
 }
 
 /* ---- stray text ---- */
@@ -191,17 +147,16 @@ size_t quotes_find_stray(const struct csv_dialect *dialect, struct simd_bits bit
 	return at;
 }
 
-/* ---- dialects with an escape byte, comments or blanks that are trimmed ---- */
+/* ---- escape bytes, comments, and blanks that are trimmed ---- */
 
 /* The escaped bytes of a word follow from its escape bytes with a few operations. Without them, what
- * is left is a text for quotes.h. Blanks that begin a field are separators to quotes.h: then a quote
+ * is left is a text for parity. Blanks that begin a field are separators then, so that a quote
  * after them opens the field. A comment begins where a record does, with a sign that comes right
  * behind an LF: a word that has such a sign, or begins inside a comment, goes through the automaton
  * of dfa.h from one byte of interest to the next.
  */
 
-void dialect_prepare(const struct csv_dialect *dialect, const struct dialect_bits *bits,
-		     size_t nwords)
+void quotes_prepare(const struct csv_dialect *dialect, const struct dialect_bits *bits, size_t nwords)
 {
 	uint64_t behind_lf = 1, comments = -(uint64_t)(dialect->comment != 0);
 
@@ -214,6 +169,12 @@ void dialect_prepare(const struct csv_dialect *dialect, const struct dialect_bit
 					     bits->escapes[k] | bits->comments[k]);
 		behind_lf = newlines >> LAST;
 	}
+}
+
+/* Word k of a bitmap, or 0 if the dialect has none of that kind. */
+static uint64_t word_of(const uint64_t *bits, size_t k)
+{
+	return bits ? bits[k] : 0;
 }
 
 /* ---- one word ---- */
@@ -306,7 +267,7 @@ static enum csv_state step_events(const struct dialect_bits *b, size_t k, unsign
 {
 	uint64_t newlines = b->simd.newlines[k], separators = b->simd.separators[k];
 	uint64_t all = separators | b->simd.quotes[k] | b->escapes[k] | b->comments[k] |
-		       (b->blanks ? b->blanks[k] : 0);
+		       word_of(b->blanks, k);
 	uint64_t left = ~UINT64_C(0); /* the bytes from here on */
 
 	*out = (struct quotes_word){0, 0};
@@ -333,9 +294,9 @@ static enum csv_state step_word(const struct dialect_bits *b, size_t k, unsigned
 	struct simd_quotes at = quotes_enter(state);
 	uint64_t pending = is_pending(state), escaped, separators;
 
-	if (state == CSV_COMMENT || b->comments[k])
+	if (state == CSV_COMMENT || word_of(b->comments, k))
 		return step_events(b, k, last, state, out);
-	escaped = find_escaped(b->escapes[k], last, &pending);
+	escaped = find_escaped(word_of(b->escapes, k), last, &pending);
 	separators = b->simd.separators[k] & ~escaped;
 	if (b->blanks)
 		separators |= find_leading(separators, b->blanks[k], starts_field(&at));
@@ -403,11 +364,11 @@ static enum csv_state clear_words(const struct dialect_bits *b, size_t begin, si
 		struct simd_quotes at = quotes_enter(state);
 		uint64_t pending = is_pending(state);
 		size_t stop;
-		if (state == CSV_COMMENT || b->comments[begin]) {
+		if (state == CSV_COMMENT || word_of(b->comments, begin)) {
 			state = clear_dialect_word(b, begin++, LAST, state, strays);
 			continue;
 		}
-		stop = clear_escaped(b, begin, end, &pending);
+		stop = b->escapes ? clear_escaped(b, begin, end, &pending) : end;
 		if (b->blanks)
 			add_leading(b, begin, stop, starts_field(&at));
 		quotes_clear(b->simd, begin, stop, &at);
@@ -420,7 +381,7 @@ static enum csv_state clear_words(const struct dialect_bits *b, size_t begin, si
 	return state;
 }
 
-bool dialect_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state)
+bool quotes_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state)
 {
 	uint64_t strays = 0;
 
@@ -430,7 +391,8 @@ bool dialect_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_st
 
 /* ---- the map ---- */
 
-/* The states that walks from all entry states are in. */
+/* The states that walks from all entry states are in. They soon reach the same one: in text that one walk takes as quoted,
+ * another one finds quotes that cannot open a field. */
 struct walks {
 	enum csv_state at[CSV_NSTATES_FULL];
 };
@@ -450,8 +412,10 @@ static struct walks walks_begin(const struct csv_dialect *d)
 		w.at[CSV_QUOTED] = w.at[CSV_QUOTE_SEEN] = CSV_UNQUOTED;
 		w.at[CSV_ESCAPED_QUOTED] = w.at[CSV_ESCAPED];
 	}
-	if (!d->comment)
+	if (!d->comment) {
 		w.at[CSV_COMMENT] = CSV_UNQUOTED;
+		w.at[CSV_RECORD_START] = CSV_FIELD_START;
+	}
 	return w;
 }
 
@@ -486,7 +450,7 @@ static enum csv_state quoted_exit(const struct dialect_bits *b, size_t nbytes, e
 {
 	size_t nescapes = 0;
 
-	while (nescapes < nbytes && (b->escapes[(nbytes - 1 - nescapes) / SIMD_WORD_NBYTES] >>
+	while (nescapes < nbytes && (word_of(b->escapes, (nbytes - 1 - nescapes) / SIMD_WORD_NBYTES) >>
 				     (nbytes - 1 - nescapes) % SIMD_WORD_NBYTES & 1))
 		nescapes++;
 	if (nescapes == nbytes && entry == CSV_ESCAPED_QUOTED)
@@ -494,8 +458,8 @@ static enum csv_state quoted_exit(const struct dialect_bits *b, size_t nbytes, e
 	return nescapes % 2 ? CSV_ESCAPED_QUOTED : CSV_QUOTED;
 }
 
-csv_full_map dialect_map(const struct csv_dialect *dialect, const struct dialect_bits *bits,
-			 size_t nbytes, bool has_quotes, size_t *resolved, bool *strays)
+csv_full_map quotes_map(const struct csv_dialect *dialect, const struct dialect_bits *bits,
+			size_t nbytes, bool has_quotes, size_t *resolved, bool *strays)
 {
 	size_t nwords = (nbytes + LAST) / SIMD_WORD_NBYTES, word = 0;
 	unsigned last = (unsigned)((nbytes + LAST) % SIMD_WORD_NBYTES); /* in the last word */

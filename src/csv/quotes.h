@@ -23,15 +23,31 @@
 #include "csv/dialect.h"
 #include "simd/simd.h"
 
-/* Clears the separators and newlines that lie in quotes in words [0, nwords) of a text that is
- * entered in `state`, and replaces the quotes by the bytes that may be stray. Returns whether
- * there is such a byte. */
-bool quotes_resolve(struct simd_bits bits, size_t nwords, enum csv_state state);
+/* A text's bitmaps, a word for each 64 bytes. */
+struct dialect_bits {
+	struct simd_bits simd;
+	/* NULL in an ordinary dialect: */
+	uint64_t *escapes;  /* escape bytes */
+	uint64_t *comments; /* comment signs behind an LF, and as the text's first byte */
+	uint64_t *blanks;   /* blanks, where the dialect trims them; resolved: those that begin a field */
+};
 
-/* Returns the transition map of a text of nbytes, which bits describe. From word *resolved on, the
- * entry state does not matter; those words are resolved here. None such: the number of words.
- * *strays: as quotes_resolve's result, of those words. */
-csv_map quotes_map(struct simd_bits bits, size_t nbytes, size_t *resolved, bool *strays);
+/* Completes bits of nwords words, of a dialect that is not ordinary: simd is classified by the dialect's delimiter and quote. On entry
+ * escapes has the escape bytes and all LFs, comments has all comment signs, blanks all blanks that the
+ * dialect trims. */
+void quotes_prepare(const struct csv_dialect *dialect, const struct dialect_bits *bits, size_t nwords);
+
+/* Clears the separators and newlines that are data in words [0, nwords), those of a text that is
+ * entered in `state`; a comment keeps only the LF that ends it. Replaces the quotes by the bytes that may be stray. Returns
+ * whether there is such a byte. */
+bool quotes_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state);
+
+/* Returns the transition map of a text of nbytes, for the entry states that the dialect has. From
+ * word *resolved on, the entry state does not matter; those words are resolved here. If has_quotes
+ * is false, the text has no quote byte, and that holds for entries outside quotes only. None such:
+ * the number of words. *strays: as quotes_resolve's result, of those words. */
+csv_full_map quotes_map(const struct csv_dialect *dialect, const struct dialect_bits *bits,
+			size_t nbytes, bool has_quotes, size_t *resolved, bool *strays);
 
 /* Returns where the first record with stray text begins, of the complete records text[begin .. end),
  * whose words are resolved; SIZE_MAX: no record has any. */
@@ -43,33 +59,5 @@ static inline bool csv_in_quotes(enum csv_state state)
 {
 	return state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
 }
-
-/* ---- dialects with an escape byte, comments or blanks that are trimmed ---- */
-
-/* A text's bitmaps, a word for each 64 bytes. */
-struct dialect_bits {
-	struct simd_bits simd;
-	uint64_t *escapes;  /* escape bytes */
-	uint64_t *comments; /* comment signs behind an LF, and as the text's first byte */
-	uint64_t *blanks;   /* blanks, where the dialect trims them; resolved: those that begin a field */
-};
-
-/* Completes bits of nwords words: simd is classified by the dialect's delimiter and quote. On entry
- * escapes has the escape bytes and all LFs, comments has all comment signs, blanks all blanks that the
- * dialect trims. */
-void dialect_prepare(const struct csv_dialect *dialect, const struct dialect_bits *bits,
-		     size_t nwords);
-
-/* Clears the separators and newlines that are data in words [0, nwords), those of a text that is
- * entered in `state`; a comment keeps only the LF that ends it. Replaces the quotes as
- * quotes_resolve does. Returns whether a byte may be stray. */
-bool dialect_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state);
-
-/* Returns the transition map of a text of nbytes, for the entry states that the dialect has. From
- * word *resolved on, the entry state does not matter; those words are resolved here. If has_quotes
- * is false, the text has no quote byte, and that holds for entries outside quotes only. None such:
- * the number of words. *strays: as dialect_resolve's result, of those words. */
-csv_full_map dialect_map(const struct csv_dialect *dialect, const struct dialect_bits *bits,
-			 size_t nbytes, bool has_quotes, size_t *resolved, bool *strays);
 
 #endif

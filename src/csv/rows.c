@@ -47,7 +47,8 @@ void rows_init(struct rows *r, struct csv_dialect dialect, size_t nfields)
 enum status rows_reserve(struct rows *r, size_t nbytes)
 {
 	size_t nwords = nwords_of(nbytes) + 1;
-	unsigned nmaps = csv_dialect_is_ordinary(&r->dialect) ? 3 : r->dialect.trim ? 6 : 5;
+	bool ordinary = csv_dialect_is_ordinary(&r->dialect);
+	unsigned nmaps = ordinary ? 3 : r->dialect.trim ? 6 : 5;
 	uint64_t *bits;
 
 	if (nwords > r->capacity_nwords) {
@@ -56,8 +57,8 @@ enum status rows_reserve(struct rows *r, size_t nbytes)
 		NEED(bits);
 		free(r->bits.simd.separators);
 		r->bits.simd = (struct simd_bits){bits, bits + nwords, bits + 2 * nwords};
-		r->bits.escapes = bits + 3 * nwords;
-		r->bits.comments = bits + 4 * nwords;
+		r->bits.escapes = ordinary ? NULL : bits + 3 * nwords;
+		r->bits.comments = ordinary ? NULL : bits + 4 * nwords;
 		r->bits.blanks = r->dialect.trim ? bits + 5 * nwords : NULL;
 		r->capacity_nwords = nwords;
 	}
@@ -181,16 +182,6 @@ static struct simd_counts classify(const char *text, size_t nbytes, char delimit
 	return counts;
 }
 
-/* The map of the text, of at least a byte, in an ordinary dialect. */
-static csv_full_map map_ordinary(struct rows *r, const char *text, size_t nbytes)
-{
-	char last = text[nbytes - 1];
-
-	if (r->counts.nquotes == 0)
-		return csv_full_map_of(map_without_quotes(last, r->dialect.delimiter));
-	return csv_full_map_of(quotes_map(r->bits.simd, nbytes, &r->resolved, &r->has_strays));
-}
-
 /* Fills bits->blanks with all blanks; the escape bytes and comments are not known yet. */
 static void find_blanks(const struct dialect_bits *bits, const char *text, size_t nbytes, size_t nwords)
 {
@@ -201,8 +192,8 @@ static void find_blanks(const struct dialect_bits *bits, const char *text, size_
 		bits->blanks[k] = (bits->blanks[k] & ~bits->simd.newlines[k]) | bits->escapes[k];
 }
 
-/* The same, in a dialect with an escape byte, comments or blanks that are trimmed. */
-static csv_full_map map_dialect(struct rows *r, const char *text, size_t nbytes)
+/* Finds the marks of a dialect with an escape byte, comments or blanks that are trimmed. */
+static void find_marks(struct rows *r, const char *text, size_t nbytes)
 {
 	const struct csv_dialect *d = &r->dialect;
 	const struct simd_bits marks = {r->bits.escapes, r->bits.simd.newlines, r->bits.comments};
@@ -212,9 +203,19 @@ static csv_full_map map_dialect(struct rows *r, const char *text, size_t nbytes)
 	classify(text, nbytes, d->escape ? d->escape : '\n', d->comment, marks);
 	if (!d->quote)
 		memset(r->bits.simd.quotes, 0, r->nwords * sizeof *r->bits.simd.quotes);
-	dialect_prepare(d, &r->bits, r->nwords);
-	return dialect_map(d, &r->bits, nbytes, r->counts.nquotes != 0, &r->resolved,
-			   &r->has_strays);
+	quotes_prepare(d, &r->bits, r->nwords);
+}
+
+/* The map of the text, of at least a byte. */
+static csv_full_map map_text(struct rows *r, const char *text, size_t nbytes)
+{
+	bool ordinary = csv_dialect_is_ordinary(&r->dialect), has_quotes = r->counts.nquotes != 0;
+
+	if (ordinary && !has_quotes)
+		return csv_full_map_of(map_without_quotes(text[nbytes - 1], r->dialect.delimiter));
+	if (!ordinary)
+		find_marks(r, text, nbytes);
+	return quotes_map(&r->dialect, &r->bits, nbytes, has_quotes, &r->resolved, &r->has_strays);
 }
 
 /* The same, where blanks separate fields: nothing depends on the entry. */
@@ -255,10 +256,9 @@ csv_full_map rows_classify(struct rows *r, const char *text, size_t nbytes, uint
 	*nlines = r->counts.nlines;
 	r->nwords = r->resolved = nwords_of(nbytes);
 	r->head_resolved = r->has_strays = false;
-	r->map = nbytes == 0			 ? csv_full_map_identity()
-		 : d->whitespace		 ? map_whitespace(r, text, nbytes)
-		 : csv_dialect_is_ordinary(d) ? map_ordinary(r, text, nbytes)
-						 : map_dialect(r, text, nbytes);
+	r->map = nbytes == 0	 ? csv_full_map_identity()
+		 : d->whitespace ? map_whitespace(r, text, nbytes)
+				 : map_text(r, text, nbytes);
 	r->dependence = dependence(r);
 	return r->map;
 }
@@ -273,10 +273,8 @@ static void resolve_head(struct rows *r, struct chunk_entry entry)
 	if (csv_in_quotes(entry.state) && !any_quotes) { /* all is data, in words that are resolved as well */
 		memset(r->bits.simd.separators, 0, r->nwords * sizeof *r->bits.simd.separators);
 		memset(r->bits.simd.newlines, 0, r->nwords * sizeof *r->bits.simd.newlines);
-	} else if (!csv_dialect_is_ordinary(&r->dialect)) {
-		r->has_strays |= dialect_resolve(&r->bits, r->resolved, chunk_entry_state(entry));
-	} else if (any_quotes) {
-		r->has_strays |= quotes_resolve(r->bits.simd, r->resolved, entry.state);
+	} else if (any_quotes || !csv_dialect_is_ordinary(&r->dialect)) {
+		r->has_strays |= quotes_resolve(&r->bits, r->resolved, chunk_entry_state(entry));
 	}
 }
 

@@ -97,10 +97,25 @@ static void random_text(char *text, size_t nbytes)
 		text[i] = alphabet[random_below(sizeof alphabet - 1)];
 }
 
+static enum csv_state narrow_state(csv_full_map map, enum csv_state entry)
+{
+	enum csv_state exit = csv_full_map_apply(map, entry);
+
+	return exit == CSV_RECORD_START ? CSV_FIELD_START : exit; /* a record starts as a field does */
+}
+
+static csv_map narrow(csv_full_map map)
+{
+	return CSV_MAP(narrow_state(map, CSV_FIELD_START), narrow_state(map, CSV_UNQUOTED), narrow_state(map, CSV_QUOTED),
+		       narrow_state(map, CSV_QUOTE_SEEN));
+}
+
 /* Returns the map that quotes_map() finds for a text of up to 5 words. */
 static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 {
+	static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
 	uint64_t separators[8] = {0}, newlines[8] = {0}, quotes[8] = {0};
+	const struct dialect_bits bits = {{separators, newlines, quotes}, NULL, NULL, NULL};
 	size_t ignored;
 	bool strays;
 
@@ -111,7 +126,7 @@ static csv_map map_by_bitmaps(const char *text, size_t nbytes)
 		newlines[k] |= text[i] == '\n' ? bit : 0;
 		quotes[k] |= text[i] == '"' ? bit : 0;
 	}
-	return quotes_map((struct simd_bits){separators, newlines, quotes}, nbytes, &ignored, &strays);
+	return narrow(quotes_map(&dialect, &bits, nbytes, true, &ignored, &strays));
 }
 
 static uint64_t lines_by_bytes(const char *text, size_t nbytes)

@@ -89,7 +89,7 @@ static void sample_scan(struct sample *s)
 		s->blanks[i / 64] |= c == CSV_BLANK ? bit : 0;
 		s->has_quotes |= c == CSV_QUOTE;
 	}
-	dialect_prepare(s->dialect, &bits, NWORDS);
+	quotes_prepare(s->dialect, &bits, NWORDS);
 }
 
 /* Random text. Each byte of interest has a rarity of its own, and runs of one are common. */
@@ -178,7 +178,7 @@ static bool text_is_right(struct sample *s, uint64_t *nwords)
 	csv_full_map wanted = map_of(s), seen;
 	bool strays, right = true;
 
-	seen = dialect_map(s->dialect, &bits, s->nbytes, s->has_quotes, &first, &strays);
+	seen = quotes_map(s->dialect, &bits, s->nbytes, s->has_quotes, &first, &strays);
 	for (unsigned i = 0; i < CSV_NSTATES_FULL && right; i++) {
 		enum csv_state state = (enum csv_state)i;
 		bool in_quotes = state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
@@ -186,8 +186,8 @@ static bool text_is_right(struct sample *s, uint64_t *nwords)
 		struct dialect_bits again_bits = bits_of(&again), rest_bits = bits_of(&rest);
 		if (!has_state(s->dialect, state))
 			continue;
-		dialect_resolve(&again_bits, nall, state);
-		dialect_resolve(&rest_bits, first, state);
+		quotes_resolve(&again_bits, nall, state);
+		quotes_resolve(&rest_bits, first, state);
 		right = csv_full_map_apply(seen, state) == csv_full_map_apply(wanted, state) &&
 			resolved(&again, state, 0, nall) &&
 			((in_quotes && !s->has_quotes) || resolved(&rest, state, 0, nall));

@@ -72,9 +72,19 @@ static void sample_regular(struct sample *s, size_t nbytes_max)
 	sample_scan(s);
 }
 
-static struct simd_bits bits_of(struct sample *s)
+static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
+
+static struct dialect_bits bits_of(struct sample *s)
 {
-	return (struct simd_bits){s->separators, s->newlines, s->quotes};
+	return (struct dialect_bits){{s->separators, s->newlines, s->quotes}, NULL, NULL, NULL};
+}
+
+/* A record starts as a field does. */
+static enum csv_state exit_of(csv_full_map map, enum csv_state entry)
+{
+	enum csv_state exit = csv_full_map_apply(map, entry);
+
+	return exit == CSV_RECORD_START ? CSV_FIELD_START : exit;
 }
 
 static csv_map map_of(const struct sample *s)
@@ -121,16 +131,18 @@ static bool text_is_right(struct sample *s, uint64_t *nwords)
 	struct sample before = *s;
 	size_t nall = (s->nbytes + 63) / 64, first;
 	csv_map wanted = map_of(s);
-	bool strays, right = quotes_map(bits_of(s), s->nbytes, &first, &strays) == wanted;
+	struct dialect_bits bits = bits_of(s);
+	bool strays, right;
+	csv_full_map map = quotes_map(&dialect, &bits, s->nbytes, true, &first, &strays);
 
-	right = right && strays == has_bits(s, first, nall);
+	right = strays == has_bits(s, first, nall);
 
 	for (unsigned state = 0; state < CSV_NSTATES && right; state++) {
 		struct sample again = before, rest = *s;
-		right = quotes_resolve(bits_of(&again), nall, (enum csv_state)state) ==
-				has_bits(&again, 0, nall) &&
-			quotes_resolve(bits_of(&rest), first, (enum csv_state)state) ==
-				has_bits(&rest, 0, first) &&
+		struct dialect_bits again_bits = bits_of(&again), rest_bits = bits_of(&rest);
+		right = exit_of(map, (enum csv_state)state) == csv_map_apply(wanted, (enum csv_state)state) &&
+			quotes_resolve(&again_bits, nall, (enum csv_state)state) == has_bits(&again, 0, nall) &&
+			quotes_resolve(&rest_bits, first, (enum csv_state)state) == has_bits(&rest, 0, first) &&
 			resolved(s, &before, (enum csv_state)state, first, nall) &&
 			resolved(&again, &before, (enum csv_state)state, 0, nall) &&
 			resolved(&rest, &before, (enum csv_state)state, 0, nall);
@@ -213,7 +225,7 @@ static void test_clear_quoted(const struct simd_ops *ops)
 					 .closed = (i & 7) == 6}, wanted_at = at;
 		sample_bits(&seen);
 		wanted = seen;
-		n = ops->clear_quoted(bits_of(&seen), nwords, &at);
+		n = ops->clear_quoted(bits_of(&seen).simd, nwords, &at);
 		right = n == plain_clear_quoted(&wanted, nwords, &wanted_at) &&
 			memcmp(&seen, &wanted, sizeof seen) == 0 && at.inside == wanted_at.inside &&
 			at.may_open == wanted_at.may_open && at.closed == wanted_at.closed &&
