@@ -163,16 +163,20 @@ static enum status decode_block(struct deflate *d, const struct bgzf_block *b, u
 /* The blocks of a file that is being changed may be others now than when they were measured. */
 enum status bgzf_decode(struct deflate *d, struct block_batch *batch, unsigned char *to, struct fault *fault)
 {
+	unsigned char last[BGZF_BLOCK_NBYTES + DEFLATE_SLACK]; /* a text that has no slack behind it */
 	size_t room_nbytes = batch->text_nbytes, at = 0;
 	enum status status = STATUS_OK;
 	struct bgzf_block b;
 
 	batch->text_nbytes = 0;
 	while (status == STATUS_OK && at < batch->nbytes) {
-		size_t nbytes = bgzf_parse(batch->data + at, batch->nbytes - at, &b);
-		if (nbytes == 0 || b.text_nbytes > room_nbytes - batch->text_nbytes)
+		size_t nbytes = bgzf_parse(batch->data + at, batch->nbytes - at, &b), left = room_nbytes - batch->text_nbytes;
+		unsigned char *text = to + batch->text_nbytes;
+		if (nbytes == 0 || b.text_nbytes > left || b.text_nbytes > BGZF_BLOCK_NBYTES)
 			return codec_fault(fault, STATUS_DAMAGED, &codec_gzip, "damaged block");
-		status = decode_block(d, &b, to + batch->text_nbytes, fault);
+		status = decode_block(d, &b, left < b.text_nbytes + DEFLATE_SLACK ? last : text, fault);
+		if (left < b.text_nbytes + DEFLATE_SLACK)
+			memcpy(text, last, b.text_nbytes);
 		at += nbytes;
 		batch->text_nbytes += status == STATUS_OK ? b.text_nbytes : 0;
 	}
@@ -192,41 +196,27 @@ struct block_decoder *block_decoder_open(size_t text_nbytes)
 	return d;
 }
 
-#define PACKED_NBYTES (4 * BGZF_BLOCK_NBYTES)
 #define PROOF_NBLOCKS 3 /* that are decoded before a block is believed to begin */
 
 /* ---- the text from any place on ---- */
 
 enum status bgzf_text_open(struct bgzf_text *t, int fd, uint64_t place, struct fault *fault)
 {
-	*t = (struct bgzf_text){.fd = fd, .position = BGZF_PLACE_BLOCK(place), .nskipped = BGZF_PLACE_OFFSET(place)};
+	*t = (struct bgzf_text){.position = BGZF_PLACE_BLOCK(place), .nskipped = BGZF_PLACE_OFFSET(place)};
 	t->deflate = malloc(sizeof *t->deflate);
-	t->packed = malloc(PACKED_NBYTES + FEED_PAD_NBYTES);
+	t->feed = malloc(sizeof *t->feed);
 	t->text = malloc(BGZF_BLOCK_NBYTES);
-	return t->deflate && t->packed && t->text ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	if (t->feed)
+		feed_init_at(t->feed, fd, t->position);
+	return t->deflate && t->feed && t->text ? STATUS_OK : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 void bgzf_text_close(struct bgzf_text *t)
 {
 	free(t->deflate);
-	free(t->packed);
+	free(t->feed);
 	free(t->text);
 	memset(t, 0, sizeof *t);
-}
-
-/* Reads on until a whole block must be there, unless the file ends. */
-static enum status fill(struct bgzf_text *t, struct fault *fault)
-{
-	size_t have = t->end - t->begin;
-	ssize_t n;
-
-	if (have >= BGZF_BLOCK_NBYTES)
-		return STATUS_OK;
-	memmove(t->packed, t->packed + t->begin, have);
-	n = fd_read_at(t->fd, t->packed + have, PACKED_NBYTES - have, t->position + (off_t)have);
-	t->begin = 0;
-	t->end = have + (n > 0 ? (size_t)n : 0);
-	return n < 0 ? fault_set(fault, STATUS_READ, errno, NULL) : STATUS_OK;
 }
 
 /* Makes the text that which the block has behind what is to be left out. */
@@ -240,22 +230,22 @@ static void show(struct bgzf_text *t, size_t text_nbytes)
 
 enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fault)
 {
-	enum status status = fill(t, fault);
 	struct block_batch batch;
 	struct bgzf_block block;
-	size_t nbytes;
+	size_t have, nbytes;
+	const unsigned char *data;
 
 	*is_there = false;
-	if (status != STATUS_OK || t->begin == t->end)
-		return status;
-	nbytes = bgzf_parse(t->packed + t->begin, t->end - t->begin, &block);
+	while ((data = feed_data(t->feed, &have)), have < BGZF_BLOCK_NBYTES && !t->feed->at_end)
+		TRY(feed_more(t->feed, fault));
+	nbytes = have ? bgzf_parse(data, have, &block) : 0;
 	if (nbytes == 0 || block.text_nbytes > BGZF_BLOCK_NBYTES || t->nskipped > block.text_nbytes)
 		return STATUS_OK;
-	batch = (struct block_batch){.data = t->packed + t->begin, .nbytes = nbytes, .text_nbytes = block.text_nbytes,
+	batch = (struct block_batch){.data = (unsigned char *)data, .nbytes = nbytes, .text_nbytes = block.text_nbytes,
 				     .fd = -1};
 	TRY(bgzf_decode(t->deflate, &batch, t->text, fault));
 	show(t, batch.text_nbytes);
-	t->begin += nbytes;
+	feed_use(t->feed, nbytes);
 	t->position += (off_t)nbytes;
 	*is_there = true;
 	return STATUS_OK;

@@ -139,11 +139,9 @@ bool block_ahead_walk(struct block_ahead *a, off_t *position, off_t end, struct 
 
 /* Reads a file block by block. One thread at a time. */
 struct bgzf_text {
-	int fd; /* not owned; its position is not used */
 	struct deflate *deflate; /* owned */
-	unsigned char *packed; /* owned: packed[begin .. end) is not used yet, and stands at position in the file */
-	size_t begin, end;
-	off_t position;
+	struct feed *feed; /* owned */
+	off_t position; /* of the next block */
 	size_t nskipped; /* bytes of the next block's text to leave out */
 	/* The text read last. */
 	unsigned char *text; /* of the whole block; owned */

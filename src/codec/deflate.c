@@ -638,17 +638,15 @@ enum step {
 	STEP_IS_TOO_FAR,
 };
 
-/* Where the text goes. exact: nothing is written at or behind limit. */
+/* Where the text goes. */
 struct byte_room {
 	unsigned char *out, *limit;
 	const unsigned char *floor;
-	bool exact;
 };
 
 struct symbol_room {
 	uint16_t *out, *limit;
 	const uint16_t *floor;
-	bool exact;
 };
 
 /* For any machine. The selection is compiled to a conditional move where the compiler sees fit. */
@@ -705,18 +703,8 @@ INLINE uint32_t select_if(uint32_t x, uint32_t bit, uint32_t yes, uint32_t no)
 enum deflate_result deflate_bytes(struct deflate *d, unsigned char **out, unsigned char *limit,
 				  const unsigned char *floor, uint64_t stop_bit)
 {
-	struct byte_room room = {*out, limit, floor, false};
+	struct byte_room room = {*out, limit, floor};
 	enum deflate_result result = RUN(bytes)(d, &room, stop_bit);
-
-	*out = room.out;
-	return result;
-}
-
-enum deflate_result deflate_bytes_exact(struct deflate *d, unsigned char **out, unsigned char *limit,
-					const unsigned char *floor)
-{
-	struct byte_room room = {*out, limit, floor, true};
-	enum deflate_result result = RUN(bytes)(d, &room, UINT64_MAX);
 
 	*out = room.out;
 	return result;
@@ -725,7 +713,7 @@ enum deflate_result deflate_bytes_exact(struct deflate *d, unsigned char **out, 
 enum deflate_result deflate_symbols(struct deflate *d, uint16_t **out, uint16_t *limit,
 				    const uint16_t *floor, uint64_t stop_bit)
 {
-	struct symbol_room room = {*out, limit, floor, false};
+	struct symbol_room room = {*out, limit, floor};
 	enum deflate_result result = RUN(symbols)(d, &room, stop_bit);
 
 	*out = room.out;
@@ -831,18 +819,14 @@ void inflate_trunk(const struct inflate *s, struct deflate_trunk *trunk)
 	memcpy(trunk->window + DEFLATE_WINDOW_NBYTES - n, s->text + s->end - n, n);
 }
 
-/* Straight to out: without slack behind it, the last bytes are decoded exactly. */
 bool deflate_whole(struct deflate *d, const unsigned char *in, size_t in_nbytes, unsigned char *out, size_t out_nbytes)
 {
 	unsigned char *at = out, *end = out + out_nbytes;
-	enum deflate_result result = DEFLATE_FULL;
 
 	deflate_begin(d, in, in_nbytes, 0);
-	if (out_nbytes > DEFLATE_SLACK)
-		result = deflate_bytes(d, &at, end - DEFLATE_SLACK, out, UINT64_MAX);
-	if (result == DEFLATE_FULL)
-		result = deflate_bytes_exact(d, &at, end, out);
-	return result == DEFLATE_ENDED && at == end && (deflate_bit(d) + 7) >> 3 == in_nbytes;
+	/* A byte more, so that the end of the last block is decoded, too. */
+	return deflate_bytes(d, &at, end + 1, out, UINT64_MAX) == DEFLATE_ENDED && at == end &&
+	       (deflate_bit(d) + 7) >> 3 == in_nbytes;
 }
 
 /* ---- where a block may begin ---- */

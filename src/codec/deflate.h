@@ -83,18 +83,14 @@ static inline uint64_t deflate_bit(const struct deflate *d)
 enum deflate_result deflate_bytes(struct deflate *d, unsigned char **out, unsigned char *limit,
 				  const unsigned char *floor, uint64_t stop_bit);
 
-/* Like deflate_bytes, but never writes at or behind limit. Returns DEFLATE_FULL where the next
- * code's text has no room. Slower. */
-enum deflate_result deflate_bytes_exact(struct deflate *d, unsigned char **out, unsigned char *limit,
-					const unsigned char *floor);
-
 /* Like deflate_bytes, but decodes to symbols: a byte, or DEFLATE_MARKER + a place in the unknown
  * window. The caller has put the DEFLATE_WINDOW_NBYTES symbols DEFLATE_MARKER + i at floor, before
  * the first symbol. May be followed by deflate_bytes in the midst of a block, and vice versa. */
 enum deflate_result deflate_symbols(struct deflate *d, uint16_t **out, uint16_t *limit,
 				    const uint16_t *floor, uint64_t stop_bit);
 
-/* Decodes a whole stream. Returns false, with out undefined, unless it takes exactly in_nbytes and gives exactly out_nbytes. */
+/* Decodes a whole stream. Returns false, with out undefined, unless it takes exactly in_nbytes and gives exactly out_nbytes, behind
+ * which DEFLATE_SLACK bytes may be written. */
 bool deflate_whole(struct deflate *d, const unsigned char *in, size_t in_nbytes, unsigned char *out, size_t out_nbytes);
 
 /* ---- streams that are fed piece by piece ---- */

@@ -87,13 +87,7 @@ static enum deflate_result NAME(one_match)(struct deflate *d, struct deflate_bit
 		return damaged(d, "invalid distance code");
 	if (distance > (size_t)(room->out - room->floor))
 		return damaged(d, "invalid distance too far back");
-	if (room->exact && n > (size_t)(room->limit - room->out))
-		return DEFLATE_FULL;
-	if (room->exact)
-		for (; n; n--, room->out++)
-			*room->out = *(room->out - distance);
-	else
-		NAME(copy)(room->out, distance, n);
+	NAME(copy)(room->out, distance, n);
 	room->out += n;
 	return DEFLATE_GOES_ON;
 }
@@ -115,8 +109,6 @@ static enum deflate_result NAME(one)(struct deflate *d, struct deflate_bits *b, 
 		return entry >> 16 == END_ENTRY >> 16 ? DEFLATE_ENDED : damaged(d, "invalid literal/length code");
 	if (!(entry & NO_LENGTH))
 		return NAME(one_match)(d, b, room, hold, entry);
-	if (room->exact && room->out == room->limit)
-		return DEFLATE_FULL;
 	*room->out++ = (SYMBOL)(entry >> 16 & 0xff);
 	return DEFLATE_GOES_ON;
 }
@@ -129,7 +121,7 @@ static __attribute__((noinline)) enum deflate_result NAME(decode_one)(struct def
 	struct deflate_bits before = *b;
 	enum deflate_result result = NAME(one)(d, b, room);
 
-	if (result == DEFLATE_STARVES || result == DEFLATE_FULL)
+	if (result == DEFLATE_STARVES)
 		*b = before;
 	return result;
 }
@@ -274,9 +266,9 @@ static enum deflate_result NAME(continue_codes)(struct deflate *d, ROOM *room)
 
 	widen_tables(&d->tables, 8 * sizeof(SYMBOL));
 	while (result == DEFLATE_GOES_ON) {
-		if (!room->exact && room->out >= room->limit)
+		if (room->out >= room->limit)
 			result = DEFLATE_FULL;
-		else if (room->exact || b.end - b.in < NEAR_NBYTES || room->out - room->floor < NOWHERE)
+		else if (b.end - b.in < NEAR_NBYTES || room->out - room->floor < NOWHERE)
 			result = NAME(decode_one)(d, &b, room);
 		else
 			result = NAME(decode_many)(d, &b, room);

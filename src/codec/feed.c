@@ -16,6 +16,7 @@ void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 {
 	f->fd = fd;
 	f->wake = -1;
+	f->position = -1;
 	f->parts = NULL;
 	f->stopped = f->at_end = false;
 	f->fd_end = -1;
@@ -23,6 +24,12 @@ void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes)
 	f->end = nbytes;
 	memset(f->data + sizeof f->data - FEED_PAD_NBYTES, 0, FEED_PAD_NBYTES);
 	memcpy(f->data + f->begin, prefix, nbytes);
+}
+
+void feed_init_at(struct feed *f, int fd, off_t position)
+{
+	feed_init(f, fd, "", 0);
+	f->position = position;
 }
 
 static void drop_part(struct feed *f)
@@ -137,11 +144,15 @@ static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *
 			wait_for_byte(f);
 		if (f->stopped)
 			return STATUS_OK;
-		n = read(f->fd, to, bound(f, capacity));
-	} while (n < 0 && may_retry(f));
+		n = f->position >= 0 ? fd_read_at(f->fd, to, capacity, f->position)
+				     : read(f->fd, to, bound(f, capacity));
+	} while (n < 0 && f->position < 0 && may_retry(f));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
-	fd_note_read(n);
+	if (f->position >= 0)
+		f->position += n;
+	else
+		fd_note_read(n);
 	*nbytes = (size_t)n;
 	f->at_end = n == 0;
 	return STATUS_OK;

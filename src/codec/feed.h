@@ -28,6 +28,7 @@ struct feed {
 	/* With wake: called before feed_more waits (true) and after (false). */
 	void (*note_wait)(void *argument, bool waits);
 	void *note_argument;
+	off_t position; /* what is read of fd stands there, and fd's own position is not used; -1: it is */
 	struct feed_part *parts; /* to be read before fd */
 	bool stopped;      /* wake was readable */
 	bool at_end;       /* fd has no more */
@@ -41,6 +42,9 @@ void feed_free(struct feed *f);
 
 /* prefix: bytes already read from fd, at most FEED_NBYTES; copied. */
 void feed_init(struct feed *f, int fd, const void *prefix, size_t nbytes);
+
+/* Begins at a place of a plain file, whose own position stays: for any thread. */
+void feed_init_at(struct feed *f, int fd, off_t position);
 
 /* The unused bytes; *nbytes of them, and FEED_PAD_NBYTES behind them. Valid until feed_more. */
 const unsigned char *feed_data(const struct feed *f, size_t *nbytes);
@@ -66,7 +70,7 @@ enum status feed_more(struct feed *f, struct fault *fault);
 enum status feed_take(struct feed *f, void *to, size_t capacity, size_t *nbytes,
 		      struct fault *fault);
 
-/* Where the first unused byte stands in a plain file; -1: there is no telling, as behind what was given
+/* Where the first unused byte stands in a plain file, of feed_init; -1: there is no telling, as behind what was given
  * back. */
 off_t feed_tell(const struct feed *f);
 

@@ -5,12 +5,10 @@
  */
 #include "codec/gzip.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "base/fd.h"
 #include "codec/sections.h"
 #include "simd/simd.h"
 
@@ -329,101 +327,43 @@ bool gzip_began(const struct gzip *g, struct member_place *place, uint64_t *text
 	return g->data_position >= 0;
 }
 
-static void resume_stream(struct inflate *stream, const struct member_place *place)
+void gzip_resume(struct gzip *g, const struct member_place *place)
 {
 	size_t n = place->text_nbytes < DEFLATE_WINDOW_NBYTES ? (size_t)place->text_nbytes : DEFLATE_WINDOW_NBYTES;
 
-	inflate_begin(stream, place->bit, place->window + DEFLATE_WINDOW_NBYTES - n, n);
-}
-
-void gzip_resume(struct gzip *g, const struct member_place *place)
-{
-	resume_stream(g->stream, place);
+	inflate_begin(g->stream, place->bit, place->window + DEFLATE_WINDOW_NBYTES - n, n);
 	g->crc = place->crc;
 	g->text_nbytes = place->text_nbytes;
-}
-
-#define PACKED_NBYTES ((size_t)256 << 10)
-
-/* A decoder that reads. */
-struct place_reader {
-	struct inflate *stream;
-	int fd;
-	off_t position; /* of what is read next */
-	unsigned char *packed;
-	struct inflate_span span;
-};
-
-/* Reads more packed bytes behind those that are left, as of a header that was cut. Errors: STATUS_READ;
- * STATUS_DAMAGED if the file ends first. */
-static enum status read_more(struct place_reader *r, struct fault *fault)
-{
-	size_t nleft = r->span.in_nbytes;
-	ssize_t n;
-
-	if (nleft > 0)
-		memmove(r->packed, r->span.in, nleft);
-	n = fd_read_at(r->fd, r->packed + nleft, PACKED_NBYTES - nleft, r->position);
-	if (n < 0)
-		return fault_set(fault, STATUS_READ, errno, NULL);
-	if (n == 0)
-		return damaged(fault, "the file has changed");
-	r->span.in = r->packed;
-	r->span.in_nbytes = nleft + (size_t)n;
-	r->position += n;
-	return STATUS_OK;
-}
-
-/* Decodes the next nbytes to `to`. */
-static enum status read_text(struct place_reader *r, unsigned char *to, size_t nbytes, struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	r->span.out = to;
-	r->span.out_nbytes = nbytes;
-	while (status == STATUS_OK && r->span.out_nbytes > 0) {
-		enum deflate_result result = inflate_run(r->stream, &r->span);
-		if (r->span.out_nbytes > 0 && result != DEFLATE_GOES_ON)
-			return damaged(fault, "the file has changed");
-		if (r->span.out_nbytes > 0)
-			status = read_more(r, fault);
-	}
-	return status;
-}
-
-/* Decodes what is skipped to the same memory again and again. */
-static enum status skip_text(struct place_reader *r, uint64_t skip, unsigned char *to, size_t room, struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	while (status == STATUS_OK && skip > 0) {
-		size_t n = skip < room ? (size_t)skip : room;
-		status = read_text(r, to, n, fault);
-		skip -= n;
-	}
-	return status;
 }
 
 enum status member_place_read(const struct member_place *p, int fd, uint64_t skip, void *to, size_t nbytes,
 			      struct fault *fault)
 {
-	struct place_reader r = {.fd = fd, .position = p->position};
-	enum status status = STATUS_NO_MEMORY;
+	struct gzip g = {.stream = inflate_open(), .place = IN_DATA};
+	struct feed *feed = malloc(sizeof *feed);
+	uint64_t first = p->text_nbytes + skip;
+	struct piece piece = {.data = to};
+	enum status status = g.stream && feed ? STATUS_OK : STATUS_NO_MEMORY;
 
-	if (nbytes == 0)
-		return STATUS_OK;
-	r.stream = inflate_open();
-	r.packed = malloc(PACKED_NBYTES + DEFLATE_PAD_NBYTES);
-	if (r.stream && r.packed) {
-		resume_stream(r.stream, p);
-		status = skip_text(&r, skip, to, nbytes, fault);
-		if (status == STATUS_OK)
-			status = read_text(&r, to, nbytes, fault);
-	} else
-		fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	free(r.stream);
-	free(r.packed);
-	return status;
+	if (status == STATUS_OK) {
+		feed_init_at(feed, fd, p->position);
+		gzip_resume(&g, p);
+	}
+	while (status == STATUS_OK && g.place == IN_DATA && g.text_nbytes < first + nbytes) {
+		uint64_t nskipped = g.text_nbytes < first ? first - g.text_nbytes : 0; /* to the same memory again and again */
+		enum decode_step step = DECODE_GOES_ON;
+		piece.nbytes = nskipped ? 0 : (size_t)(g.text_nbytes - first);
+		piece.room_nbytes = nskipped && nskipped < nbytes ? (size_t)nskipped : nbytes;
+		status = inflate_some(&g, feed, &piece, &step);
+		if (step == DECODE_STARVES)
+			status = feed_more(feed, &piece.fault);
+	}
+	*fault = piece.fault;
+	if (status == STATUS_DAMAGED || status == STATUS_TRUNCATED || (status == STATUS_OK && g.text_nbytes < first + nbytes))
+		status = damaged(fault, "the file has changed");
+	free(g.stream);
+	free(feed);
+	return fault_complete(fault, status);
 }
 
 const struct codec codec_gzip = {

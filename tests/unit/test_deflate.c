@@ -192,16 +192,16 @@ static bool stream_is_right(struct cuts cuts)
 	return same;
 }
 
-/* A whole block, before a byte that must stay as it is. */
+/* A whole block, and behind its slack a byte that must stay as it is. */
 static bool whole_is_right(void)
 {
 	static struct deflate d;
 	size_t n = wanted.text_nbytes;
 	bool ends = wanted.result == DEFLATE_ENDED && wanted.in_nbytes == packed_nbytes;
 
-	memset(bytes, UNTOUCHED, n + 1);
+	memset(bytes, UNTOUCHED, n + DEFLATE_SLACK + 1);
 	bool same = deflate_whole(&d, packed, packed_nbytes, bytes, n) == ends &&
-		    (!ends || memcmp(bytes, wanted.text, n) == 0) && bytes[n] == UNTOUCHED;
+		    (!ends || memcmp(bytes, wanted.text, n) == 0) && bytes[n + DEFLATE_SLACK] == UNTOUCHED;
 	if (ends && n)
 		same = same && !deflate_whole(&d, packed, packed_nbytes, bytes, n - 1);
 	return same && !deflate_whole(&d, packed, packed_nbytes, bytes, n + 1);
