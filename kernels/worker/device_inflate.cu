@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * device_inflate.cu - a GPU decodes the data of a gzip member for all its workers: see
- * src/codec/device_inflate.h.
+ * src/codec/gzip.h.
  *
  *     reading threads   the file, in stages -> pinned memory -> one of two segments on the device
  *     decoding thread   segment -> member_decode() -> one of two texts on the device
@@ -20,7 +20,7 @@
 extern "C" {
 #include "base/ordered_queue.h"
 #include "base/thread.h"
-#include "codec/device_inflate.h"
+#include "codec/gzip.h"
 #include "io/reader.h"
 }
 

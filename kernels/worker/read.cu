@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 extern "C" {
-#include "codec/bgzf.h"
+#include "codec/gzip.h"
 #include "io/reader.h"
 }
 

@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 
 extern "C" {
-#include "codec/device_inflate.h"
+#include "codec/gzip.h"
 #include "simd/simd.h"
 #include "emit/cpu_folder.h"
 #include "engine/stage.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * foreign.c - see foreign.h. Magic numbers: those of the formats' specifications, with so many
+ * foreign.c - formats that are not read: see codec.h. Magic numbers: those of the formats' specifications, with so many
  * bytes that no text begins with them.
  */
-#include "codec/foreign.h"
+#include "codec/codec.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -428,7 +427,7 @@ static bool is_word(const char *name)
 	return nbytes > 0 && nbytes <= 64 && *name != '-' && strspn(name, plain) == nbytes;
 }
 
-enum status foreign_fault(struct fault *fault, const struct foreign *f, const char *name,
+enum status foreign_refuse(struct fault *fault, const struct foreign *f, const char *name,
 			  const struct codec *codec)
 {
 	char detail[FAULT_DETAIL_NBYTES];

@@ -25,9 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "codec/codec.h"
 #include "codec/deflate.h"
-#include "codec/feed.h"
 
 #define SECTION_NBYTES ((size_t)1 << 20) /* of compressed bytes, at most */
 #define SECTION_NBYTES_MIN 1024          /* at least, so that a block's header has room */

@@ -2,7 +2,7 @@
  *
  * file_text.h - the text of a file that can be cut, a plain or a BGZF one, from a place within it on.
  *
- * A place in a plain file is an offset in bytes, in a BGZF file that of codec/bgzf.h.
+ * A place in a plain file is an offset in bytes, in a BGZF file that of codec/gzip.h.
  */
 #ifndef GPUSTAT_FILE_TEXT_H
 #define GPUSTAT_FILE_TEXT_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "codec/bgzf.h"
+#include "codec/gzip.h"
 #include "csv/dialect.h"
 
 #define FILE_TEXT_NBYTES ((size_t)512 << 10) /* a piece at most */

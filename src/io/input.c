@@ -18,9 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/bgzf.h"
+#include "codec/gzip.h"
 #include "codec/codec.h"
-#include "codec/device_inflate.h"
 #include "codec/sections.h"
 #include "csv/record.h"
 #include "io/file_text.h"

@@ -5,7 +5,7 @@
  * A worker thread reads the next chunk into its own buffer. Chunks of a plain file are ranges, read
  * by many threads at once. A pipe or a compressed stream is read by one thread at a time, while the
  * others fold. A thread of its own decodes a compressed stream (source.h), except for blocks,
- * which the worker threads decode (bgzf.h).
+ * which the worker threads decode (codec/gzip.h).
  */
 #ifndef GPUSTAT_INPUT_H
 #define GPUSTAT_INPUT_H
@@ -149,7 +149,7 @@ bool input_has_thread(const struct input *in);
 
 /* A range of a file that consists of whole lines. */
 struct input_range {
-	uint64_t begin, end, size; /* offsets in the file, and its size: has_blocks: places (codec/bgzf.h) */
+	uint64_t begin, end, size; /* offsets in the file, and its size: has_blocks: places (codec/gzip.h) */
 	bool has_blocks;           /* it is of a BGZF file */
 	uint64_t nlines_before;    /* once input_count_before has been called */
 };
@@ -164,7 +164,7 @@ enum status input_cut_range(struct input *in, uint64_t k, uint64_t n, bool is_qu
 
 /* A slice of the input: from an offset of one file up to one of the same file or a later one. 0: the whole beginning
  * of the file, UINT64_MAX: up to its end. Other offsets stand behind an LF: in a plain file, in bytes from the beginning; in
- * a BGZF file they are places (codec/bgzf.h), from which offsets in the input are counted then. Where they lie before the
+ * a BGZF file they are places (codec/gzip.h), from which offsets in the input are counted then. Where they lie before the
  * file's first record, they stand for that. */
 struct input_slice {
 	int first, last; /* files */

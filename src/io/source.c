@@ -19,9 +19,8 @@
 #include "base/fd.h"
 #include "base/ordered_queue.h"
 #include "base/thread.h"
-#include "codec/bgzf.h"
+#include "codec/gzip.h"
 #include "codec/codec.h"
-#include "codec/foreign.h"
 #include "csv/quotes.h"
 #include "csv/repeated_header.h"
 
@@ -845,7 +844,7 @@ static enum status refuse_foreign(struct source *s, struct fault *fault)
 	} while (match == CODEC_PERHAPS);
 	if (match != CODEC_BEGINS)
 		return STATUS_OK;
-	status = foreign_fault(fault, foreign, is_stdin(s) ? "" : s->path, s->codec);
+	status = foreign_refuse(fault, foreign, is_stdin(s) ? "" : s->path, s->codec);
 	return name_fault(s, status, fault);
 }
 

@@ -16,8 +16,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
-#include "codec/bgzf.h"
-#include "codec/device_inflate.h"
+#include "codec/gzip.h"
 #include "csv/chunk.h"
 #include "csv/dialect.h"
 #include "io/reader.h"
@@ -28,7 +27,7 @@ enum source_state {
 	SOURCE_CLOSED, /* what was peeked at may still be there */
 };
 
-/* What is read of a file of blocks; places are those of codec/bgzf.h. */
+/* What is read of a file of blocks; places are those of codec/gzip.h. */
 struct source_cut {
 	bool is_made;
 	uint64_t first;      /* where the first record begins */

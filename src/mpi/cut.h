@@ -6,7 +6,7 @@
  * ranks. Plain files are cut behind an LF, and so is the text of BGZF files; other compressed files are not cut. Packed
  * bytes weigh more, as their text is longer.
  *
- * A BGZF file is cut at places (codec/bgzf.h) in a block that is found by its first bytes. Data that looks like a block
+ * A BGZF file is cut at places (codec/gzip.h) in a block that is found by its first bytes. Data that looks like a block
  * deceives nobody for long: a slice that ends within a file must end where a block ends (io/source.h), and the first slice of
  * a file begins with its first block, so each slice proves that the next one begins with a block. Where one fails, the
  * blocks are followed from the file's beginning.

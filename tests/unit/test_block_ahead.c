@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/bgzf.c" /* for settle */
+#include "codec/gzip.c" /* for PROOF_NBLOCKS */
 #include "unit/tap.h"
 
 #define FILE_NBYTES_MAX ((size_t)4 << 20)
