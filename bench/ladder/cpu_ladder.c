@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "bench/ladder/timing.h"
 #include "kernels/ladder/reference.h"
 

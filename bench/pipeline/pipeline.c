@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "engine/engine.h"
 #include "fold/groups.h"
 #include "io/input.h"

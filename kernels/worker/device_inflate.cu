@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 extern "C" {
-#include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "codec/gzip.h"
 #include "io/reader.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 extern "C" {
-#include "base/cores.h"
+#include "base/machine.h"
 }
 
 int gpu_count(void)

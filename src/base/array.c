@@ -38,3 +38,14 @@ void *array_add(void *array, size_t n, size_t each_nbytes)
 	memcpy(&items, array, sizeof items);
 	return memset(items + n * each_nbytes, 0, each_nbytes);
 }
+
+enum status text_reserve(struct text_buffer *text, size_t nbytes)
+{
+	return ARRAY_GROW(text->data, text->capacity, text->nbytes + nbytes);
+}
+
+void text_free(struct text_buffer *text)
+{
+	free(text->data);
+	memset(text, 0, sizeof *text);
+}

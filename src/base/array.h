@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * array.h - arrays that grow: memory that is reallocated, at least twice as much each time.
+ * array.h - arrays that grow, and text that does: memory that is reallocated, at least twice as much each time.
  */
 #ifndef GPUSTAT_ARRAY_H
 #define GPUSTAT_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -21,5 +22,17 @@
 /* array: the address of a pointer to items of each_nbytes. */
 enum status array_grow(void *array, size_t *capacity, size_t wanted, size_t each_nbytes);
 void *array_add(void *array, size_t n, size_t each_nbytes);
+
+/* A text that grows. Zeroed: empty. */
+struct text_buffer {
+	char *data; /* owned */
+	size_t nbytes, capacity;
+	bool in_line; /* ends with a record that has no line end, even one of no bytes; the writer
+		       * clears this */
+};
+
+/* Makes room for nbytes more. Errors: STATUS_NO_MEMORY. */
+enum status text_reserve(struct text_buffer *text, size_t nbytes);
+void text_free(struct text_buffer *text);
 
 #endif

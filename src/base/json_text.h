@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 
 #define JSON_LINE_NBYTES 65536 /* a line that may be broken is, once it is longer */
 

@@ -5,6 +5,7 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <string.h>
 
 bool thread_start(pthread_t *thread, void *(*work)(void *context), void *context)
 {
@@ -40,4 +41,187 @@ void team_run(size_t nthreads, void *(*work)(void *context), void *context)
 		team.nthreads++;
 	work(context);
 	team_join(&team);
+}
+
+/* ---- an ordered queue ----
+ *
+ * A turn wakes only those that wait for it, or for one of a few others: with a
+ * broadcast to dozens of threads, waking them takes longer than their work.
+ */
+
+void ordered_queue_init(struct ordered_queue *q, uint64_t capacity, uint64_t nput, bool has_consumer)
+{
+	memset(q, 0, sizeof *q);
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->put, NULL);
+	for (int i = 0; i < ORDERED_QUEUE_NWAITS; i++)
+		pthread_cond_init(&q->turned[i], NULL);
+	q->capacity = capacity;
+	q->nput = nput;
+	q->nreleased = has_consumer ? 0 : UINT64_MAX;
+	q->fault_at = UINT64_MAX;
+}
+
+void ordered_queue_destroy(struct ordered_queue *q)
+{
+	pthread_mutex_destroy(&q->lock);
+	pthread_cond_destroy(&q->put);
+	for (int i = 0; i < ORDERED_QUEUE_NWAITS; i++)
+		pthread_cond_destroy(&q->turned[i]);
+}
+
+/* Under the lock. */
+static void wake_all(struct ordered_queue *q)
+{
+	pthread_cond_broadcast(&q->put);
+	for (int i = 0; i < ORDERED_QUEUE_NWAITS; i++)
+		pthread_cond_broadcast(&q->turned[i]);
+}
+
+void ordered_queue_put(struct ordered_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->nput++;
+	pthread_cond_signal(&q->put);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void ordered_queue_end(struct ordered_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->ended = true;
+	if (q->nput == UINT64_MAX)
+		q->nput = q->ntaken;
+	wake_all(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* Whether the next item may be taken. */
+static bool has_next(const struct ordered_queue *q)
+{
+	uint64_t free = q->turn < q->nreleased ? q->turn : q->nreleased;
+
+	return q->ntaken < q->nput && q->ntaken - free < q->capacity;
+}
+
+bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item)
+{
+	bool taken;
+
+	pthread_mutex_lock(&q->lock);
+	while (waits && !q->stopped && !has_next(q) && !(q->ended && q->ntaken == q->nput))
+		pthread_cond_wait(&q->put, &q->lock);
+	taken = !q->stopped && has_next(q);
+	if (taken)
+		*item = q->ntaken++;
+	if (taken && has_next(q))
+		pthread_cond_signal(&q->put); /* for another thread: one may have been woken for several items */
+	pthread_mutex_unlock(&q->lock);
+	return taken;
+}
+
+/* Under the lock: passes the turn to the next item. */
+static void turn(struct ordered_queue *q)
+{
+	q->turn++;
+	pthread_cond_broadcast(&q->turned[q->turn % ORDERED_QUEUE_NWAITS]);
+}
+
+void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault)
+{
+	bool *finished = q->finished;
+
+	pthread_mutex_lock(&q->lock);
+	if (status != STATUS_OK && item < q->fault_at) {
+		q->fault_at = item;
+		q->fault = *fault;
+		fault_complete(&q->fault, status); /* a worker may have left it without details */
+	}
+	if (item >= q->turn) /* it was not skipped */
+		finished[item % ORDERED_QUEUE_MOST] = true;
+	for (; finished[q->turn % ORDERED_QUEUE_MOST]; turn(q))
+		finished[q->turn % ORDERED_QUEUE_MOST] = false;
+	if (has_next(q))
+		pthread_cond_signal(&q->put);
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool ordered_queue_await(struct ordered_queue *q, uint64_t item, uint64_t enough)
+{
+	bool good;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->turn < item)
+		while (!q->stopped && (q->turn < item || (q->turn < enough && !q->paused && !q->ended)))
+			pthread_cond_wait(&q->turned[(q->paused || q->ended ? item : enough) % ORDERED_QUEUE_NWAITS],
+					  &q->lock);
+	good = !q->stopped && q->fault_at >= item;
+	pthread_mutex_unlock(&q->lock);
+	return good;
+}
+
+void ordered_queue_pause(struct ordered_queue *q, bool paused)
+{
+	pthread_mutex_lock(&q->lock);
+	q->paused = paused;
+	if (paused)
+		wake_all(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void ordered_queue_release(struct ordered_queue *q, uint64_t n)
+{
+	pthread_mutex_lock(&q->lock);
+	q->nreleased = n;
+	pthread_cond_signal(&q->put);
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool ordered_queue_is_finished(struct ordered_queue *q, uint64_t item)
+{
+	bool is;
+
+	pthread_mutex_lock(&q->lock);
+	is = item < q->turn || (item < q->ntaken && q->finished[item % ORDERED_QUEUE_MOST]);
+	pthread_mutex_unlock(&q->lock);
+	return is;
+}
+
+bool ordered_queue_is_void(struct ordered_queue *q, uint64_t item)
+{
+	bool is;
+
+	pthread_mutex_lock(&q->lock);
+	is = q->fault_at < item;
+	pthread_mutex_unlock(&q->lock);
+	return is;
+}
+
+enum status ordered_queue_status(struct ordered_queue *q, struct fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->fault_at < UINT64_MAX) {
+		*fault = q->fault;
+		status = fault->status;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return status;
+}
+
+void ordered_queue_skip(struct ordered_queue *q, uint64_t item)
+{
+	pthread_mutex_lock(&q->lock);
+	q->turn = item;
+	wake_all(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void ordered_queue_stop(struct ordered_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->stopped = true;
+	wake_all(q);
+	pthread_mutex_unlock(&q->lock);
 }

@@ -24,8 +24,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/cores.h"
-#include "base/ordered_queue.h"
+#include "base/machine.h"
 #include "base/thread.h"
 #include "csv/record.h"
 #include "fold/groups.h"

@@ -28,8 +28,7 @@
 #endif
 
 #include "base/array.h"
-#include "base/cores.h"
-#include "base/ordered_queue.h"
+#include "base/machine.h"
 #include "base/thread.h"
 
 /* ---- what a library does ---- */

@@ -11,9 +11,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "base/fd.h"
-#include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "codec/sections.h"
 #include "simd/simd.h"

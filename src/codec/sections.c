@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "base/clock.h"
-#include "base/ordered_queue.h"
+#include "base/thread.h"
 #include "codec/gzip.h"
 #include "simd/simd.h"
 

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/memory_limit.h"
-#include "base/text_buffer.h"
+#include "base/machine.h"
 #include "io/output.h"
 
 #define PLACED uint64_t

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "csv/chunk.h"
 #include "csv/rows.h"
 #include "emit/choice.h"

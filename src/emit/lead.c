@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "io/output.h"
 
 #define IS_OPEN UINT32_MAX /* the length of a field that is not there yet */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "emit/new_fields.h"
 #include "fold/group.h"
 #include "fold/row_block.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "fold/column.h"
 #include "fold/group.h"
 #include "fold/window.h"

@@ -10,7 +10,7 @@
 
 #include "csv/chunk.h"
 #include "fold/column.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "emit/cpu_folder.h"
 #include "query/plan.h"
 #include "base/status.h"

@@ -26,7 +26,7 @@
 #include "csv/chunk.h"
 #include "fold/column.h"
 #include "csv/dfa.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "io/reader.h"
 #include "query/plan.h"
 #include "base/status.h"

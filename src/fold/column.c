@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/groups.h"
 #include "fold/keys.h"
 #include "fold/pair.h"

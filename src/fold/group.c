@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/group_lists.h"
 #include "fold/window.h"
 #include "fold/pair.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/values.h"
 #include "number/decimal_text.h"
 

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ordered_queue.h"
 #include "base/thread.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "fold/group_lists.h"
 #include "fold/pair.h"
 #include "fold/quantile.h"

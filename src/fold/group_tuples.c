@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/group_lists.h"
 #include "fold/groups.h"
 #include "fold/key_memory.h"

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "fold/group.h"
 #include "fold/group_tuples.h"
 #include "fold/group_words.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "fold/result.h"
 #include "fold/device_run.h"
 #include "fold/values_select.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 
 #define UNIT_NBYTES ((size_t)1 << 12)   /* the least size of a block of a region */
 #define LARGE_NBYTES ((size_t)1 << 22)  /* the least size of one that is mapped by itself */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "fold/moment.h"
 #include "fold/partial_text.h"
 

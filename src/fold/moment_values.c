@@ -4,13 +4,13 @@
  *
  * Blocks grow from 256 bytes to 16 KiB, so that 100,000 columns of a few numbers take little memory.
  * Large ones are so small that a chunk's fold makes several: combining takes over the full ones and
- * copies the rest, half a block in the mean. All memory is taken of --memory (base/memory_limit.h).
+ * copies the rest, half a block in the mean. All memory is taken of --memory (base/machine.h).
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/values.h"
 #include "fold/values_select.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "fold/result.h"
 #include "number/decimal_text.h"
 #include "number/exact.h"

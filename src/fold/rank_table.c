@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "base/thread.h"
 #include "fold/group_lists.h"
 #include "fold/key_memory.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/memory_limit.h"
+#include "base/machine.h"
 
 #define BLOCK_NVALUES_MIN 8
 #define BLOCK_NVALUES_MAX 8192

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "fold/group.h"
 #include "fold/groups.h"
 #include "fold/row_block.h"

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "base/thread.h"
 #include "fold/device_run.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 
 #define CURVE_NBUCKETS 1024
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "csv/dialect.h"
 #include "io/curve.h"
 

@@ -17,7 +17,6 @@
 
 #include "base/array.h"
 #include "base/fd.h"
-#include "base/ordered_queue.h"
 #include "base/thread.h"
 #include "codec/gzip.h"
 #include "codec/codec.h"

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/cores.h"
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "run/device_choice.h"
 
 /* What a rank sends of itself. Part of what versions have in common. */

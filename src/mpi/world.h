@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "cluster/part.h"
 #include "query/options.h"
 

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cores.h"
+#include "base/machine.h"
 #include "csv/dfa.h"
 #include "io/message.h"
 #include "run/beyond_gpus.h"

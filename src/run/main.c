@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "engine/engine.h"
 #include "io/message.h"
 #include "io/out_file.h"

@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cores.h"
+#include "base/machine.h"
 #include "base/fd.h"
-#include "base/memory_limit.h"
 #include "engine/engine.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "csv/chunk.h"
 #include "csv/dfa.h"
 #include "csv/record.h"

@@ -2,7 +2,7 @@
  *
  * test_cores.c - limits of control groups, read from made-up folders.
  */
-#include "base/cores.h"
+#include "base/machine.h"
 
 #include <limits.h>
 #include <pthread.h>

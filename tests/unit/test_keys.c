@@ -4,7 +4,7 @@
  * (fold/keys.h): its laws, against a list that is searched from front to back.
  */
 #include "tap.h"
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/key_memory.h"
 #include "fold/keys.h"
 #include "simd/simd.h"

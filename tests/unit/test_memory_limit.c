@@ -2,7 +2,7 @@
  *
  * test_memory_limit.c - limits of memory, read from made-up folders, and what threads take of one.
  */
-#include "base/memory_limit.h"
+#include "base/machine.h"
 
 #include <pthread.h>
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
  * and copied at random among several queues, so that blocks are appended to while others see them.
  */
 #include "tap.h"
-#include "base/memory_limit.h"
+#include "base/machine.h"
 #include "fold/recent.h"
 
 #include <stdio.h>

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_limit.h - how much memory may be used for what grows with the input: kept values and
+ * machine.h - how many cores and how much memory the process may use.
+ */
+#ifndef GPUSTAT_MACHINE_H
+#define GPUSTAT_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- how many threads to start, and on which cores ---- */
+
+/* Returns the smaller of the cores that this process may run on and cores_granted(""); at least 1.
+ * Cost: opens some small files, 0.05 ms. */
+int cores_count(void);
+
+/* Returns the CPU quota of the process's control group, or of the ancestor that grants least, in
+ * cores, rounded up: cgroup v2's cpu.max. INT_MAX: no readable limit.
+ * root: the folder with proc/ and sys/, "" for the system's. */
+int cores_granted(const char *root);
+
+/* Binds the calling thread to the cores in the list "0-15,32-47" in the file folder/name, such as a
+ * device's local_cpulist. Does nothing if there is no list, or none of its cores is allowed. */
+void cores_keep_to(const char *folder, const char *name);
+
+/* ---- memory ----
+ *
+ * How much memory may be used for what grows with the input: kept values and
  * tables of texts. All of the process share one limit (--memory).
  *
  * Whoever keeps such data takes bytes before allocating and gives them back after freeing. Memory
  * that does not grow with the input is not counted. Any thread may call memory_take and memory_give.
  */
-#ifndef GPUSTAT_MEMORY_LIMIT_H
-#define GPUSTAT_MEMORY_LIMIT_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Returns what the process may use in all, in bytes: the least of physical memory, RLIMIT_AS, and
  * the limits of its control groups and their ancestors, of version 2 (memory.max) and 1
