@@ -252,10 +252,10 @@ static void note_first(size_t *first, size_t offset)
 		*first = offset;
 }
 
-enum status column_add_long(struct column_partial *column, unsigned needs, const struct exact *x, int scale)
+enum status column_add_long(struct column_partial *column, unsigned needs, const struct exact *x)
 {
-	TRY(moments_add_long(&column->moments, needs, x, scale));
-	return numbers_add_sums(&column->numbers, &(struct number_sums){1, scale, *x, *x, *x});
+	TRY(moments_add_long(&column->moments, needs, x));
+	return numbers_add_sums(&column->numbers, &(struct number_sums){1, exact_kept_scale(x), *x, *x, *x});
 }
 
 /* Folds a number beyond the fast path. Errors: STATUS_NO_MEMORY; STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE. */
@@ -263,12 +263,11 @@ static enum status add_long_number(struct column_partial *column, unsigned needs
 {
 	struct integer room;
 	struct exact x;
-	int scale;
 
 	if (v->kind != DECIMAL_WIDE)
 		return STATUS_NOT_A_NUMBER;
-	TRY(exact_parse(v->text, v->nbytes, &room, &x, &scale));
-	return column_add_long(column, needs, &x, scale);
+	TRY(exact_parse(v->text, v->nbytes, &room, &x));
+	return column_add_long(column, needs, &x);
 }
 
 static enum status add_fast_number(struct column_partial *column, unsigned needs, struct decimal x)

@@ -146,8 +146,8 @@ void column_free(struct column_partial *column);
 void column_clear(struct column_partial *column);
 enum status column_combine(struct column_partial *column, const struct column_partial *later);
 
-/* Adds a number beyond the fast path, of a scale as exact_parse has it; needs: a set of enum moment. Errors: STATUS_NO_MEMORY. */
-enum status column_add_long(struct column_partial *column, unsigned needs, const struct exact *x, int scale);
+/* Adds a number beyond the fast path; needs: a set of enum moment. Errors: STATUS_NO_MEMORY. */
+enum status column_add_long(struct column_partial *column, unsigned needs, const struct exact *x);
 
 /* The kind of a column: that of the earliest value folded into it. */
 enum column_kind column_kind(const struct column_partial *column);

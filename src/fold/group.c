@@ -468,7 +468,7 @@ static enum status update_ends(struct groups *g, struct group *const *groups, si
 /* Adds rounded numbers to a column. Errors: STATUS_NO_MEMORY. */
 static enum status add_quotients(const struct quotient_fold *x, struct column_partial *column)
 {
-	struct number_sums numbers = {.count = x->count, .scale = WIDE_SCALE_ROUNDED - x->least_scale};
+	struct number_sums numbers = {.count = x->count, .scale = EXACT_SCALE_ROUNDED - x->least_scale};
 	struct exact *sums[QUOTIENT_NSUMS] = {&numbers.sum, &numbers.min, &numbers.max};
 	struct integer n[QUOTIENT_NSUMS];
 

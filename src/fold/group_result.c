@@ -103,14 +103,14 @@ static char *write_quotients(struct group *g, const struct plan_column *column, 
 				       has_extremes ? cell->extremes[1] : 0);
 	if (!quotient_fold_add(&x, &plain))
 		return NULL;
-	places = wide_sum_places(WIDE_SCALE_ROUNDED - x.least_scale, x.count);
+	places = exact_sum_places(EXACT_SCALE_ROUNDED - x.least_scale, x.count);
 	switch (operation) {
 	case OPERATION_COUNT:
 		return decimal_write_u64(to, x.count);
 	case OPERATION_SUM:
 		return quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, 1, places, to);
 	case OPERATION_MEAN: /* of which exact_write_mean drops what lies beyond the limbs */
-		return x.scale < WIDE_SCALE_MAX - 20 ? quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, x.count, places, to) : NULL;
+		return x.scale < EXACT_SCALE_MAX - 20 ? quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, x.count, places, to) : NULL;
 	case OPERATION_MIN:
 	case OPERATION_MAX:
 		return quotient_fold_write(x.sums[operation == OPERATION_MAX ? QUOTIENT_MAX : QUOTIENT_MIN], x.scale, 1, QUOTIENT_SCALE_NONE, to);

@@ -38,12 +38,9 @@ static_assert(sizeof(struct tuple_text) >= GROUP_END_NBYTES, "so many bytes of a
 struct tuple_quotient {
 	union {
 		int64_t significand;
-		struct {
-			int32_t scale;
-			bool negative;
-		};
+		int32_t scale;
 	};
-	uint64_t magnitude[2]; /* the low half first */
+	uint64_t value[2]; /* the low half first */
 };
 
 static struct group_tuple *tuple_at(const struct group_tuples *t, const struct plan *plan, size_t i)
@@ -246,9 +243,9 @@ void group_tuples_put(struct group_tuples *t, const struct plan *plan, const str
 					  : column->parses ? TUPLE_TEXT
 							   : 0;
 		if (is_quotient) {
-			const struct quotient *q = &v->rounded[row];
-			*quotient_of(tuple, column) = (struct tuple_quotient){.scale = q->scale, .negative = q->negative};
-			group_split(quotient_of(tuple, column)->magnitude, q->magnitude);
+			const struct exact *q = &v->rounded[row];
+			quotient_of(tuple, column)->scale = q->scale;
+			group_split(quotient_of(tuple, column)->value, (uint128)q->value);
 		} else if (column->parses) {
 			*number_of(tuple, column) = is_number ? v->x->significand[row] : 0;
 		}
@@ -277,8 +274,7 @@ static void get_values(struct group_tuple *const *tuples, unsigned n, const stru
 		if (code == TUPLE_QUOTIENT) {
 			const struct tuple_quotient *q = quotient_of(tuples[i], column);
 			v->quotients |= (uint64_t)1 << i;
-			v->rounded[i] = (struct quotient){.negative = q->negative, .is_rounded = true, .scale = q->scale,
-							  .magnitude = group_joined(q->magnitude)};
+			v->rounded[i] = (struct exact){.value = (int128)group_joined(q->value), .scale = q->scale, .is_rounded = true};
 		}
 		if (group_wants_texts(column)) {
 			const struct tuple_text *x = text_of(tuples[i], column);

@@ -94,7 +94,7 @@ static void bins_set(struct bins *b, const struct number_sums *numbers, struct d
 {
 	int scale = numbers->scale > width.scale ? numbers->scale : width.scale;
 
-	b->places = wide_places(scale);
+	b->places = exact_places(scale);
 	b->width_scale = width.scale;
 	exact_to_integer(&(struct exact){.value = width.significand, .scale = width.scale}, b->places, &b->width);
 	exact_to_integer(&numbers->min, b->places, &b->first);

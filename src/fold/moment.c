@@ -68,12 +68,12 @@ enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *s
 	return STATUS_OK;
 }
 
-enum status moments_add_long(struct moment_cells *m, unsigned needs, const struct exact *x, int scale)
+enum status moments_add_long(struct moment_cells *m, unsigned needs, const struct exact *x)
 {
 	TRY(need_cells(m, needs));
 	for (int i = 0; i < NCELLS; i++)
 		if (takes_numbers(i, needs))
-			TRY(moment_table[i]->add_long(m->cells[i], x, scale));
+			TRY(moment_table[i]->add_long(m->cells[i], x));
 	return STATUS_OK;
 }
 

@@ -45,9 +45,8 @@ struct moment_ops {
 	enum status (*add)(void *cell, const int64_t *significand, const uint8_t *scale,
 			   uint64_t rows);
 
-	/* Adds a number that does not fit the fast path, of a scale as exact_parse has it. NULL where add is. Errors:
-	 * STATUS_NO_MEMORY. */
-	enum status (*add_long)(void *cell, const struct exact *x, int scale);
+	/* Adds a number that does not fit the fast path. NULL where add is. Errors: STATUS_NO_MEMORY. */
+	enum status (*add_long)(void *cell, const struct exact *x);
 
 	/* cell becomes the moment of cell's numbers followed by later's, whose memory it may take
 	 * over: later may then only be cleared or freed. Errors: STATUS_NO_MEMORY, and what the
@@ -109,7 +108,7 @@ void moments_clear(struct moment_cells *m);
  * Errors: STATUS_NO_MEMORY. */
 enum status moments_add(struct moment_cells *m, unsigned needs, const int64_t *significand,
 			const uint8_t *scale, uint64_t rows);
-enum status moments_add_long(struct moment_cells *m, unsigned needs, const struct exact *x, int scale);
+enum status moments_add_long(struct moment_cells *m, unsigned needs, const struct exact *x);
 
 /* Makes cell i, unless it is there, and returns it; NULL: no memory. */
 void *moments_need(struct moment_cells *m, int i);

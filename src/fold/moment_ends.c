@@ -51,9 +51,9 @@ static enum status ends_add(void *cell, const int64_t *significand, const uint8_
 	return STATUS_OK;
 }
 
-static enum status ends_add_long(void *cell, const struct exact *x, int scale)
+static enum status ends_add_long(void *cell, const struct exact *x)
 {
-	(void)cell, (void)x, (void)scale;
+	(void)cell, (void)x;
 	return STATUS_OK;
 }
 
@@ -242,9 +242,8 @@ const char *ends_text(const struct ends *e, bool at_end, bool is_text)
 bool ends_number(const struct ends *e, bool at_end, struct integer *room, struct exact *out)
 {
 	const struct end_value *from = find_number(e, at_end);
-	int scale;
 
-	return from && exact_parse(from->plain.data, from->plain.nbytes, room, out, &scale) == STATUS_OK;
+	return from && exact_parse(from->plain.data, from->plain.nbytes, room, out) == STATUS_OK;
 }
 
 const struct moment_ops moment_ends = {

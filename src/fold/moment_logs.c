@@ -32,12 +32,11 @@ static enum status logs_add(void *cell, const int64_t *significand, const uint8_
 #define NDIGITS 38 /* of a longer number: what is after them is less than 10^-37 of the number */
 
 /* The number may lack digits for want of places. */
-static enum status logs_add_long(void *cell, const struct exact *x, int scale)
+static enum status logs_add_long(void *cell, const struct exact *x)
 {
 	struct integer n;
 	int nzeros, most = EXACT_NPLACES_MAX - x->scale;
 
-	(void)scale;
 	exact_to_integer(x, x->scale, &n);
 	if (n.negative || integer_is_zero(&n))
 		return STATUS_OK;
@@ -146,18 +145,17 @@ static enum status reciprocals_add(void *cell, const int64_t *significand, const
 	return STATUS_OK;
 }
 
-static enum status reciprocals_add_long(void *cell, const struct exact *x, int scale)
+static enum status reciprocals_add_long(void *cell, const struct exact *x)
 {
 	struct reciprocals *r = cell;
 	struct integer n, reciprocal;
-	int its_scale;
+	int scale;
 
-	(void)scale;
 	exact_to_integer(x, x->scale, &n);
 	if (n.negative || integer_is_zero(&n))
 		return STATUS_OK;
-	reciprocal_of_long(&reciprocal, &its_scale, &n, x->scale);
-	return exact_add_integer(&r->longer, &reciprocal, its_scale);
+	reciprocal_of_long(&reciprocal, &scale, &n, x->scale);
+	return exact_add_integer(&r->longer, &reciprocal, scale);
 }
 
 static enum status reciprocals_combine(void *cell, void *later_cell)

@@ -115,9 +115,8 @@ static enum status powers_add_long(struct exact *to, int power, const struct exa
 	{ \
 		return powers_add(cell, power, significand, scale, rows); \
 	} \
-	static enum status name##_add_long(void *cell, const struct exact *x, int scale) \
+	static enum status name##_add_long(void *cell, const struct exact *x) \
 	{ \
-		(void)scale; \
 		return powers_add_long(cell, power, x); \
 	} \
 	static void name##_text(void *cell, struct json_text *j, const struct moment_source *source) \

@@ -244,12 +244,12 @@ static enum status add_wide(struct values *v, const struct wide *x, int scale)
 	return STATUS_OK;
 }
 
-static enum status values_add_long(void *cell, const struct exact *x, int scale)
+static enum status values_add_long(void *cell, const struct exact *x)
 {
 	struct wide wide;
 
 	exact_to_wide(x, &wide);
-	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_wide(cell, &wide, scale));
+	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_wide(cell, &wide, exact_kept_scale(x)));
 }
 
 /* ---- cells ---- */
@@ -385,10 +385,10 @@ void values_each_block(const struct values *v,
 #define INT128_NDIGITS 38 /* 10^38 < 2^127 */
 
 /* A record: the lowest limb that is not 0, 7 bits; the number of limbs up to the highest, 7 bits; 0, or how much the scale of
- * a rounded number is above WIDE_SCALE_MAX, 16 bits; the sign; the limbs, 32 bits each. */
+ * a rounded number is above EXACT_SCALE_MAX, 16 bits; the sign; the limbs, 32 bits each. */
 #define LIMB_BITS 7
 #define SIGN ((uint32_t)1 << 31)
-static_assert(WIDE_NLIMBS < 1 << LIMB_BITS && WIDE_SCALE_LAST - WIDE_SCALE_MAX < 1 << 16, "they fit");
+static_assert(WIDE_NLIMBS < 1 << LIMB_BITS && EXACT_SCALE_LAST - EXACT_SCALE_MAX < 1 << 16, "they fit");
 
 int values_wide_scale(const unsigned char *from)
 {
@@ -396,7 +396,7 @@ int values_wide_scale(const unsigned char *from)
 
 	memcpy(&head, from, sizeof head);
 	above = head >> 2 * LIMB_BITS & 0xffff;
-	return above ? WIDE_SCALE_MAX + (int)above : 0;
+	return above ? EXACT_SCALE_MAX + (int)above : 0;
 }
 
 uint32_t values_pack_wide(const struct wide *x, int scale, unsigned char *to)
@@ -408,8 +408,8 @@ uint32_t values_pack_wide(const struct wide *x, int scale, unsigned char *to)
 	while (high > low && x->limb[high - 1] == 0)
 		high--;
 	head = low | (high - low) << LIMB_BITS;
-	if (wide_scale_is_rounded(scale))
-		head |= (uint32_t)(scale - WIDE_SCALE_MAX) << 2 * LIMB_BITS;
+	if (exact_scale_is_rounded(scale))
+		head |= (uint32_t)(scale - EXACT_SCALE_MAX) << 2 * LIMB_BITS;
 	if (high > low && x->limb[high - 1] < 0)
 		head |= SIGN;
 	memcpy(to, &head, sizeof head);

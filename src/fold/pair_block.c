@@ -193,32 +193,29 @@ static enum status add_products(struct pair_partial *pair, const struct pair_val
 /* ---- numbers beyond the fast path ---- */
 
 /* Reads the number of column c in a row that has one; its limbs are in the room. */
-static enum status read_number(const struct pair_fold *m, size_t c, unsigned row, struct integer *room, struct exact *x, int *scale)
+static enum status read_number(const struct pair_fold *m, size_t c, unsigned row, struct integer *room, struct exact *x)
 {
 	const struct pair_values *values = &m->b->values[c];
 	struct value v;
 
 	if (!(values->wide >> row & 1)) {
-		*scale = values->scale[row];
-		*x = (struct exact){.value = values->value[row], .scale = *scale};
+		*x = (struct exact){.value = values->value[row], .scale = values->scale[row]};
 		return STATUS_OK;
 	}
 	TRY(read_field(m, c, row, &v));
-	return exact_parse(v.text, v.nbytes, room, x, scale);
+	return exact_parse(v.text, v.nbytes, room, x);
 }
 
 static enum status add_long_products(const struct pair_fold *m, const struct plan_pair *plan, struct pair_partial *pair, uint64_t rows)
 {
 	for (; rows; rows &= rows - 1) {
-		struct integer x, y, product;
-		struct exact of_x, of_y;
-		int scale;
-		TRY(read_number(m, plan->x, lowest(rows), &x, &of_x, &scale));
-		TRY(read_number(m, plan->y, lowest(rows), &y, &of_y, &scale));
-		exact_to_integer(&of_x, of_x.scale, &x);
-		exact_to_integer(&of_y, of_y.scale, &y);
-		integer_multiply(&product, &x, &y);
-		TRY(exact_add_integer(&pair->products, &product, of_x.scale + of_y.scale));
+		struct integer x_room, y_room, room;
+		struct exact x, y, product;
+		TRY(read_number(m, plan->x, lowest(rows), &x_room, &x));
+		TRY(read_number(m, plan->y, lowest(rows), &y_room, &y));
+		x.is_rounded = y.is_rounded = false; /* the product is not rounded in its turn */
+		product = exact_product(&x, &y, &room);
+		TRY(exact_add(&pair->products, &product));
 	}
 	return STATUS_OK;
 }
@@ -242,9 +239,8 @@ static enum status add_alone(const struct pair_fold *m, const struct plan_pair *
 	for (; rows; rows &= rows - 1) {
 		struct integer room;
 		struct exact number;
-		int scale;
-		TRY(read_number(m, c, lowest(rows), &room, &number, &scale));
-		TRY(column_add_long(alone, plan->needs, &number, scale));
+		TRY(read_number(m, c, lowest(rows), &room, &number));
+		TRY(column_add_long(alone, plan->needs, &number));
 	}
 	return STATUS_OK;
 }

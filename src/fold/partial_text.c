@@ -71,7 +71,7 @@ static void numbers_text(struct json_text *j, struct numbers *numbers, uint64_t 
 	if (form == COLUMN_ALONE) /* nobody asks for the scale, which is the largest of all numbers of some rows (pair_block.c) */
 		sums.scale = 0;
 	json_mark(j, "[");
-	exact_scale(j, &sums.scale, WIDE_SCALE_LAST + 1);
+	exact_scale(j, &sums.scale, EXACT_SCALE_LAST + 1);
 	exact_text(json_next(j), &sums.sum, 1);
 	if (json_option(j, form == COLUMN_EXTREMES, ",")) {
 		exact_text(j, &sums.min, 1);
@@ -81,7 +81,7 @@ static void numbers_text(struct json_text *j, struct numbers *numbers, uint64_t 
 	if (!j->reads)
 		return;
 	sums.scale = sums.sum.scale > sums.scale ? sums.sum.scale : sums.scale;
-	if (exact_magnitude(&sums.sum) > WIDE_MAGNITUDE_MAX + decimal_ndigits(count))
+	if (exact_magnitude(&sums.sum) > EXACT_MAGNITUDE_MAX + decimal_ndigits(count))
 		json_fail(j, STATUS_DAMAGED);
 	if (json_has_read(j) && numbers_add_sums(numbers, &sums) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
@@ -304,7 +304,7 @@ static void mean_text(struct json_text *j, struct ewma *mean)
 	uint128 digits = mean->reach.digits;
 	bool negative = false;
 
-	power_text(json_member(j, "mean"), &mean->negative, &mean->magnitude, most, &mean->scale, WIDE_SCALE_MAX);
+	power_text(json_member(j, "mean"), &mean->negative, &mean->magnitude, most, &mean->scale, EXACT_SCALE_MAX);
 	mean->is_set = true;
 	if (!json_may(j, digits > 0, "reach"))
 		return;

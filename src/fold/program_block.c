@@ -11,9 +11,9 @@
 #include "lang/functions.h"
 #include "lang/lane.h"
 #include "lang/pattern.h"
-#include "number/big_decimal.h"
 #include "number/decimal_text.h"
 #include "number/iso_date.h"
+#include "number/quotient.h"
 #include "number/real.h"
 #include "simd/simd.h"
 
@@ -371,9 +371,9 @@ static void settle(const struct run *r, struct program_values *v)
 
 /* ---- numbers beyond the fast path ---- */
 
-static void set_quotient(const struct run *r, struct program_values *v, unsigned row, const struct quotient *q)
+static void set_quotient(const struct run *r, struct program_values *v, unsigned row, const struct exact *q)
 {
-	char text[BIG_DECIMAL_QUOTIENT_NBYTES + QUOTIENT_TEXT_NBYTES];
+	char text[EXACT_QUOTIENT_NBYTES + QUOTIENT_TEXT_NBYTES];
 	size_t nbytes = quotient_format(q, text + 1), number_nbytes;
 	char *field = to_notation(r->l->plan, text, &nbytes);
 
@@ -385,40 +385,48 @@ static void set_quotient(const struct run *r, struct program_values *v, unsigned
 	v->rounded |= UINT64_C(1) << row;
 }
 
-/* Makes x the row's value. One that no field may hold is wrong, and shown by its first digits. */
-static void set_big(const struct run *r, struct program_values *v, unsigned row, const struct big_decimal *x)
+/* Shows the first digits of x, which no field may hold. */
+static void set_beyond(const struct run *r, struct program_values *v, unsigned row, const struct exact *x)
 {
-	const bool is_in_range = big_decimal_is_in_range(x);
-	char text[BIG_DECIMAL_TEXT_NBYTES + 2], digits[INTEGER_NDIGITS], *field;
-	struct quotient quotient;
-	struct decimal d;
-	size_t nbytes;
+	char text[64], digits[INTEGER_NDIGITS];
+	struct integer magnitude;
 	int ndigits, n;
 
-	if (x->is_rounded && is_in_range) {
-		big_decimal_to_quotient(x, &quotient);
-		set_quotient(r, v, row, &quotient);
-	} else if (!x->is_rounded && big_decimal_to_decimal(x, &d)) {
-		set_number(v, row, d);
-	} else if (is_in_range) {
-		nbytes = big_decimal_format(x, text + 1);
+	exact_to_integer(x, x->scale, &magnitude);
+	ndigits = integer_digits(&magnitude, digits);
+	n = ndigits ? (ndigits - 1) % 9 + 1 : 0;
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	snprintf(text, sizeof text, "%s%.*se%d", magnitude.negative ? "-" : "", n ? n : 1, n ? digits : "0", ndigits - n - x->scale);
+	set_field(r, v, row, text, strlen(text));
+	set_wrong(v, row, STATUS_OUT_OF_RANGE);
+}
+
+/* Makes x the row's value. One that no field may hold is wrong. */
+static void set_exact(const struct run *r, struct program_values *v, unsigned row, const struct exact *x)
+{
+	char text[EXACT_TEXT_NBYTES + 2 + DECIMAL_TEXT_SLACK], *field;
+	const bool is_short = !x->is_long && !x->is_rounded && x->value < DECIMAL_SIGNIFICAND_LIMIT &&
+			      x->value > -DECIMAL_SIGNIFICAND_LIMIT && x->scale < DECIMAL_NSCALES;
+	size_t nbytes;
+
+	if (is_short) {
+		set_number(v, row, (struct decimal){(int64_t)x->value, x->scale});
+	} else if (!exact_is_in_range(x)) {
+		set_beyond(r, v, row, x);
+	} else if (x->is_rounded) {
+		set_quotient(r, v, row, x);
+	} else {
+		nbytes = (size_t)(exact_write(x, x->scale, text + 1) - (text + 1));
 		field = to_notation(r->l->plan, text, &nbytes);
 		set_field(r, v, row, field, nbytes);
-	} else {
-		ndigits = integer_digits(&x->n, digits);
-		n = ndigits ? (ndigits - 1) % 9 + 1 : 0;
-		while (n > 1 && digits[n - 1] == '0')
-			n--;
-		snprintf(text, 64, "%s%.*se%d", x->n.negative ? "-" : "", n ? n : 1, n ? digits : "0", ndigits - n - x->scale);
-		set_field(r, v, row, text, strlen(text));
-		set_wrong(v, row, STATUS_OUT_OF_RANGE);
 	}
 }
 
 enum operand { OPERAND_NUMBER, OPERAND_MISSING, OPERAND_INVALID };
 
-/* Reads a row's value, exactly. OPERAND_INVALID: it is wrong, or becomes so; it has a field then. */
-static enum operand read_big(const struct run *r, struct program_values *v, unsigned row, struct big_decimal *x)
+/* Reads a row's value, exactly; its limbs are in the room. OPERAND_INVALID: it is wrong, or becomes so; it has a field then. */
+static enum operand read_exact(const struct run *r, struct program_values *v, unsigned row, struct integer *room, struct exact *x)
 {
 	const char *data = r->b->text;
 	struct field_span field;
@@ -426,12 +434,12 @@ static enum operand read_big(const struct run *r, struct program_values *v, unsi
 	enum status status = STATUS_NOT_A_NUMBER;
 
 	if (v->numbers >> row & 1) {
-		big_decimal_set(x, (struct decimal){v->significand[row], v->scale[row]});
+		*x = (struct exact){.value = v->significand[row], .scale = v->scale[row]};
 		return OPERAND_NUMBER;
 	}
 	field = field_of(r, v, row);
 	if (v->rounded >> row & 1) {
-		big_decimal_parse(data + field.end, strlen(data + field.end), x);
+		quotient_parse(data + field.end, strlen(data + field.end), x);
 		return OPERAND_NUMBER;
 	}
 	if (v->wrong >> row & 1)
@@ -446,72 +454,60 @@ static enum operand read_big(const struct run *r, struct program_values *v, unsi
 	if (value.kind == DECIMAL_MISSING)
 		return OPERAND_MISSING;
 	if (value.kind != DECIMAL_INVALID)
-		status = big_decimal_parse(value.text, value.nbytes, x);
+		status = exact_parse(value.text, value.nbytes, room, x);
 	if (status == STATUS_OK)
 		return OPERAND_NUMBER;
 	set_wrong(v, row, status);
 	return OPERAND_INVALID;
 }
 
-static void divide_row(const struct run *r, struct program_values *v, unsigned row, const struct big_decimal *a,
-		       const struct big_decimal *b)
+static void divide_row(const struct run *r, struct program_values *v, unsigned row, const struct exact *a, const struct exact *b)
 {
-	char text[BIG_DECIMAL_QUOTIENT_NBYTES + 2], *field;
-	struct big_decimal quotient;
+	char text[EXACT_QUOTIENT_NBYTES + 2], *field;
+	struct integer room;
+	struct exact quotient;
 	size_t nbytes;
 
-	if (integer_is_zero(&b->n)) {
+	if (exact_is_zero(b)) {
 		set_missing(r, v, row);
 		return;
 	}
-	if (big_decimal_quotient(&quotient, a, b)) {
-		set_big(r, v, row, &quotient);
+	if (exact_divide(a, b, &room, &quotient)) {
+		set_exact(r, v, row, &quotient);
 		return;
 	}
-	nbytes = big_decimal_divide(a, b, text + 1);
+	nbytes = (size_t)(exact_write_quotient(a, b, text + 1) - (text + 1));
 	field = to_notation(r->l->plan, text, &nbytes);
 	set_field(r, v, row, field, nbytes);
 	set_wrong(v, row, STATUS_OUT_OF_RANGE);
 }
 
-/* Sets the lesser or greater of two numbers, of equal ones the first. */
-static void choose_row(const struct run *r, struct program_values *v, unsigned row, bool least, struct big_decimal *a,
-		       struct big_decimal *b)
-{
-	int a_scale = a->scale, b_scale = b->scale, order = big_decimal_compare(a, b);
-	bool is_a = least ? order <= 0 : order >= 0;
-
-	big_decimal_round(is_a ? a : b, is_a ? a_scale : b_scale); /* which comparing has raised */
-	set_big(r, v, row, is_a ? a : b);
-}
-
 /* MOD, DIV, BIN */
-static void divide_row_whole(const struct run *r, struct program_values *v, unsigned row, enum step_code code, struct big_decimal *a,
-			     struct big_decimal *b)
+static void divide_row_whole(const struct run *r, struct program_values *v, unsigned row, enum step_code code, const struct exact *a,
+			     const struct exact *b)
 {
-	struct big_decimal product;
+	struct integer room, product_room;
+	struct exact result;
 
-	if (integer_is_zero(&b->n)) {
+	if (exact_is_zero(b)) {
 		set_missing(r, v, row);
-	} else if (code == STEP_MOD) {
-		big_decimal_modulo(a, b);
-		set_big(r, v, row, a);
-	} else if (code == STEP_DIV) {
-		big_decimal_divide_whole(a, b, DECIMAL_TOWARDS_0);
-		set_big(r, v, row, a);
-	} else {
-		struct big_decimal width = *b;
-		big_decimal_divide_whole(a, b, DECIMAL_DOWN);
-		big_decimal_multiply(&product, a, &width);
-		set_big(r, v, row, &product);
+		return;
 	}
+	if (code == STEP_MOD)
+		result = exact_modulo(a, b, &room);
+	else
+		result = exact_divide_whole(a, b, code == STEP_DIV ? DECIMAL_TOWARDS_0 : DECIMAL_DOWN, &room);
+	if (code == STEP_BIN)
+		result = exact_product(&result, b, &product_room);
+	set_exact(r, v, row, &result);
 }
 
 /* Combines the values of a row that the loops below cannot. */
 static void combine_row(const struct run *r, enum step_code code, struct program_values *a, struct program_values *b, unsigned row)
 {
-	struct big_decimal x, y, product;
-	enum operand left = read_big(r, a, row, &x), right = read_big(r, b, row, &y);
+	struct integer x_room, y_room, room;
+	struct exact x, y, result;
+	enum operand left = read_exact(r, a, row, &x_room, &x), right = read_exact(r, b, row, &y_room, &y);
 
 	if (left == OPERAND_MISSING || right == OPERAND_MISSING) {
 		set_missing(r, a, row);
@@ -523,46 +519,47 @@ static void combine_row(const struct run *r, enum step_code code, struct program
 	} else if (code == STEP_DIVIDE) {
 		divide_row(r, a, row, &x, &y);
 	} else if (code == STEP_POW) {
-		if (real_power(&x, &y))
-			set_big(r, a, row, &x);
+		if (real_power(&x, &y, &room, &result))
+			set_exact(r, a, row, &result);
 		else
 			set_missing(r, a, row);
 	} else if (code == STEP_MOD || code == STEP_DIV || code == STEP_BIN) {
 		divide_row_whole(r, a, row, code, &x, &y);
-	} else if (code == STEP_MULTIPLY) {
-		big_decimal_multiply(&product, &x, &y);
-		set_big(r, a, row, &product);
 	} else if (code == STEP_MIN || code == STEP_MAX) {
-		choose_row(r, a, row, code == STEP_MIN, &x, &y);
+		const int order = exact_compare(&x, &y); /* of equal ones, the first */
+		set_exact(r, a, row, (code == STEP_MIN ? order <= 0 : order >= 0) ? &x : &y);
 	} else {
-		y.n.negative ^= code == STEP_SUBTRACT;
-		big_decimal_add(&x, &y);
-		set_big(r, a, row, &x);
+		if (code == STEP_SUBTRACT)
+			exact_negate(&y);
+		result = code == STEP_MULTIPLY ? exact_product(&x, &y, &room) : exact_sum(&x, &y, &room);
+		set_exact(r, a, row, &result);
 	}
 }
 
 static void change_row(const struct run *r, const struct step *step, struct program_values *v, unsigned row)
 {
 	const bool may_be_text = step->code == STEP_NUMBER_OF && !(v->wrong >> row & 1);
-	struct big_decimal x;
-	enum operand is = read_big(r, v, row, &x);
+	struct integer x_room, room;
+	struct exact x;
+	enum operand is = read_exact(r, v, row, &x_room, &x);
+	bool has_value = true;
 
 	if (is == OPERAND_MISSING || (is == OPERAND_INVALID && may_be_text && v->why[row] == STATUS_NOT_A_NUMBER))
 		set_missing(r, v, row);
 	if (is != OPERAND_NUMBER)
 		return;
-	if (step->code == STEP_NEGATE)
-		x.n.negative = !x.n.negative;
-	else if (step->code == STEP_ABS)
-		x.n.negative = false;
+	if (step->code == STEP_NEGATE || (step->code == STEP_ABS && exact_is_negative(&x)))
+		exact_negate(&x);
 	else if (step->code == STEP_SIGN)
-		big_decimal_set(&x, (struct decimal){integer_is_zero(&x.n) ? 0 : x.n.negative ? -1 : 1, 0});
-	else if (step_is_real(step) && !real_compute((enum real)(step->code - STEP_SQRT), &x)) {
+		x = (struct exact){.value = exact_is_zero(&x) ? 0 : exact_is_negative(&x) ? -1 : 1};
+	else if (step_is_real(step))
+		has_value = real_compute((enum real)(step->code - STEP_SQRT), &x, &room, &x);
+	else if (step->code != STEP_ABS && step->code != STEP_NUMBER_OF)
+		x = exact_round_to(&x, (int)step->index, lane_rounding(step->code), &room);
+	if (has_value)
+		set_exact(r, v, row, &x);
+	else
 		set_missing(r, v, row);
-		return;
-	} else if (!step_is_real(step) && step->code != STEP_NUMBER_OF)
-		big_decimal_round_to(&x, (int)step->index, lane_rounding(step->code));
-	set_big(r, v, row, &x);
 }
 
 /* ---- numbers ---- */
@@ -605,16 +602,15 @@ static uint64_t divide(const struct run *r, struct program_values *a, const stru
 
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		struct quotient q;
+		struct exact q;
 		if (b->significand[row] == 0)
 			continue;
 		quotient_divide(&q, number_at(a, row), number_at(b, row));
 		if (q.is_rounded) {
 			set_quotient(r, a, row, &q);
-		} else if (q.scale >= 0 && q.scale < DECIMAL_NSCALES &&
-			   q.magnitude < (uint128)DECIMAL_SIGNIFICAND_LIMIT) {
-			int64_t significand = (int64_t)q.magnitude;
-			set_number(a, row, (struct decimal){q.negative ? -significand : significand, q.scale});
+		} else if (q.scale >= 0 && q.scale < DECIMAL_NSCALES && q.value < DECIMAL_SIGNIFICAND_LIMIT &&
+			   q.value > -DECIMAL_SIGNIFICAND_LIMIT) {
+			set_number(a, row, (struct decimal){(int64_t)q.value, q.scale});
 		} else {
 			continue;
 		}
@@ -850,7 +846,7 @@ static void set_result(const struct run *r, const struct call *call, struct prog
 		set_number(v, row, call->number);
 		break;
 	case CALL_LONG:
-		set_big(r, v, row, call->big);
+		set_exact(r, v, row, &call->exact);
 		break;
 	case CALL_TEXT:
 		if (call->nbytes > 0) {
@@ -887,8 +883,8 @@ static void work_rows(struct run *r, const struct step *step)
 	struct program_values *first = r->top - step->nvalues;
 	struct argument values[PROGRAM_NVALUES_MAX];
 	char kinds[PROGRAM_NVALUES_MAX];
-	struct big_decimal big;
-	struct call call = {.nvalues = step->nvalues, .value = values, .index = step->index, .big = &big, .room = &r->l->room,
+	struct integer limbs;
+	struct call call = {.nvalues = step->nvalues, .value = values, .index = step->index, .limbs = &limbs, .room = &r->l->room,
 			    .constant = r->state->program->literals + step->literal_begin, .constant_nbytes = step->literal_nbytes};
 
 	if (r->state->program->npatterns > 0) { /* else it has none */

@@ -10,7 +10,7 @@
  * A number becomes text only where someone asks for its field.
  *
  * Steps work on all rows at once. Rows with a value beyond the fast path are done one by one, with
- * big_decimal.h, or by a look at their text.
+ * number/exact.h, or by a look at their text.
  *
  * A step that cannot have a result, because its operand is not a number or a date, or the result is beyond the
  * range, leaves a wrong value: why it is wrong, and a field that shows it. It stays wrong through all later steps,

@@ -13,6 +13,7 @@
 #include "fold/result.h"
 #include "number/decimal_text.h"
 #include "number/exact.h"
+#include "number/quotient.h"
 #include "query/query.h"
 
 #define PLACED int64_t
@@ -279,7 +280,7 @@ static void add_number(const struct column_moments *m, struct integer *out, cons
 {
 	struct integer product;
 
-	wide_to_integer(x, wide_places(m->numbers.scale), &product);
+	wide_to_integer(x, exact_places(m->numbers.scale), &product);
 	integer_multiply_short(&product, factor);
 	integer_add(out, &product, subtract);
 	product.negative = false;
@@ -307,7 +308,7 @@ static char *format_value(const struct column_moments *m, const struct integer *
 {
 	struct integer one;
 
-	if (!wide_scale_is_rounded(m->numbers.scale))
+	if (!exact_scale_is_rounded(m->numbers.scale))
 		return text + integer_format(x, scale, m->numbers.scale, text);
 	integer_set(&one, 1);
 	return text + ratio_format((struct ratio){x, &one, scale, false}, QUOTIENT_NRIGHT + integer_ndigits(x) - integer_ndigits(size),
@@ -327,7 +328,7 @@ char *quantile_format(const struct column_moments *m, char *text)
 		integer_add(&x, &lower, true);
 		integer_add(&size, &lower_size, false);
 	}
-	return format_value(m, &x, &size, wide_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
+	return format_value(m, &x, &size, exact_places(m->numbers.scale) + 2 + q.upper.nplaces, text);
 }
 
 char *quantile_mad(const struct column_moments *m, char *text)
@@ -345,14 +346,14 @@ char *quantile_mad(const struct column_moments *m, char *text)
 		add_number(m, &x, &r->distances[i && n % 2 == 0].value, 25, false, &size);
 		add_number(m, &ignored, value_at(r, (n - 1 + i) / 2), 100, false, &size);
 	}
-	return format_value(m, &x, &size, wide_places(m->numbers.scale) + 2, text);
+	return format_value(m, &x, &size, exact_places(m->numbers.scale) + 2, text);
 }
 
 char *quantile_trimmed_mean(const struct column_moments *m, char *text)
 {
 	const uint64_t n = m->numbers.count, ntrimmed = ntrimmed_of(m->percentile, n);
 
-	const int places = wide_places(m->numbers.scale);
+	const int places = exact_places(m->numbers.scale);
 	struct exact sum = m->numbers.sum;
 	struct integer trimmed;
 

@@ -360,15 +360,14 @@ static uint64_t find_long(const struct rank_table *t, const struct value *number
 	uint64_t nbelow;
 	struct wide x;
 	int128 key;
-	int scale;
 
 	if (number->kind == DECIMAL_NUMBER) {
 		wide_set_decimal(&x, number->number.significand, number->number.scale);
 	} else {
-		if (exact_parse(number->text, number->nbytes, &room, &parsed, &scale) != STATUS_OK)
+		if (exact_parse(number->text, number->nbytes, &room, &parsed) != STATUS_OK)
 			return 0; /* beyond the range */
 		exact_to_wide(&parsed, &x);
-		wide_settle(&x, scale);
+		wide_settle(&x, exact_kept_scale(&parsed));
 	}
 	if (t->keys.kind == KEY_OF_WIDE)
 		nbelow = count_below(t->wide, sizeof x, 0, t->n, &x, descending, compare_wide);

@@ -32,14 +32,13 @@ struct recent_block {
 	size_t taken_nbytes;      /* of the memory limit */
 };
 
-int recent_number(const struct recent_value *v, struct integer *room, struct exact *x)
+void recent_number(const struct recent_value *v, struct integer *room, struct exact *x)
 {
-	int scale = v->kind == RECENT_NUMBER ? v->number.scale : 0;
+	const bool is_short = v->kind == RECENT_NUMBER;
 
-	*x = (struct exact){.value = v->kind == RECENT_NUMBER ? v->number.significand : 0, .scale = scale};
+	*x = (struct exact){.value = is_short ? v->number.significand : 0, .scale = is_short ? v->number.scale : 0};
 	if (v->kind == RECENT_TEXT)
-		exact_parse(v->text, v->nbytes, room, x, &scale); /* it is a number */
-	return scale;
+		exact_parse(v->text, v->nbytes, room, x); /* it is a number */
 }
 
 __attribute__((noinline)) int recent_compare_any(const struct recent_value *x, const struct recent_value *y)

@@ -35,9 +35,8 @@ struct recent_value {
 	size_t nbytes;
 };
 
-/* Sets *x to a value's number, whose limbs are in the room, or to 0 if there is no value. Returns its scale, as exact_parse
- * has it. */
-int recent_number(const struct recent_value *v, struct integer *room, struct exact *x);
+/* Sets *x to a value's number, whose limbs are in the room, or to 0 if there is no value. */
+void recent_number(const struct recent_value *v, struct integer *room, struct exact *x);
 
 /* Like recent_compare, for numbers that are not short, or of different scales. */
 int recent_compare_any(const struct recent_value *x, const struct recent_value *y);

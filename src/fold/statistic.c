@@ -39,13 +39,13 @@ static char *statistic_extreme(const struct column_moments *m, char *text)
  * numbers of which none was rounded: RATIO_ALL, with which all is written exactly. */
 static int statistic_places(int scale)
 {
-	return wide_scale_is_rounded(scale) ? wide_sum_places(scale, 1) : RATIO_ALL;
+	return exact_scale_is_rounded(scale) ? exact_sum_places(scale, 1) : RATIO_ALL;
 }
 
 /* How many digits are right of a deviation, a root; 0 or less: none,
  * and it is the errors of rounded numbers alone that make them differ. places: statistic_places of the numbers.
  *
- * The errors are less than a 20th of 10^-places, see wide_sum_places(): less than a 200th of a unit of the digits. */
+ * The errors are less than a 20th of 10^-places, see exact_sum_places(): less than a 200th of a unit of the digits. */
 static int statistic_ndigits(int places, struct ratio deviation)
 {
 	if (places == RATIO_ALL)
@@ -80,7 +80,7 @@ static void subtract(const struct exact *x, const struct exact *y, int places, s
 
 static char *statistic_range(const struct column_moments *m, char *text)
 {
-	const int places = wide_places(m->numbers.scale);
+	const int places = exact_places(m->numbers.scale);
 	struct integer difference;
 	struct exact range;
 
@@ -121,7 +121,7 @@ static char *statistic_spread(const struct column_moments *m, char *text)
 {
 	const struct spread *s = &spreads[m->operation];
 	const uint64_t n = m->numbers.count;
-	const int places = wide_places(m->numbers.scale);
+	const int places = exact_places(m->numbers.scale);
 	struct integer numerator, denominator, sum, square;
 	const struct ratio variance = {&numerator, &denominator, 2 * places, s->is_root};
 	int ndigits;
@@ -142,7 +142,7 @@ static char *statistic_spread(const struct column_moments *m, char *text)
 
 static char *statistic_rms(const struct column_moments *m, char *text)
 {
-	const int places = wide_places(m->numbers.scale);
+	const int places = exact_places(m->numbers.scale);
 	struct integer squares, count;
 
 	if (m->numbers.count == 0)
@@ -331,7 +331,7 @@ static uint64_t nleast_of(enum operation operation)
 static char *statistic_shape(const struct column_moments *m, char *text)
 {
 	const bool is_fourth = m->operation >= OPERATION_KURTOSIS;
-	const int scale = wide_places(m->numbers.scale);
+	const int scale = exact_places(m->numbers.scale);
 	const uint128 n = m->numbers.count;
 	struct integer square;
 	struct shape shape;
@@ -412,7 +412,7 @@ static void read_side(const struct column_moments *column, const struct column_p
 		numbers_get(&alone->numbers, &lone);
 	out->n = out->numbers.count - lone.count;
 	out->places = statistic_places(out->numbers.scale);
-	out->scale = wide_places(out->numbers.scale);
+	out->scale = exact_places(out->numbers.scale);
 	subtract(&out->numbers.sum, &lone.sum, out->scale, &out->sum);
 	if (!has_squares)
 		return;
@@ -467,7 +467,7 @@ static bool is_constant(const struct side *side)
 static bool is_noise(const struct side *side)
 {
 	return is_rounded(side) && (integer_is_zero(&side->sum) || integer_ndigits(&side->sum) - side->scale <=
-									   -wide_sum_places(side->numbers.scale, side->numbers.count));
+									   -exact_sum_places(side->numbers.scale, side->numbers.count));
 }
 
 /* ---- formulas ---- */

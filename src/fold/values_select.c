@@ -617,7 +617,7 @@ static enum status begin_pass(struct values_search *s, bool *is_needed)
 static void end_sum(struct values_search *s)
 {
 	struct ranked *r = &s->wanted[s->nsummed++];
-	const int places = wide_places(s->keys.scale);
+	const int places = exact_places(s->keys.scale);
 	struct integer ends, high;
 	struct wide beyond;
 

@@ -224,7 +224,7 @@ static void get_wide(struct json_text *j, struct batch *b)
 	do {
 		struct exact x = {.scale = 0};
 		exact_get(j, &x, 1);
-		if (j->status == STATUS_OK && b->ops->add_long(b->cell, &x, 0) != STATUS_OK)
+		if (j->status == STATUS_OK && b->ops->add_long(b->cell, &x) != STATUS_OK)
 			json_fail(j, STATUS_NO_MEMORY);
 		exact_free(&x);
 	} while (json_try(j, ","));

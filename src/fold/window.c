@@ -15,7 +15,6 @@
 #include "fold/quantile.h"
 #include "fold/rows_fold.h"
 #include "fold/statistic.h"
-#include "number/big_decimal.h"
 #include "number/decimal_text.h"
 #include "query/value.h"
 
@@ -59,12 +58,14 @@ enum status running_begin_group(struct running *r, bool has_squares, struct grou
 /* Adds the square of x, or subtracts it. */
 static enum status add_square(struct exact *squares, const struct exact *x, bool subtracts)
 {
-	struct integer n, square;
+	struct exact once = *x, square;
+	struct integer room;
 
-	exact_to_integer(x, x->scale, &n);
-	integer_multiply(&square, &n, &n);
-	square.negative = subtracts;
-	return exact_add_integer(squares, &square, 2 * x->scale);
+	once.is_rounded = false; /* the square is not rounded in its turn */
+	square = exact_product(&once, &once, &room);
+	if (subtracts)
+		exact_negate(&square);
+	return exact_add(squares, &square);
 }
 
 enum status running_add_long(struct running *r, bool has_squares, const struct recent_value *value)
@@ -74,7 +75,8 @@ enum status running_add_long(struct running *r, bool has_squares, const struct r
 
 	if (value->kind == RECENT_NONE)
 		return STATUS_OK;
-	one.scale = recent_number(value, &room, &one.sum);
+	recent_number(value, &room, &one.sum);
+	one.scale = exact_kept_scale(&one.sum);
 	one.min = one.max = one.sum;
 	TRY(numbers_add_sums(&r->numbers, &one));
 	return has_squares ? add_square(&r->squares, &one.sum, false) : STATUS_OK;
@@ -343,7 +345,7 @@ static bool fits_scale(const struct recent_value *v, int scale, int64_t *out)
 {
 	int128 x = v->number.significand;
 
-	if (v->kind != RECENT_NUMBER || wide_scale_is_rounded(scale) || !decimal_rescale(&x, scale - v->number.scale))
+	if (v->kind != RECENT_NUMBER || exact_scale_is_rounded(scale) || !decimal_rescale(&x, scale - v->number.scale))
 		return false;
 	*out = (int64_t)x;
 	return *out == x;
@@ -404,7 +406,7 @@ static void rolling_clear(struct rolling *r)
 /* Notes that a number of a scale enters or leaves the window. */
 static void note_scale(struct rolling *r, int scale, bool leaves)
 {
-	if (!wide_scale_is_rounded(scale))
+	if (!exact_scale_is_rounded(scale))
 		return;
 	if (scale > r->coarsest) {
 		r->coarsest = scale;
@@ -420,7 +422,8 @@ static enum status take_long(struct rolling *r, const struct recent_value *v, bo
 	struct integer room;
 	struct exact x;
 
-	note_scale(r, recent_number(v, &room, &x), leaves);
+	recent_number(v, &room, &x);
+	note_scale(r, exact_kept_scale(&x), leaves);
 	if (r->needs & MOMENT_SQUARES)
 		TRY(add_square(&r->squares, &x, leaves));
 	if (leaves)
@@ -476,7 +479,10 @@ static int scale_of(const struct recent_value *v)
 	struct integer room;
 	struct exact x;
 
-	return v->kind == RECENT_TEXT ? recent_number(v, &room, &x) : v->kind == RECENT_NUMBER ? v->number.scale : 0;
+	if (v->kind != RECENT_TEXT)
+		return v->kind == RECENT_NUMBER ? v->number.scale : 0;
+	recent_number(v, &room, &x);
+	return exact_kept_scale(&x);
 }
 
 static enum status note_value(void *context, const struct recent_value *v)
@@ -496,7 +502,7 @@ static int window_scale(const struct window_fold *w)
 	}
 	if (r->coarsest)
 		return r->coarsest;
-	return wide_scale_is_rounded(r->scale) ? WIDE_SCALE_MAX + 1 : r->scale;
+	return exact_scale_is_rounded(r->scale) ? EXACT_SCALE_MAX + 1 : r->scale;
 }
 
 /* ---- the fold ---- */
@@ -677,43 +683,37 @@ char *ewma_show(struct window_fold *w, const struct recent_value *v, char *to)
 
 /* ---- changes ---- */
 
-static void set_big(struct big_decimal *x, const struct recent_value *v)
-{
-	if (v->kind == RECENT_TEXT)
-		big_decimal_parse(v->text, v->nbytes, x); /* it is a number */
-	else
-		big_decimal_set(x, v->number);
-}
-
 /* now / last: of rounded ones the digits that are right, as --let has them; one beyond the range is not rounded so. */
-static char *write_ratio(const struct big_decimal *now, const struct big_decimal *last, char *to)
+static char *write_ratio(const struct exact *now, const struct exact *last, char *to)
 {
-	struct big_decimal ratio;
+	struct integer room;
+	struct exact ratio;
 
-	if (integer_is_zero(&last->n))
+	if (exact_is_zero(last))
 		return to;
-	if ((now->is_rounded || last->is_rounded) && big_decimal_quotient(&ratio, now, last))
-		return to + big_decimal_format(&ratio, to);
-	return to + big_decimal_divide(now, last, to);
+	if ((now->is_rounded || last->is_rounded) && exact_divide(now, last, &room, &ratio))
+		return exact_write_computed(&ratio, to);
+	return exact_write_quotient(now, last, to);
 }
 
 /* Writes how v differs from the value before; nothing where one of the two is missing, or where 0 would divide. */
 static char *write_change(enum new_column_kind kind, const struct recent_value *last, const struct recent_value *v, char *to)
 {
-	struct big_decimal now, before;
+	struct integer now_room, last_room, room;
+	struct exact now, before, change;
 
 	if (v->kind == RECENT_NONE || last->kind == RECENT_NONE)
 		return to;
 	if (kind == NEW_DELTA && v->kind == RECENT_NUMBER && last->kind == RECENT_NUMBER && v->number.scale == last->number.scale)
 		return decimal_write(to, (int128)v->number.significand - last->number.significand, v->number.scale);
-	set_big(&now, v);
-	set_big(&before, last);
+	recent_number(v, &now_room, &now);
+	recent_number(last, &last_room, &before);
 	if (kind == NEW_RATIO)
 		return write_ratio(&now, &before, to);
-	before.n.negative = !before.n.negative;
-	big_decimal_add(&now, &before);
-	before.n.negative = !before.n.negative;
-	return kind == NEW_PCT_CHANGE ? write_ratio(&now, &before, to) : to + big_decimal_format(&now, to);
+	exact_negate(&before);
+	change = exact_sum(&now, &before, &room);
+	exact_negate(&before);
+	return kind == NEW_PCT_CHANGE ? write_ratio(&change, &before, to) : exact_write_computed(&change, to);
 }
 
 char *change_show(struct window_fold *w, const struct recent_value *v, char *to)

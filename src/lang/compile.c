@@ -21,7 +21,7 @@
 #include "lang/program.h"
 
 #define PROGRAM_NBYTES_MAX ((size_t)1 << 28)
-#define PLACES_MAX WIDE_SCALE_MAX
+#define PLACES_MAX EXACT_SCALE_MAX
 #define SHOW_NBYTES 128
 #define WINDOW_NBYTES 36 /* shown on each side of an error */
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -237,7 +237,8 @@ enum status call_epoch(struct call *call)
 	char digits[64] = "0.";
 	size_t fraction, nfraction, nbytes = call->value[0].nbytes;
 	const char *text = decimal_trim(call->value[0].text, &nbytes);
-	struct big_decimal part;
+	struct integer part_room;
+	struct exact part;
 	int64_t seconds;
 
 	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction))
@@ -247,9 +248,8 @@ enum status call_epoch(struct call *call)
 	if (nfraction > sizeof digits - 2)
 		nfraction = sizeof digits - 2;
 	memcpy(digits + 2, text + fraction, nfraction);
-	big_decimal_set(call->big, (struct decimal){seconds, 0});
-	big_decimal_parse(digits, 2 + nfraction, &part);
-	big_decimal_add(call->big, &part);
+	exact_parse(digits, 2 + nfraction, &part_room, &part);
+	call->exact = exact_sum(&(struct exact){.value = seconds}, &part, call->limbs);
 	call->result = CALL_LONG;
 	return STATUS_OK;
 }

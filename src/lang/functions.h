@@ -17,7 +17,7 @@
 #include "csv/field.h"
 #include "lang/pattern.h"
 #include "lang/program.h"
-#include "number/big_decimal.h"
+#include "number/exact.h"
 
 /* A value that a function is given. */
 struct argument {
@@ -43,7 +43,8 @@ struct call {
 	const char *text; /* CALL_TEXT: nbytes, in an argument, the constant or the room; none: missing */
 	size_t nbytes;
 	struct decimal number;    /* CALL_NUMBER: of the fast path */
-	struct big_decimal *big;  /* CALL_LONG: set to it */
+	struct exact exact;       /* CALL_LONG: any number */
+	struct integer *limbs;    /* the room for its limbs */
 };
 
 /* Returns STATUS_OK, or why there is no result: then the value is wrong. */

@@ -11,7 +11,7 @@
 #include "lang/program.h"
 #include "number/decimal_arithmetic.h"
 #include "number/decimal_compare.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
 #define LANE_NVALUES_MAX 8 /* a lane has room for */
 #define LANE_NTRUTHS_MAX 32
@@ -70,7 +70,7 @@ HD void lane_read(struct lane_value *v)
 	decimal_tokenize(text, nbytes, &s);
 	scale = s.nfraction - s.exponent;
 	v->kind = LANE_LONG;
-	if (scale > WIDE_SCALE_MAX || (s.ndigits && s.ndigits - scale > WIDE_MAGNITUDE_MAX))
+	if (scale > EXACT_SCALE_MAX || (s.ndigits && s.ndigits - scale > EXACT_MAGNITUDE_MAX))
 		v->kind = LANE_OUT_OF_RANGE;
 }
 

@@ -3,7 +3,7 @@
  * decimal_arithmetic.h - sums, products and rounding of numbers of the fast path, for CPU threads and GPU lanes.
  *
  * Each function returns 1 and sets *out to the exact result, or 0 where the fast path cannot hold it
- * (number/big_decimal.h can); *out is then undefined.
+ * (number/exact.h can); *out is then undefined.
  */
 #ifndef GPUSTAT_DECIMAL_ARITHMETIC_H
 #define GPUSTAT_DECIMAL_ARITHMETIC_H

@@ -36,6 +36,17 @@ static inline uint128 decimal_power(int n)
 	return n <= DECIMAL_POWER_MAX ? first : first * decimal_powers[n - DECIMAL_POWER_MAX];
 }
 
+/* *x *= 10^n, n >= 0. Returns false where that does not fit, *x then being undefined. */
+static inline bool decimal_lengthen(int128 *x, int n)
+{
+	if (*x == 0)
+		return true;
+	for (; n > DECIMAL_NDIGITS; n -= DECIMAL_NDIGITS)
+		if (__builtin_mul_overflow(*x, (int128)decimal_powers[DECIMAL_NDIGITS], x))
+			return false;
+	return !__builtin_mul_overflow(*x, (int128)decimal_powers[n], x);
+}
+
 /* Digits of x; none of 0. A bit is 1233 / 4096 of a digit, a little more or less. */
 static inline int decimal_ndigits(uint128 x)
 {

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "number/big_decimal.h"
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
@@ -23,27 +22,13 @@ bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w)
 	return a.significand > 0 && a.significand <= one;
 }
 
-/* *x *= 10^n; false where that does not fit. */
-static bool lengthen(int128 *x, int n)
-{
-	if (*x == 0)
-		return true;
-	if (n > DECIMAL_NDIGITS) {
-		if (n > 2 * DECIMAL_NDIGITS ||
-		    __builtin_mul_overflow(*x, (int128)decimal_powers[DECIMAL_NDIGITS], x))
-			return false;
-		n -= DECIMAL_NDIGITS;
-	}
-	return !__builtin_mul_overflow(*x, (int128)decimal_powers[n], x);
-}
-
 /* Sets y to x 10^-scale, rounded. Returns false where that is not for 128 bits. */
 static bool set_short(struct ewma *y, int128 x, int scale)
 {
 	uint128 magnitude = (uint128)(x < 0 ? -x : x);
 	int surplus = decimal_ndigits(magnitude) - EWMA_NDIGITS;
 
-	if (scale > WIDE_SCALE_MAX)
+	if (scale > EXACT_SCALE_MAX)
 		return false;
 	surplus = surplus > 0 ? surplus : 0;
 	y->magnitude = surplus ? decimal_round_off(magnitude, surplus, false) : magnitude;
@@ -59,7 +44,7 @@ static bool step_short(struct ewma *y, const struct ewma_weight *w, struct decim
 	int scale = y->scale > x.scale ? y->scale : x.scale;
 
 	if (__builtin_mul_overflow(before, (int128)w->before, &before) ||
-	    !lengthen(&before, scale - y->scale) || !lengthen(&now, scale - x.scale) ||
+	    !decimal_lengthen(&before, scale - y->scale) || !decimal_lengthen(&now, scale - x.scale) ||
 	    __builtin_add_overflow(y->negative ? -before : before, now, &sum))
 		return false;
 	return set_short(y, sum, scale + w->scale);
@@ -84,7 +69,7 @@ static struct ewma_reach reach_of(uint128 digits, int scale)
 /* What is wrong in a number of that scale, of which the last digits are doubtful. */
 static struct ewma_reach reach_of_number(int scale)
 {
-	return reach_of(1, scale - QUOTIENT_NDOUBTFUL - 1);
+	return reach_of(1, scale - EXACT_NDOUBTFUL - 1);
 }
 
 static void weigh_reach(struct ewma_reach *r, int64_t weight, int scale)
@@ -115,57 +100,48 @@ static int count_places(struct ewma_reach r)
 /* ---- steps of any length ---- */
 
 /* Sets y to x, rounded; of rounded numbers that is an error, too. */
-static void set_long(struct ewma *y, struct big_decimal *x)
+static void set_long(struct ewma *y, const struct exact *x)
 {
-	int surplus = integer_ndigits(&x->n) - EWMA_NDIGITS, beyond = x->scale - WIDE_SCALE_MAX;
+	int surplus = exact_magnitude(x) + x->scale - EWMA_NDIGITS, beyond = x->scale - EXACT_SCALE_MAX;
+	struct integer room;
+	struct exact mean;
 
 	surplus = surplus > beyond ? surplus : beyond;
-	if (surplus > 0)
-		big_decimal_round(x, x->scale - surplus);
+	mean = exact_round(x, surplus > 0 ? x->scale - surplus : x->scale, &room);
 	if (surplus > 0 && y->reach.digits)
-		add_reach(&y->reach, reach_of(1, x->scale - 1)); /* half a unit, 20 times */
-	y->magnitude = integer_low(&x->n);
-	y->scale = x->scale;
-	y->negative = x->n.negative && y->magnitude != 0;
-}
-
-/* Multiplies x by weight x 10^-scale; weight: not negative. */
-static void weigh(struct big_decimal *x, int64_t weight, int scale)
-{
-	if (weight)
-		integer_multiply_short(&x->n, (uint64_t)weight);
-	else
-		integer_set(&x->n, 0);
-	x->scale += scale;
+		add_reach(&y->reach, reach_of(1, mean.scale - 1)); /* half a unit, 20 times */
+	y->negative = mean.value < 0;
+	y->magnitude = (uint128)(y->negative ? -mean.value : mean.value);
+	y->scale = mean.scale;
 }
 
 /* A step of any length. */
-static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewma_weight *w,
-						struct big_decimal *x)
+static __attribute__((noinline)) void step_long(struct ewma *y, const struct ewma_weight *w, const struct exact *x)
 {
-	struct big_decimal before;
+	const struct exact zero = {.scale = 0}; /* y's scale may be negative */
+	const struct exact mean = {.value = y->negative ? -(int128)y->magnitude : (int128)y->magnitude, .scale = y->scale};
+	struct integer rooms[4];
+	struct exact before = exact_sum(&mean, &zero, &rooms[0]), now;
 
-	big_decimal_set_quotient(&before, &(struct quotient){y->negative, false, y->scale, y->magnitude});
-	weigh(&before, w->before, w->scale);
-	weigh(x, w->now, w->scale);
-	big_decimal_add(x, &before);
-	set_long(y, x);
+	before = exact_product(&before, &(struct exact){.value = w->before, .scale = w->scale}, &rooms[1]);
+	now = exact_product(x, &(struct exact){.value = w->now, .scale = w->scale}, &rooms[2]);
+	now = exact_sum(&now, &before, &rooms[3]);
+	set_long(y, &now);
 }
 
 void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number, const char *text,
 	      size_t nbytes)
 {
 	struct ewma_reach of_x = {0, 0};
-	struct big_decimal x;
+	struct integer room;
+	struct exact x = {.value = number.significand, .scale = number.scale};
 
 	if (!text && !y->reach.digits && (y->is_set ? step_short(y, w, number)
 				: set_short(y, number.significand, number.scale))) {
 		y->is_set = true;
 		return;
 	}
-	if (!text)
-		big_decimal_set(&x, number);
-	else if (big_decimal_parse(text, nbytes, &x) != STATUS_OK)
+	if (text && exact_parse(text, nbytes, &room, &x) != STATUS_OK)
 		return;
 	if (x.is_rounded)
 		of_x = reach_of_number(x.scale);

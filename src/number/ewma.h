@@ -4,7 +4,7 @@
  *
  * An exact y would have more digits after each value. So each step is computed exactly and then rounded once,
  * half-even, to EWMA_NDIGITS significant digits (those of IEEE 754's decimal128), and to no more than
- * WIDE_SCALE_MAX places, which is the range of numbers. That is a definition: y depends on the values and
+ * EXACT_SCALE_MAX places, which is the range of numbers. That is a definition: y depends on the values and
  * their order, and on nothing else. Until a step has more digits, y is exact.
  */
 #ifndef GPUSTAT_EWMA_H
@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
 #define EWMA_NDIGITS 34
 
@@ -30,13 +30,13 @@ struct ewma_weight {
 };
 
 /* How far a mean of rounded numbers (quotient.h) is known: digits x 10^-scale is twenty times what it may be wrong by, as the
- * unit of the last digit of a sum is (wide_sum_places). Of each value it takes the part that the value has in the mean. */
+ * unit of the last digit of a sum is (exact_sum_places). Of each value it takes the part that the value has in the mean. */
 struct ewma_reach {
 	uint32_t digits; /* EWMA_REACH_NDIGITS of them; 0: no value was rounded */
 	int scale;
 };
 #define EWMA_REACH_NDIGITS 9
-#define EWMA_REACH_SCALE_MAX (WIDE_SCALE_MAX + 50) /* it becomes no less */
+#define EWMA_REACH_SCALE_MAX (EXACT_SCALE_MAX + 50) /* it becomes no less */
 
 /* Zeroed: of no value. */
 struct ewma {

@@ -14,47 +14,34 @@
 #include "number/ratio.h"
 
 #define STEP_NDIGITS 18
-#define PLACES_MAX 400 /* of wide.h: digits before the point, and after it */
 
-void quotient_finish(struct quotient *q, bool has_rest)
+struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, bool has_rest)
 {
+	struct exact q = {.scale = scale};
 	int nzeros;
 
 	if (!has_rest)
-		q->scale -= decimal_trim_zeros(&q->magnitude);
-	q->is_rounded = has_rest || q->magnitude >= decimal_powers[RATIO_NDIGITS];
-	nzeros = QUOTIENT_NDIGITS - decimal_ndigits(q->magnitude);
-	if (q->magnitude == 0)
-		q->scale = nzeros = 0;
-	else if (!q->is_rounded)
-		nzeros = q->scale < 0 && -q->scale <= nzeros ? -q->scale : 0;
-	q->magnitude *= decimal_power(nzeros);
-	q->scale += nzeros;
+		q.scale -= decimal_trim_zeros(&magnitude);
+	q.is_rounded = has_rest || magnitude >= decimal_powers[RATIO_NDIGITS];
+	nzeros = QUOTIENT_NDIGITS - decimal_ndigits(magnitude);
+	if (magnitude == 0)
+		q.scale = nzeros = 0;
+	else if (!q.is_rounded)
+		nzeros = q.scale < 0 && -q.scale <= nzeros ? -q.scale : 0;
+	magnitude *= decimal_power(nzeros);
+	q.value = negative ? -(int128)magnitude : (int128)magnitude;
+	q.scale += nzeros;
+	return q;
 }
 
-/* Rounds up where the rest is more than half of the divisor, or half of it and q is odd. */
-static void round_half_even(struct quotient *q, uint64_t rest, uint64_t divisor)
-{
-	uint64_t other = divisor - rest;
-
-	q->magnitude += rest > other || (rest == other && q->magnitude % 2 == 1);
-	if (q->magnitude < decimal_power(QUOTIENT_NDIGITS))
-		return;
-	q->magnitude /= 10;
-	q->scale--;
-}
-
-void quotient_divide(struct quotient *q, struct decimal a, struct decimal b)
+void quotient_divide(struct exact *q, struct decimal a, struct decimal b)
 {
 	uint64_t x = a.significand < 0 ? -(uint64_t)a.significand : (uint64_t)a.significand;
 	uint64_t y = b.significand < 0 ? -(uint64_t)b.significand : (uint64_t)b.significand;
 	uint64_t rest = x % y;
-	int ndigits;
+	uint128 magnitude = x / y;
+	int scale = a.scale - b.scale, ndigits = decimal_ndigits(magnitude);
 
-	q->negative = (a.significand < 0) != (b.significand < 0) && x != 0;
-	q->magnitude = x / y;
-	q->scale = a.scale - b.scale;
-	ndigits = decimal_ndigits(q->magnitude);
 	while (rest && ndigits < QUOTIENT_NDIGITS) {
 		int n = QUOTIENT_NDIGITS - ndigits < STEP_NDIGITS ? QUOTIENT_NDIGITS - ndigits
 								 : STEP_NDIGITS;
@@ -62,23 +49,31 @@ void quotient_divide(struct quotient *q, struct decimal a, struct decimal b)
 		uint64_t next = (uint64_t)(t / y);
 		rest = (uint64_t)(t % y);
 		ndigits = ndigits ? ndigits + n : decimal_ndigits(next);
-		q->magnitude = q->magnitude * decimal_powers[n] + next;
-		q->scale += n;
+		magnitude = magnitude * decimal_powers[n] + next;
+		scale += n;
 	}
-	if (rest)
-		round_half_even(q, rest, y);
-	quotient_finish(q, rest != 0);
+	magnitude += rest > y - rest || (rest == y - rest && magnitude % 2 == 1);
+	if (magnitude >= decimal_power(QUOTIENT_NDIGITS)) {
+		magnitude /= 10;
+		scale--;
+	}
+	*q = quotient_from_digits((a.significand < 0) != (b.significand < 0), magnitude, scale, rest != 0);
 }
 
 /* ---- text ---- */
 
-size_t quotient_write(const struct quotient *q, char text[QUOTIENT_TEXT_NBYTES])
+static uint128 magnitude_of(const struct exact *q)
+{
+	return q->value < 0 ? -(uint128)q->value : (uint128)q->value;
+}
+
+size_t quotient_write(const struct exact *q, char text[QUOTIENT_TEXT_NBYTES])
 {
 	char *p = text;
 
 	*p++ = QUOTIENT_MARK;
 	*p = '-';
-	p = decimal_write_u128(p + q->negative, q->magnitude);
+	p = decimal_write_u128(p + (q->value < 0), magnitude_of(q));
 	*p++ = 'e';
 	*p = '-';
 	p = decimal_write_u64(p + (q->scale > 0), (uint64_t)(q->scale > 0 ? q->scale : -q->scale));
@@ -86,37 +81,37 @@ size_t quotient_write(const struct quotient *q, char text[QUOTIENT_TEXT_NBYTES])
 	return (size_t)(p - text);
 }
 
-bool quotient_parse(const char *text, size_t nbytes, struct quotient *q)
+bool quotient_parse(const char *text, size_t nbytes, struct exact *q)
 {
 	const char *p = text + 1, *end = text + nbytes;
+	const bool negative = nbytes > 1 && *p == '-';
+	uint128 magnitude = 0;
 	int64_t exponent = 0;
 	int ndigits = 0, n;
 
-	*q = (struct quotient){.is_rounded = true};
 	if (nbytes < 2 || *text != QUOTIENT_MARK)
 		return false;
-	q->negative = *p == '-';
-	p += q->negative;
+	p += negative;
 	do { /* as many digits as 64 bits hold */
 		uint64_t x = 0;
 		for (n = 0; n < STEP_NDIGITS && ndigits + n < QUOTIENT_NDIGITS && p < end && decimal_is_digit(*p); n++)
 			x = x * 10 + (uint64_t)(*p++ - '0');
-		q->magnitude = q->magnitude * decimal_powers[n] + x;
+		magnitude = magnitude * decimal_powers[n] + x;
 		ndigits += n;
 	} while (n == STEP_NDIGITS);
 	if (ndigits == 0 || p == end || *p != 'e' || decimal_exponent(p, end, &exponent) != end ||
-	    exponent < -PLACES_MAX || exponent > PLACES_MAX)
+	    exponent < -EXACT_SCALE_MAX || exponent > EXACT_SCALE_MAX)
 		return false;
-	q->scale = (int)-exponent;
-	return decimal_ndigits(q->magnitude) - q->scale <= PLACES_MAX;
+	*q = (struct exact){.value = negative ? -(int128)magnitude : (int128)magnitude, .scale = (int)-exponent, .is_rounded = true};
+	return decimal_ndigits(magnitude) - q->scale <= EXACT_MAGNITUDE_MAX;
 }
 
-size_t quotient_format(const struct quotient *q, char *text)
+size_t quotient_format(const struct exact *q, char *text)
 {
-	int surplus = decimal_ndigits(q->magnitude) - RATIO_NDIGITS;
+	int surplus = decimal_ndigits(magnitude_of(q)) - RATIO_NDIGITS;
 
-	surplus = surplus < QUOTIENT_NDOUBTFUL ? QUOTIENT_NDOUBTFUL : surplus;
-	return ratio_format_short(q->negative, decimal_round_off(q->magnitude, surplus, false), 1, q->scale - surplus, text);
+	surplus = surplus < EXACT_NDOUBTFUL ? EXACT_NDOUBTFUL : surplus;
+	return ratio_format_short(q->value < 0, decimal_round_off(magnitude_of(q), surplus, false), 1, q->scale - surplus, text);
 }
 
 /* ---- short sums ---- */
@@ -128,12 +123,12 @@ static void words_set(unsigned long words[QUOTIENT_NWORDS], int128 x)
 	words[2] = x < 0 ? ~0ul : 0;
 }
 
-struct quotient_fold quotient_fold_of(const struct quotient *q)
+struct quotient_fold quotient_fold_of(const struct exact *q)
 {
 	struct quotient_fold one = {.count = 1, .scale = q->scale, .least_scale = q->scale};
 
 	for (int i = 0; i < QUOTIENT_NSUMS; i++)
-		words_set(one.sums[i], q->negative ? -(int128)q->magnitude : (int128)q->magnitude);
+		words_set(one.sums[i], q->value);
 	return one;
 }
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "number/decimal.h"
-#include "number/integer.h"
+#include "number/exact.h"
 
 #define QUOTIENT_NDIGITS 38 /* 10^38 < 2^127 */
 #define QUOTIENT_MARK '~'
@@ -26,41 +26,29 @@
 /* So many zeros after the last digit of a number that was computed of rounded ones are no accident. */
 #define QUOTIENT_NZEROS 12
 
-/* Of the digits of a number that was computed of rounded ones, the last QUOTIENT_NDOUBTFUL may be wrong. */
-#define QUOTIENT_NDOUBTFUL 4
-
 /* A rounded number of QUOTIENT_NDIGITS digits is wrong by less than its 10^-QUOTIENT_NRIGHT-th part. */
-#define QUOTIENT_NRIGHT (QUOTIENT_NDIGITS - QUOTIENT_NDOUBTFUL - 1)
-
-/* magnitude x 10^-scale */
-struct quotient {
-	bool negative;
-	bool is_rounded;
-	int scale; /* where is_rounded: of its last digit that is known; may be negative */
-	uint128 magnitude; /* below 10^QUOTIENT_NDIGITS */
-};
+#define QUOTIENT_NRIGHT (QUOTIENT_NDIGITS - EXACT_NDOUBTFUL - 1)
 
 /* Longest text of a rounded one, and what writing takes: mark, sign, digits, e, sign, 3 digits, NUL. */
 #define QUOTIENT_TEXT_NBYTES (QUOTIENT_NDIGITS + 32)
 
 /* *q = a / b, b not 0. An exact one has a scale of 0 or more, and no trailing zeros after the
  * point. Cost: usually two divisions of 128 bits by 64. */
-void quotient_divide(struct quotient *q, struct decimal a, struct decimal b);
+void quotient_divide(struct exact *q, struct decimal a, struct decimal b);
 
-/* Makes q what quotient_divide gives: its magnitude and scale are set to a quotient's first digits; has_rest:
- * there are more, which the magnitude was rounded by. An exact one may have to have a magnitude beyond
- * 10^QUOTIENT_NDIGITS to have a scale of 0: its scale then stays negative. */
-void quotient_finish(struct quotient *q, bool has_rest);
+/* The quotient whose first digits are magnitude x 10^-scale; has_rest: there are more, which the magnitude was rounded by. An exact
+ * one may have to have a magnitude beyond 10^QUOTIENT_NDIGITS to have a scale of 0: its scale is then negative. */
+struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, bool has_rest);
 
 /* Writes a rounded one as above, NUL-terminated. Returns the length. */
-size_t quotient_write(const struct quotient *q, char text[QUOTIENT_TEXT_NBYTES]);
+size_t quotient_write(const struct exact *q, char text[QUOTIENT_TEXT_NBYTES]);
 
-/* Reads what quotient_write wrote. Returns false if text is no quotient, or is beyond the range of wide.h. */
-bool quotient_parse(const char *text, size_t nbytes, struct quotient *q);
+/* Reads what quotient_write wrote. Returns false if text is no quotient, or is beyond the range of numbers. */
+bool quotient_parse(const char *text, size_t nbytes, struct exact *q);
 
 /* Writes a rounded one in plain decimal with RATIO_NDIGITS significant digits at most, as ratio_format
  * does. text: for a sign, a point and 800 digits. Returns the length. */
-size_t quotient_format(const struct quotient *q, char *text);
+size_t quotient_format(const struct exact *q, char *text);
 
 /* Writes x x 10^-scale, or what has a rest after x less than 1, rounded half-even to `places` digits after the point, if it has more,
  * and then to RATIO_NDIGITS digits, as ratio_format does; x is used up. Returns the text's length. */
@@ -81,7 +69,7 @@ struct quotient_fold {
 #define QUOTIENT_SCALE_NONE INT32_MAX
 
 /* A fold of one number, and of plain numbers. */
-struct quotient_fold quotient_fold_of(const struct quotient *q);
+struct quotient_fold quotient_fold_of(const struct exact *q);
 struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t sum, int64_t least, int64_t greatest);
 
 /* f becomes the fold of its numbers and later's. Returns false, and changes nothing, where that does not fit. */

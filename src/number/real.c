@@ -10,6 +10,7 @@
 
 #include <gmp.h>
 
+#include "number/quotient.h"
 #include "number/ratio.h"
 
 #define NBITS 192     /* after the point */
@@ -81,21 +82,20 @@ static void set_constant(struct integer *x, const struct integer *constant, int 
 
 /* ---- results ---- */
 
-/* x = n 10^-scale; has_rest: and something after it, less than 1. It is rounded, or known to be exact. */
-static void set_result(struct big_decimal *x, const struct integer *n, int scale, bool has_rest)
+/* n 10^-scale; has_rest: and something after it, less than 1. It is rounded, or known to be exact. n is used up. */
+static struct exact result_of(struct integer *n, int scale, bool has_rest, struct integer *room)
 {
-	int surplus = integer_ndigits(n) - QUOTIENT_NDIGITS;
+	const int surplus = integer_ndigits(n) - QUOTIENT_NDIGITS;
+	struct exact x;
 
-	integer_copy(&x->n, n);
-	x->scale = scale;
 	if (surplus > 0)
-		integer_round(&x->n, surplus, has_rest);
-	x->scale -= surplus > 0 ? surplus : 0;
-	big_decimal_settle(x);
+		integer_round(n, surplus, has_rest);
+	x = exact_view(n, surplus > 0 ? scale - surplus : scale);
+	return exact_accept(&x, room);
 }
 
-/* x = n 2^-nbits, which is not 0, rounded */
-static void set_fixed(struct big_decimal *x, struct integer *n, int nbits)
+/* n 2^-nbits, which is not 0, rounded; n is used up. */
+static struct exact result_of_fixed(struct integer *n, int nbits, struct integer *room)
 {
 	int places = QUOTIENT_NDIGITS + 2 - integer_digits_of_bits(integer_nbits(n) - nbits);
 	struct integer power;
@@ -110,29 +110,27 @@ static void set_fixed(struct big_decimal *x, struct integer *n, int nbits)
 		divide(n, &power);
 	}
 	shift(n, nbits > 0 ? -nbits : 0);
-	set_result(x, n, places, true);
+	return result_of(n, places, true, room);
 }
 
 /* A number that is beyond the range. */
-static void set_beyond(struct big_decimal *x, bool is_large, bool negative)
+static struct exact beyond(bool is_large, struct integer *room)
 {
-	integer_set(&x->n, 1);
-	integer_shift(&x->n, is_large ? WIDE_MAGNITUDE_MAX : 0);
-	x->n.negative = negative;
-	x->scale = is_large ? 0 : WIDE_SCALE_MAX + 1;
-	x->is_rounded = false;
+	integer_set(room, 1);
+	integer_shift(room, is_large ? EXACT_MAGNITUDE_MAX : 0);
+	return exact_view(room, is_large ? 0 : EXACT_SCALE_MAX + 1);
 }
 
 /* ---- functions ---- */
 
 /* *n = ln x in units of 2^-nbits, which are returned; x > 0 */
-static int ln(const struct big_decimal *x, struct integer *n)
+static int ln(const struct exact *x, struct integer *n)
 {
 	struct integer numerator, denominator, z, square, term;
 	int exponent, nbits = NBITS;
 	bool negative;
 
-	integer_copy(&numerator, &x->n);
+	exact_to_integer(x, x->scale, &numerator);
 	integer_set(&denominator, 1);
 	integer_shift(x->scale < 0 ? &numerator : &denominator, x->scale < 0 ? -x->scale : x->scale);
 	exponent = integer_nbits(&numerator) - integer_nbits(&denominator);
@@ -181,8 +179,8 @@ static int ln(const struct big_decimal *x, struct integer *n)
 	return nbits;
 }
 
-/* x = exp(y 2^-NBITS) */
-static void set_exp(struct big_decimal *x, struct integer *y)
+/* exp(y 2^-NBITS); y is used up. */
+static struct exact exp_of(struct integer *y, struct integer *room)
 {
 	struct integer unit, sum, term;
 	int64_t exponent;
@@ -190,10 +188,8 @@ static void set_exp(struct big_decimal *x, struct integer *y)
 	integer_set(&term, EXP_MAX);
 	shift(&term, NBITS);
 	term.negative = y->negative;
-	if (integer_compare(y, &term) * (y->negative ? -1 : 1) > 0) {
-		set_beyond(x, !y->negative, false);
-		return;
-	}
+	if (integer_compare(y, &term) * (y->negative ? -1 : 1) > 0)
+		return beyond(!y->negative, room);
 	set_constant(&unit, &ln2, NBITS);
 	integer_copy(&term, y);
 	divide(&term, &unit);
@@ -219,47 +215,47 @@ static void set_exp(struct big_decimal *x, struct integer *y)
 		shift(&term, -NBITS);
 		integer_copy(&sum, &term);
 	}
-	set_fixed(x, &sum, NBITS - (int)exponent);
+	return result_of_fixed(&sum, NBITS - (int)exponent, room);
 }
 
-static void set_sqrt(struct big_decimal *x)
+static struct exact root_of(const struct exact *x, struct integer *room)
 {
-	struct integer root;
-	int nplaces = 2 * QUOTIENT_NDIGITS + 2 - integer_ndigits(&x->n);
+	struct integer n, root;
+	int nplaces, scale;
 	long nrest;
 
+	if (exact_is_zero(x))
+		return (struct exact){.scale = 0};
+	exact_to_integer(x, x->scale, &n);
+	nplaces = 2 * QUOTIENT_NDIGITS + 2 - integer_ndigits(&n);
 	nplaces = nplaces > 0 ? nplaces : 0;
 	nplaces += (x->scale + nplaces) & 1;
-	integer_shift(&x->n, nplaces);
-	x->scale += nplaces;
-	nrest = mpn_sqrtrem(root.limb, x->n.limb, x->n.limb, x->n.nlimbs);
+	scale = x->scale + nplaces;
+	integer_shift(&n, nplaces);
+	nrest = mpn_sqrtrem(root.limb, n.limb, n.limb, n.nlimbs);
 	root.negative = false;
-	root.nlimbs = (x->n.nlimbs + 1) / 2;
-	set_result(x, &root, x->scale / 2, nrest != 0);
+	root.nlimbs = (n.nlimbs + 1) / 2;
+	return result_of(&root, scale / 2, nrest != 0, room);
 }
 
-bool real_compute(enum real function, struct big_decimal *x)
+bool real_compute(enum real function, const struct exact *x, struct integer *room, struct exact *result)
 {
 	struct integer n, unit;
 	int nbits;
 
 	if (function == REAL_EXP) {
-		integer_copy(&n, &x->n);
+		exact_to_integer(x, x->scale, &n);
 		shift(&n, NBITS);
 		integer_set(&unit, 1);
 		integer_shift(x->scale < 0 ? &n : &unit, x->scale < 0 ? -x->scale : x->scale);
 		divide(&n, &unit);
-		set_exp(x, &n);
+		*result = exp_of(&n, room);
 		return true;
 	}
-	if (integer_is_zero(&x->n)) {
-		x->scale = 0;
-		return function == REAL_SQRT;
-	}
-	if (x->n.negative)
+	if (exact_is_negative(x) || (exact_is_zero(x) && function != REAL_SQRT))
 		return false;
 	if (function == REAL_SQRT) {
-		set_sqrt(x);
+		*result = root_of(x, room);
 		return true;
 	}
 	nbits = ln(x, &n);
@@ -267,97 +263,89 @@ bool real_compute(enum real function, struct big_decimal *x)
 		shift(&n, LN_NBITS);
 		divide(&n, function == REAL_LOG2 ? &ln2 : &ln10);
 	}
-	if (integer_is_zero(&n))
-		big_decimal_set(x, (struct decimal){0, 0});
-	else
-		set_fixed(x, &n, nbits);
+	*result = integer_is_zero(&n) ? (struct exact){.scale = 0} : result_of_fixed(&n, nbits, room);
 	return true;
 }
 
 /* Whether k is an integer of 64 bits. */
-static bool to_integer(const struct big_decimal *k, int64_t *out)
+static bool to_integer(const struct exact *k, int64_t *out)
 {
 	struct integer n, unit, rest;
 
-	integer_copy(&n, &k->n);
 	if (k->is_rounded)
 		return false;
-	if (k->scale > 0) {
-		integer_set(&unit, 1);
-		integer_shift(&unit, k->scale);
-		integer_copy(&rest, &n);
-		integer_divide(&rest, &unit, &n);
-		if (!integer_is_zero(&rest))
-			return false;
-	}
-	*out = (int64_t)integer_low(&n) * (k->n.negative ? -1 : 1);
-	return n.nlimbs <= 1 && integer_low(&n) < INT64_MAX;
+	exact_to_integer(k, k->scale, &rest);
+	integer_set(&unit, 1);
+	integer_shift(&unit, k->scale);
+	integer_divide(&rest, &unit, &n);
+	*out = (int64_t)integer_low(&n) * (n.negative ? -1 : 1);
+	return integer_is_zero(&rest) && n.nlimbs <= 1 && integer_low(&n) < INT64_MAX;
 }
 
-/* x = x^k, where that is exact and not long, or the quotient of 1 and such a power. */
-static bool power_exactly(struct big_decimal *x, int64_t k)
+/* x^k, where that is exact and not long, or the quotient of 1 and such a power. */
+static bool power_exactly(const struct exact *x, int64_t k, struct integer *room, struct exact *result)
 {
 	const int64_t n = k < 0 ? -k : k;
-	struct big_decimal power, factor = *x, one;
-	int nzeros = 0;
+	const struct exact one = {.value = 1};
+	struct integer factor, power, product;
+	struct exact divisor;
+	int scale = x->scale;
 
-	for (struct integer rest = factor.n; integer_divide_short(&rest, 10) == 0; nzeros++)
-		integer_copy(&factor.n, &rest);
-	factor.n.negative = x->n.negative;
-	factor.scale -= nzeros;
-	if (n > WIDE_SCALE_MAX + 1 || integer_ndigits(&factor.n) * n > QUOTIENT_NDIGITS + 2 || factor.scale * n > WIDE_SCALE_MAX ||
-	    factor.scale * n < -WIDE_MAGNITUDE_MAX)
-		return integer_ndigits(&factor.n) == 1 && integer_low(&factor.n) == 1 && factor.scale == 0 &&
-		       (big_decimal_set(x, (struct decimal){x->n.negative && n % 2 ? -1 : 1, 0}), true);
-	big_decimal_set(&power, (struct decimal){1, 0});
+	exact_to_integer(x, x->scale, &factor);
+	integer_copy(&product, &factor);
+	for (; integer_divide_short(&product, 10) == 0; scale--)
+		integer_copy(&factor, &product);
+	if (n > EXACT_SCALE_MAX + 1 || integer_ndigits(&factor) * n > QUOTIENT_NDIGITS + 2 || scale * n > EXACT_SCALE_MAX ||
+	    scale * n < -EXACT_MAGNITUDE_MAX) {
+		*result = (struct exact){.value = factor.negative && n % 2 ? -1 : 1};
+		return factor.nlimbs == 1 && factor.limb[0] == 1 && scale == 0;
+	}
+	integer_set(&power, 1);
 	for (int64_t i = 0; i < n; i++) {
-		struct integer product;
-		integer_multiply(&product, &power.n, &factor.n);
-		integer_copy(&power.n, &product);
-		power.n.negative = factor.n.negative && i % 2 == 0;
+		integer_multiply(&product, &power, &factor);
+		integer_copy(&power, &product);
 	}
-	power.scale = (int)(factor.scale * n);
-	if (power.scale < 0) {
-		integer_shift(&power.n, -power.scale);
-		power.scale = 0;
+	integer_shift(&power, (int)(-scale * n));
+	scale = scale < 0 ? 0 : (int)(scale * n);
+	if (k < 0) {
+		divisor = exact_view(&power, scale);
+		exact_divide(&one, &divisor, room, result);
+	} else {
+		integer_copy(room, &power);
+		*result = exact_view(room, scale);
 	}
-	big_decimal_set(&one, (struct decimal){1, 0});
-	if (k >= 0)
-		*x = power;
-	else
-		big_decimal_quotient(x, &one, &power);
 	return true;
 }
 
-bool real_power(struct big_decimal *x, const struct big_decimal *k)
+bool real_power(const struct exact *x, const struct exact *k, struct integer *room, struct exact *result)
 {
-	const bool negative = x->n.negative && !integer_is_zero(&x->n);
-	struct integer y, product, unit;
+	const bool negative = exact_is_negative(x);
+	struct exact magnitude = *x;
+	struct integer y, n, product, unit;
 	int64_t exponent = 0;
 	bool is_integer = to_integer(k, &exponent);
 	int nbits;
 
-	if (integer_is_zero(&k->n)) {
-		big_decimal_set(x, (struct decimal){1, 0});
+	*result = (struct exact){.value = exact_is_zero(k)};
+	if (exact_is_zero(k))
 		return true;
-	}
-	if (integer_is_zero(&x->n)) {
-		big_decimal_set(x, (struct decimal){0, 0});
-		return !k->n.negative;
-	}
-	if (is_integer && !x->is_rounded && power_exactly(x, exponent))
+	if (exact_is_zero(x))
+		return !exact_is_negative(k);
+	if (is_integer && !x->is_rounded && power_exactly(x, exponent, room, result))
 		return true;
 	if (negative && !is_integer)
 		return false;
-	x->n.negative = false;
-	nbits = ln(x, &y);
-	integer_multiply(&product, &y, &k->n);
-	product.negative = y.negative != k->n.negative && !integer_is_zero(&product);
+	if (negative)
+		exact_negate(&magnitude);
+	nbits = ln(&magnitude, &y);
+	exact_to_integer(k, k->scale, &n);
+	integer_multiply(&product, &y, &n);
 	shift(&product, NBITS - nbits);
 	integer_set(&unit, 1);
 	integer_shift(k->scale < 0 ? &product : &unit, k->scale < 0 ? -k->scale : k->scale);
 	divide(&product, &unit);
-	set_exp(x, &product);
-	x->n.negative = negative && exponent % 2 != 0 && !integer_is_zero(&x->n);
+	*result = exp_of(&product, room);
+	if (negative && exponent % 2 != 0)
+		exact_negate(result);
 	return true;
 }

@@ -11,15 +11,15 @@
 
 #include <stdbool.h>
 
-#include "number/big_decimal.h"
+#include "number/exact.h"
 
 enum real { REAL_SQRT, REAL_LN, REAL_LOG10, REAL_LOG2, REAL_EXP };
 
-/* x = the function of x. Returns false where it has no value, as of a logarithm of 0. A result beyond the range of numbers is one that
- * big_decimal_is_in_range refuses. Cost: .5 to 4 us. */
-bool real_compute(enum real function, struct big_decimal *x);
+/* *result = the function of x; limbs that it has are in the room. result may be x. Returns false where it has no value, as of a logarithm of 0. A result
+ * beyond the range of numbers is one that exact_is_in_range refuses. Cost: .5 to 4 us. */
+bool real_compute(enum real function, const struct exact *x, struct integer *room, struct exact *result);
 
-/* x = x^k. 0^0 is 1; no value: a negative power of 0, and a power of a negative x whose exponent is no integer. */
-bool real_power(struct big_decimal *x, const struct big_decimal *k);
+/* The same of x^k, but the result is neither. 0^0 is 1; no value: a negative power of 0, and a power of a negative x whose exponent is no integer. */
+bool real_power(const struct exact *x, const struct exact *k, struct integer *room, struct exact *result);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "number/exact.h"
 #include "number/ratio.h"
 
 #define POINT_DIGITS (WIDE_POINT * WIDE_LIMB_DIGITS)
@@ -136,7 +137,7 @@ bool wide_to_int128(const struct wide *x, int scale, int128 *out)
 	int lowest = POINT_DIGITS - scale; /* the last digit that counts */
 	int limb = lowest / WIDE_LIMB_DIGITS, unused = lowest % WIDE_LIMB_DIGITS;
 
-	if (wide_scale_is_rounded(scale))
+	if (exact_scale_is_rounded(scale))
 		return false;
 	/* The limb that the last digit is in may have zeros below it: divided away. */
 	if (!upper_limbs(x, limb + 1, out) || !decimal_rescale(out, WIDE_LIMB_DIGITS - unused))
@@ -176,11 +177,11 @@ void wide_set_integer(struct wide *x, const struct integer *n, int scale)
 
 void wide_settle(struct wide *x, int scale)
 {
-	const int places = wide_sum_places(scale, 1);
+	const int places = exact_sum_places(scale, 1);
 	struct integer n;
 	int surplus;
 
-	if (!wide_scale_is_rounded(scale))
+	if (!exact_scale_is_rounded(scale))
 		return;
 	wide_to_integer(x, POINT_DIGITS, &n);
 	integer_round(&n, POINT_DIGITS - places, false);

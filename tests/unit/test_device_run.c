@@ -214,7 +214,7 @@ static void test_beyond(void)
 	wide_set_decimal(&x, most, 3);
 	bounds(&c, &min, &max);
 	max = (struct exact){.value = most, .scale = 3};
-	if (moment_table[CELL_VALUES]->add_long(&c.cells[0], &max, 0) != STATUS_OK)
+	if (moment_table[CELL_VALUES]->add_long(&c.cells[0], &max) != STATUS_OK)
 		bail("no memory");
 	last.rank = c.n;
 	is_int(STATUS_OK, values_select(&c.cells[0], &(struct values_extent){c.n + 1, 3, &min, &max, NULL}, 2, &last, 1),

@@ -11,9 +11,8 @@
 static struct exact number_of(const char *text, struct integer *room)
 {
 	struct exact x;
-	int scale;
 
-	if (exact_parse(text, strlen(text), room, &x, &scale) != STATUS_OK)
+	if (exact_parse(text, strlen(text), room, &x) != STATUS_OK)
 		bail("'%s' does not parse", text);
 	return x;
 }
@@ -74,10 +73,9 @@ static void test_range(void)
 	};
 	struct integer room;
 	struct exact x;
-	int scale;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		is_int(cases[i].status, exact_parse(cases[i].text, strlen(cases[i].text), &room, &x, &scale),
+		is_int(cases[i].status, exact_parse(cases[i].text, strlen(cases[i].text), &room, &x),
 		       "range of '%s'", cases[i].text);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_expr_random.c - random text, numbers and conditions, judged by evaluators that share
- * nothing with the compiler: wide.h for numbers, Kleene's tables for conditions.
+ * nothing with the compiler: exact.h for numbers, Kleene's tables for conditions.
  */
 #include "expr_case.h"
 #include "number/exact.h"
@@ -44,7 +44,7 @@ static void test_hostile(void)
 	ok(nfine > 100, "and some of it is fine (%lu)", nfine);
 }
 
-/* ---- numbers against wide.h ---- */
+/* ---- numbers against exact.h ---- */
 
 static size_t random_number(char *text)
 {
@@ -74,9 +74,9 @@ static void test_numbers(void)
 		char a[400], b[400], text[500], record[900];
 		struct integer x_room, y_room;
 		struct exact x, y;
-		int scale, order;
+		int order;
 		size_t a_nbytes = random_number(a), b_nbytes = random_number(b);
-		if (exact_parse(a, a_nbytes, &x_room, &x, &scale) || exact_parse(b, b_nbytes, &y_room, &y, &scale))
+		if (exact_parse(a, a_nbytes, &x_room, &x) || exact_parse(b, b_nbytes, &y_room, &y))
 			bail("%s or %s is no number", a, b);
 		order = exact_compare(&x, &y);
 		nequal += order == 0;
