@@ -39,7 +39,7 @@ struct column_partial {
 	size_t first_number_offset;  /* of the first number, or of its record's start */
 	size_t first_invalid_offset; /* of the first invalid field's first byte */
 	size_t first_nul_offset;     /* of the first of those that nnuls counts */
-	size_t first_out_of_range_offset; /* of the first that is a number, but beyond wide.h */
+	size_t first_out_of_range_offset; /* of the first that is a number, but beyond the range of numbers */
 };
 
 /* With --money, the currencies of a column over a run of records; as there, a combine drops them. */

@@ -15,7 +15,6 @@
 #include "fold/pair.h"
 #include "fold/texts.h"
 #include "number/decimal_text.h"
-#include "number/wide.h"
 
 /* ---- the partial ---- */
 

@@ -140,11 +140,11 @@ static void count_small(struct bin_counts *c, struct values_cursor *at)
 }
 
 /* The bin of a number; b->n: it is below the first. */
-static size_t bin_of_wide(const struct bins *b, const struct wide *x)
+static size_t bin_of_long(const struct bins *b, const struct exact *x)
 {
 	struct integer distance, quotient;
 
-	wide_to_integer(x, b->places, &distance);
+	exact_to_integer(x, b->places, &distance);
 	integer_add(&distance, &b->first, true);
 	if (distance.negative && !integer_is_zero(&distance))
 		return b->n;
@@ -152,15 +152,14 @@ static size_t bin_of_wide(const struct bins *b, const struct wide *x)
 	return (size_t)integer_low(&quotient);
 }
 
-static void count_wide(struct bin_counts *c, struct values_cursor *at)
+static void count_long(struct bin_counts *c, struct values_cursor *at)
 {
-	struct wide x[VALUES_BATCH];
-	size_t bins[VALUES_BATCH], n;
+	struct exact x;
+	size_t bin;
 
-	while ((n = values_next_wide(at, x)) > 0) {
-		for (size_t i = 0; i < n; i++)
-			bins[i] = bin_of_wide(c->bins, &x[i]);
-		count(c, bins, n);
+	while (values_next_exact(at, &x)) {
+		bin = bin_of_long(c->bins, &x);
+		count(c, &bin, 1);
 	}
 }
 
@@ -172,7 +171,7 @@ static void count_block(void *context, const struct values_block *block)
 	if (c->bins->is_small)
 		count_small(c, &at);
 	else
-		count_wide(c, &at);
+		count_long(c, &at);
 }
 
 /* Counts in all threads, and adds the counts to the first one's. Errors: STATUS_NO_MEMORY, STATUS_PART_DAMAGED. */

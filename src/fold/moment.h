@@ -20,7 +20,6 @@
 #include "number/decimal.h"
 #include "number/exact.h"
 #include "number/reciprocal.h"
-#include "number/wide.h"
 #include "query/plan.h"
 #include "query/value.h"
 #include "simd/simd.h"

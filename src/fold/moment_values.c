@@ -6,7 +6,6 @@
  * Large ones are so small that a chunk's fold makes several: combining takes over the full ones and
  * copies the rest, half a block in the mean. All memory is taken of --memory (base/machine.h).
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 
 #define BLOCK_LEAST_NBYTES 256
 #define BLOCK_GROWTH 4
-#define WIDE_RECORD_NBYTES (4 + 4 * WIDE_NLIMBS) /* at most */
 
 /* ---- blocks ---- */
 
@@ -146,14 +144,28 @@ static enum status add_int64(struct values *v, const int64_t *x, uint32_t n)
 	return STATUS_OK;
 }
 
-static enum status add_decimal(struct values *v, int64_t significand, uint8_t scale)
+/* A number of VALUES_EXACT. */
+struct values_record {
+	int16_t scale;
+	uint16_t nlimbs; /* of one that is not long 1 or 2: a two's complement */
+	bool is_fast;    /* one of the fast path */
+	bool is_long, negative, is_rounded; /* as in struct exact */
+	unsigned long limb[];
+};
+
+static enum status add_exact(struct values *v, const struct exact *x, bool is_fast)
 {
-	struct values_block *b = need_room(v, VALUES_DECIMAL, VALUES_DECIMAL_NBYTES);
+	const unsigned long halves[] = {(unsigned long)x->value, (unsigned long)(x->value >> 64)};
+	const unsigned nlimbs = x->is_long ? (unsigned)x->nlimbs : x->value == (int64_t)x->value ? 1 : 2;
+	const uint32_t nbytes = (uint32_t)(sizeof(struct values_record) + nlimbs * sizeof *halves);
+	struct values_block *b = need_room(v, VALUES_EXACT, nbytes);
+	struct values_record *record;
 
 	NEED(b);
-	memcpy(b->data + b->nbytes, &significand, sizeof significand);
-	b->data[b->nbytes + sizeof significand] = scale;
-	b->nbytes += VALUES_DECIMAL_NBYTES;
+	record = (struct values_record *)(void *)(b->data + b->nbytes);
+	*record = (struct values_record){(int16_t)x->scale, (uint16_t)nlimbs, is_fast, x->is_long, x->negative, x->is_rounded};
+	memcpy(record->limb, x->is_long ? x->limb : halves, nlimbs * sizeof *halves);
+	b->nbytes += nbytes;
 	b->nvalues++;
 	return STATUS_OK;
 }
@@ -182,7 +194,7 @@ static enum status add_one(struct values *v, int64_t significand, uint8_t scale)
 		raise_scale(v, scale);
 	for (int i = scale; i < v->scale && lifted; i++)
 		if (__builtin_mul_overflow(lifted, 10, &lifted))
-			return add_decimal(v, significand, scale);
+			return add_exact(v, &(struct exact){.value = significand, .scale = scale}, true);
 	return add_all(v, &lifted, 1);
 }
 
@@ -232,24 +244,9 @@ static enum status values_add(void *cell, const int64_t *significand, const uint
 	return drop_refused(cell, add_dense(cell, kept, kept_scale, n));
 }
 
-/* ---- wide numbers ---- */
-
-static enum status add_wide(struct values *v, const struct wide *x, int scale)
-{
-	struct values_block *b = need_room(v, VALUES_WIDE, WIDE_RECORD_NBYTES);
-
-	NEED(b);
-	b->nbytes += values_pack_wide(x, scale, b->data + b->nbytes);
-	b->nvalues++;
-	return STATUS_OK;
-}
-
 static enum status values_add_long(void *cell, const struct exact *x)
 {
-	struct wide wide;
-
-	exact_to_wide(x, &wide);
-	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_wide(cell, &wide, exact_kept_scale(x)));
+	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_exact(cell, x, false));
 }
 
 /* ---- cells ---- */
@@ -289,10 +286,10 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 {
 	struct values_cursor at = {.block = b};
 	int64_t x[VALUES_BATCH];
-	struct wide wide;
+	struct exact number;
 	size_t n;
 
-	if (b->form == VALUES_INT32 || b->form == VALUES_INT64) {
+	if (b->form != VALUES_EXACT) {
 		while ((n = values_next64(&at, b->scale, x)) > 0) {
 			if (b->scale == v->scale)
 				TRY(add_all(v, x, (uint32_t)n));
@@ -301,17 +298,8 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 		}
 		return STATUS_OK;
 	}
-	for (uint32_t i = 0; i < b->nbytes;) {
-		if (b->form == VALUES_WIDE) {
-			int scale = values_wide_scale(b->data + i);
-			i += values_unpack_wide(b->data + i, &wide);
-			TRY(add_wide(v, &wide, scale));
-			continue;
-		}
-		memcpy(x, b->data + i, sizeof *x);
-		TRY(add_decimal(v, x[0], b->data[i + sizeof *x]));
-		i += VALUES_DECIMAL_NBYTES;
-	}
+	for (bool is_fast; (is_fast = values_next_is_fast(&at)), values_next_exact(&at, &number);)
+		TRY(add_exact(v, &number, is_fast));
 	return STATUS_OK;
 }
 
@@ -380,60 +368,9 @@ void values_each_block(const struct values *v,
 			visit(context, v->open[i]);
 }
 
-/* ---- wide numbers in blocks, and reading ---- */
+/* ---- reading ---- */
 
 #define INT128_NDIGITS 38 /* 10^38 < 2^127 */
-
-/* A record: the lowest limb that is not 0, 7 bits; the number of limbs up to the highest, 7 bits; 0, or how much the scale of
- * a rounded number is above EXACT_SCALE_MAX, 16 bits; the sign; the limbs, 32 bits each. */
-#define LIMB_BITS 7
-#define SIGN ((uint32_t)1 << 31)
-static_assert(WIDE_NLIMBS < 1 << LIMB_BITS && EXACT_SCALE_LAST - EXACT_SCALE_MAX < 1 << 16, "they fit");
-
-int values_wide_scale(const unsigned char *from)
-{
-	uint32_t head, above;
-
-	memcpy(&head, from, sizeof head);
-	above = head >> 2 * LIMB_BITS & 0xffff;
-	return above ? EXACT_SCALE_MAX + (int)above : 0;
-}
-
-uint32_t values_pack_wide(const struct wide *x, int scale, unsigned char *to)
-{
-	uint32_t low = 0, high = WIDE_NLIMBS, head, limb;
-
-	while (low < WIDE_NLIMBS && x->limb[low] == 0)
-		low++;
-	while (high > low && x->limb[high - 1] == 0)
-		high--;
-	head = low | (high - low) << LIMB_BITS;
-	if (exact_scale_is_rounded(scale))
-		head |= (uint32_t)(scale - EXACT_SCALE_MAX) << 2 * LIMB_BITS;
-	if (high > low && x->limb[high - 1] < 0)
-		head |= SIGN;
-	memcpy(to, &head, sizeof head);
-	for (uint32_t i = low; i < high; i++) {
-		limb = (uint32_t)(x->limb[i] < 0 ? -x->limb[i] : x->limb[i]);
-		memcpy(to + 4 + 4 * (i - low), &limb, sizeof limb);
-	}
-	return 4u + 4u * (high - low);
-}
-
-uint32_t values_unpack_wide(const unsigned char *from, struct wide *x)
-{
-	uint32_t head, limb, low, nlimbs;
-
-	memcpy(&head, from, sizeof head);
-	low = head & ((1 << LIMB_BITS) - 1);
-	nlimbs = head >> LIMB_BITS & ((1 << LIMB_BITS) - 1);
-	wide_clear(x);
-	for (uint32_t i = 0; i < nlimbs; i++) {
-		memcpy(&limb, from + 4 + 4 * i, sizeof limb);
-		x->limb[low + i] = head & SIGN ? -(int64_t)limb : (int64_t)limb;
-	}
-	return 4u + 4u * nlimbs;
-}
 
 int128 values_lift(int64_t significand, int from, int scale)
 {
@@ -444,22 +381,59 @@ int128 values_lift(int64_t significand, int from, int scale)
 	return x;
 }
 
-/* Reads the record at the cursor, whose form is VALUES_DECIMAL or VALUES_WIDE, as an integer. */
-static int128 read_record(struct values_cursor *at, int scale)
+static const struct values_record *record_at(const struct values_cursor *at)
 {
-	const unsigned char *from = at->block->data + at->offset_bytes;
-	int64_t significand;
-	struct wide wide;
-	int128 x = 0;
+	return (const struct values_record *)(const void *)(at->block->data + at->offset_bytes);
+}
 
-	if (at->block->form == VALUES_WIDE) {
-		at->offset_bytes += values_unpack_wide(from, &wide);
-		wide_to_int128(&wide, scale, &x);
-		return x;
+/* Reads the record at the cursor. */
+static struct exact read_record(struct values_cursor *at)
+{
+	const struct values_record *record = record_at(at);
+	struct exact x = {.scale = record->scale, .is_long = record->is_long, .negative = record->negative,
+			  .is_rounded = record->is_rounded};
+
+	at->offset_bytes += (uint32_t)(sizeof *record + record->nlimbs * sizeof *record->limb);
+	if (x.is_long) {
+		x.limb = (unsigned long *)record->limb;
+		x.nlimbs = record->nlimbs;
+	} else if (record->nlimbs == 1) {
+		x.value = (int64_t)record->limb[0];
+	} else {
+		x.value = (int128)((uint128)record->limb[1] << 64 | record->limb[0]);
 	}
-	memcpy(&significand, from, sizeof significand);
-	at->offset_bytes += VALUES_DECIMAL_NBYTES;
-	return values_lift(significand, from[sizeof significand], scale);
+	return x;
+}
+
+/* Reads it as an integer. */
+static int128 read_integer(struct values_cursor *at, int scale)
+{
+	const struct exact x = read_record(at);
+	int128 integer;
+
+	exact_to_int128(&x, scale, &integer);
+	return integer;
+}
+
+bool values_next_is_fast(const struct values_cursor *at)
+{
+	return at->nread < at->block->nvalues && record_at(at)->is_fast;
+}
+
+bool values_next_exact(struct values_cursor *at, struct exact *out)
+{
+	const struct values_block *b = at->block;
+
+	if (at->nread == b->nvalues)
+		return false;
+	if (b->form == VALUES_EXACT)
+		*out = read_record(at);
+	else
+		*out = (struct exact){.value = b->form == VALUES_INT32 ? ((const int32_t *)(const void *)b->data)[at->nread]
+								       : ((const int64_t *)(const void *)b->data)[at->nread],
+				      .scale = b->scale};
+	at->nread++;
+	return true;
 }
 
 /* How many numbers the next batch has; moves the cursor past them. */
@@ -479,9 +453,9 @@ size_t values_next64(struct values_cursor *at, int scale, int64_t *out)
 	size_t n = take_batch(at);
 	int64_t unit = 1;
 
-	if (b->form == VALUES_DECIMAL || b->form == VALUES_WIDE) {
+	if (b->form == VALUES_EXACT) {
 		for (size_t i = 0; i < n; i++)
-			out[i] = (int64_t)read_record(at, scale);
+			out[i] = (int64_t)read_integer(at, scale);
 		return n;
 	}
 	for (int i = b->scale; i < scale; i++)
@@ -504,10 +478,10 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 	int128 unit;
 	size_t n;
 
-	if (b->form == VALUES_DECIMAL || b->form == VALUES_WIDE) {
+	if (b->form == VALUES_EXACT) {
 		n = take_batch(at);
 		for (size_t i = 0; i < n; i++)
-			out[i] = read_record(at, scale);
+			out[i] = read_integer(at, scale);
 		return n;
 	}
 	n = values_next64(at, b->scale, x);
@@ -515,46 +489,6 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 						 : values_lift(1, b->scale, scale);
 	for (size_t i = 0; i < n; i++)
 		out[i] = x[i] * unit;
-	return n;
-}
-
-size_t values_next_settled(struct values_cursor *at, struct wide *out)
-{
-	const unsigned char *from = at->block->data + at->offset_bytes;
-	size_t n = values_next_wide(at, out);
-
-	for (size_t i = 0; at->block->form == VALUES_WIDE && i < n; i++) {
-		struct wide ignored;
-		wide_settle(&out[i], values_wide_scale(from));
-		from += values_unpack_wide(from, &ignored);
-	}
-	return n;
-}
-
-size_t values_next_wide(struct values_cursor *at, struct wide *out)
-{
-	const struct values_block *b = at->block;
-	int64_t x[VALUES_BATCH];
-	size_t n;
-
-	if (b->form == VALUES_INT32 || b->form == VALUES_INT64) {
-		n = values_next64(at, b->scale, x);
-		for (size_t i = 0; i < n; i++) {
-			wide_set_decimal(&out[i], x[i], b->scale);
-		}
-		return n;
-	}
-	n = take_batch(at);
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *from = b->data + at->offset_bytes;
-		if (b->form == VALUES_WIDE) {
-			at->offset_bytes += values_unpack_wide(from, &out[i]);
-			continue;
-		}
-		memcpy(x, from, sizeof *x);
-		at->offset_bytes += VALUES_DECIMAL_NBYTES;
-		wide_set_decimal(&out[i], x[0], from[sizeof *x]);
-	}
 	return n;
 }
 

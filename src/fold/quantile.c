@@ -61,8 +61,7 @@ static uint64_t ntrimmed_of(struct percentile p, uint64_t n)
 
 static void add_rank(struct ranks *r, uint64_t rank, bool trims)
 {
-	r->at[r->n].trims = trims;
-	r->at[r->n++].rank = rank;
+	r->at[r->n++] = (struct ranked){.rank = rank, .trims = trims};
 }
 
 /* Adds the ranks of a percentile. */
@@ -207,10 +206,26 @@ enum status ranks_list(const struct query *q, const struct partial *total, struc
 	return STATUS_OK;
 }
 
+static void free_ranked(struct ranked *x)
+{
+	exact_free(&x->value);
+	exact_free(&x->trimmed);
+}
+
+static void free_ranks(struct ranks *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free_ranked(&r->at[i]);
+	free(r->at);
+	for (size_t i = 0; i < 2; i++)
+		free_ranked(&r->distances[i]);
+	exact_free(&r->center);
+}
+
 void ranks_free(struct ranks *ranks, size_t ncolumns)
 {
 	for (size_t c = 0; ranks && c < ncolumns; c++)
-		free(ranks[c].at);
+		free_ranks(&ranks[c]);
 	free(ranks);
 }
 
@@ -231,56 +246,60 @@ static const struct ranked *find_rank(const struct ranks *r, uint64_t rank)
 	return NULL;
 }
 
-static const struct wide *value_at(const struct ranks *r, uint64_t rank)
+static const struct exact *value_at(const struct ranks *r, uint64_t rank)
 {
 	return &find_rank(r, rank)->value;
 }
 
-/* Goes on from the median of n numbers, which is known, to the distances from it, of which the median is wanted. */
-static void want_distances(struct ranks *r, uint64_t n)
+/* Goes on from the median of n numbers, which is known, to the distances from it, of which the median is wanted. Errors:
+ * STATUS_NO_MEMORY. */
+static enum status want_distances(struct ranks *r, uint64_t n)
 {
 	const uint64_t middle[] = {(n - 1) / 2, n / 2};
 
-	r->center = *value_at(r, middle[0]);
-	wide_add(&r->center, value_at(r, middle[1]));
+	TRY(exact_copy(&r->center, value_at(r, middle[0])));
+	TRY(exact_add(&r->center, value_at(r, middle[1])));
 	r->wanted = r->distances;
 	r->nwanted = middle[0] == middle[1] ? 1 : 2;
 	for (size_t i = 0; i < 2; i++)
 		r->distances[i].rank = middle[i];
+	return STATUS_OK;
 }
 
-bool ranks_advance(struct ranks *ranks, const struct partial *total)
+enum status ranks_advance(struct ranks *ranks, const struct partial *total, bool *more)
 {
-	bool more = false;
-
+	*more = false;
 	for (size_t c = 0; ranks && c < total->ncolumns; c++) {
 		struct ranks *r = &ranks[c];
 		if (r->nwanted && r->has_deviation && r->wanted == r->at)
-			want_distances(r, result_nnumbers(&total->columns[c]));
+			TRY(want_distances(r, result_nnumbers(&total->columns[c])));
 		else
 			r->nwanted = 0;
-		more |= r->nwanted > 0;
+		*more |= r->nwanted > 0;
 	}
-	return more;
+	return STATUS_OK;
 }
 
 enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks)
 {
-	do
+	bool more;
+
+	do {
 		TRY(ranks_select(q, total, nthreads, ranks));
-	while (ranks_advance(ranks, total));
+		TRY(ranks_advance(ranks, total, &more));
+	} while (more);
 	return STATUS_OK;
 }
 
 /* ---- values ---- */
 
 /* *out += factor x a number of the column, x 10^places; *size gets its magnitude more. */
-static void add_number(const struct column_moments *m, struct integer *out, const struct wide *x, uint64_t factor,
+static void add_number(const struct column_moments *m, struct integer *out, const struct exact *x, uint64_t factor,
 		       bool subtract, struct integer *size)
 {
 	struct integer product;
 
-	wide_to_integer(x, exact_places(m->numbers.scale), &product);
+	exact_to_integer(x, exact_places(m->numbers.scale), &product);
 	integer_multiply_short(&product, factor);
 	integer_add(out, &product, subtract);
 	product.negative = false;
@@ -353,15 +372,9 @@ char *quantile_trimmed_mean(const struct column_moments *m, char *text)
 {
 	const uint64_t n = m->numbers.count, ntrimmed = ntrimmed_of(m->percentile, n);
 
-	const int places = exact_places(m->numbers.scale);
-	struct exact sum = m->numbers.sum;
-	struct integer trimmed;
+	const struct exact *sum = ntrimmed ? &find_rank(m->ranks, ntrimmed)->trimmed : &m->numbers.sum;
 
-	if (ntrimmed) {
-		wide_to_integer(&find_rank(m->ranks, ntrimmed)->trimmed, places, &trimmed);
-		sum = exact_view(&trimmed, places);
-	}
-	return exact_write_mean(&sum, m->numbers.scale, n - 2 * ntrimmed, text);
+	return exact_write_mean(sum, m->numbers.scale, n - 2 * ntrimmed, text);
 }
 
 /* ---- few numbers in memory ---- */

@@ -29,7 +29,7 @@ struct ranks {
 	struct ranked *wanted; /* nwanted that are still to be found: `at` or, later, the distances */
 	size_t nwanted;
 	bool has_deviation;         /* --mad is asked for */
-	struct wide center;         /* twice the median, */
+	struct exact center;        /* twice the median; owned */
 	struct ranked distances[2]; /* and of twice the distances from it those in the middle */
 };
 
@@ -42,9 +42,9 @@ enum status ranks_list(const struct query *q, const struct partial *total, struc
  * be NULL. Errors: STATUS_NO_MEMORY, STATUS_GPU, with which the ranks are left that are still to be found. */
 enum status ranks_find(const struct query *q, const struct partial *total, int nthreads, struct ranks *ranks);
 
-/* For a caller that finds the numbers in another way: called when all wanted ones are found. Returns whether they show that
- * others are wanted, as --mad wants the distances from the median. */
-bool ranks_advance(struct ranks *ranks, const struct partial *total);
+/* For a caller that finds the numbers in another way: called when all wanted ones are found. *more: whether they show that
+ * others are wanted, as --mad wants the distances from the median. Errors: STATUS_NO_MEMORY. */
+enum status ranks_advance(struct ranks *ranks, const struct partial *total, bool *more);
 
 /* The threads for all that is done with a run's total. Not for each group: the cores are counted. */
 int ranks_nthreads(const struct query *q);

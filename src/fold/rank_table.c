@@ -44,7 +44,9 @@ void rank_table_free(struct rank_table *t)
 {
 	free(t->distances);
 	free(t->x128);
-	free(t->wide);
+	for (uint64_t i = 0; t->longer && i < t->n; i++)
+		exact_free(&t->longer[i]);
+	free(t->longer);
 	free(t->starts);
 	memory_give(t->taken_nbytes);
 	memset(t, 0, sizeof *t);
@@ -66,9 +68,9 @@ static int compare128(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int compare_wide(const void *a, const void *b)
+static int compare_long(const void *a, const void *b)
 {
-	return wide_compare(a, b);
+	return exact_compare(a, b);
 }
 
 /* Sorts by one digit from x to `to`. */
@@ -273,21 +275,34 @@ static enum status make128(struct rank_table *t, const struct values_blocks *blo
 	return to ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status make_wide(struct rank_table *t, const struct values_blocks *blocks)
+/* Copies a number, as it is settled. */
+static enum status add_long(struct rank_table *t, const struct exact *x, struct exact *to)
 {
-	struct wide *to = t->wide = allocate(t, t->n * sizeof *t->wide);
-	struct wide *batch = malloc(VALUES_BATCH * sizeof *batch);
-	enum status status = to && batch ? STATUS_OK : STATUS_NO_MEMORY;
+	struct integer room;
+	const struct exact settled = exact_settle(x, &room);
 
-	for (size_t i = 0; status == STATUS_OK && i < blocks->n; i++) {
+	TRY(exact_copy(to, &settled));
+	if (!to->is_long)
+		return STATUS_OK;
+	if (!memory_take((uint64_t)to->capacity * sizeof *to->limb))
+		return STATUS_NO_MEMORY;
+	t->taken_nbytes += (uint64_t)to->capacity * sizeof *to->limb;
+	return STATUS_OK;
+}
+
+static enum status make_long(struct rank_table *t, const struct values_blocks *blocks)
+{
+	struct exact *to = t->longer = allocate(t, t->n * sizeof *t->longer), x;
+
+	NEED(to);
+	memset(to, 0, t->n * sizeof *to);
+	for (size_t i = 0; i < blocks->n; i++) {
 		struct values_cursor at = {.block = blocks->at[i]};
-		for (size_t n; (n = values_next_settled(&at, batch)) > 0; to += n)
-			memcpy(to, batch, n * sizeof *batch);
+		while (values_next_exact(&at, &x))
+			TRY(add_long(t, &x, to++));
 	}
-	if (status == STATUS_OK)
-		qsort(t->wide, t->n, sizeof *t->wide, compare_wide);
-	free(batch);
-	return status;
+	qsort(t->longer, t->n, sizeof *t->longer, compare_long);
+	return STATUS_OK;
 }
 
 /* ---- a table ---- */
@@ -312,7 +327,7 @@ enum status rank_table_make(struct rank_table *t, const struct column_partial *c
 	if (status == STATUS_OK)
 		status = t->keys.kind == KEY_64	   ? make64(t, &blocks, (uint64_t)(high - low), nthreads)
 			 : t->keys.kind == KEY_128 ? make128(t, &blocks)
-						   : make_wide(t, &blocks);
+						   : make_long(t, &blocks);
 	values_blocks_free(&blocks);
 	return status;
 }
@@ -355,23 +370,19 @@ static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_eq
 /* The rank of a number that is not of the fast path, or whose column has longer ones. */
 static uint64_t find_long(const struct rank_table *t, const struct value *number, bool descending)
 {
-	struct integer room;
-	struct exact parsed;
+	struct exact x = {.value = number->number.significand, .scale = number->number.scale};
+	struct integer room, settled;
 	uint64_t nbelow;
-	struct wide x;
 	int128 key;
 
-	if (number->kind == DECIMAL_NUMBER) {
-		wide_set_decimal(&x, number->number.significand, number->number.scale);
-	} else {
-		if (exact_parse(number->text, number->nbytes, &room, &parsed) != STATUS_OK)
+	if (number->kind != DECIMAL_NUMBER) {
+		if (exact_parse(number->text, number->nbytes, &room, &x) != STATUS_OK)
 			return 0; /* beyond the range */
-		exact_to_wide(&parsed, &x);
-		wide_settle(&x, exact_kept_scale(&parsed));
+		x = exact_settle(&x, &settled);
 	}
-	if (t->keys.kind == KEY_OF_WIDE)
-		nbelow = count_below(t->wide, sizeof x, 0, t->n, &x, descending, compare_wide);
-	else if (!wide_to_int128(&x, t->keys.scale, &key))
+	if (t->keys.kind == KEY_OF_LONG)
+		nbelow = count_below(t->longer, sizeof x, 0, t->n, &x, descending, compare_long);
+	else if (!exact_to_int128(&x, t->keys.scale, &key))
 		return 0;
 	else if (t->keys.kind == KEY_128)
 		nbelow = count_below(t->x128, sizeof key, 0, t->n, &key, descending, compare128);

@@ -28,7 +28,7 @@ struct rank_table {
 	int64_t least;       /* KEY_64: number i is least + distances[i] */
 	uint64_t *distances;
 	int128 *x128;
-	struct wide *wide;
+	struct exact *longer; /* whose limbs are owned, too */
 	/* Of distances, if there are many: those with the same d >> shift are starts[d >> shift] .. starts[.. + 1) */
 	uint64_t *starts;
 	size_t nstarts; /* entries but for the last */

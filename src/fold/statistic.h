@@ -16,7 +16,6 @@
 #include "fold/keys.h"
 #include "fold/pair.h"
 #include "number/ratio.h"
-#include "number/wide.h"
 #include "query/options.h"
 
 #define STATISTIC_TEXT_NBYTES RATIO_TEXT_NBYTES

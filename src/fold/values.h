@@ -6,10 +6,9 @@
  * takes over the later cell's blocks. A block holds numbers of one form. A number goes into the
  * smallest form that holds it:
  *
- *     VALUES_INT32    4 bytes: its significand at the block's scale
- *     VALUES_INT64    8 bytes: the same
- *     VALUES_DECIMAL  9 bytes: its significand, and its own scale
- *     VALUES_WIDE     4 bytes, and 4 for each 9 digits: a number beyond the fast path
+ *     VALUES_INT32  4 bytes: its significand at the block's scale
+ *     VALUES_INT64  8 bytes: the same
+ *     VALUES_EXACT  8 bytes, and 8 for each limb: any other number, with a scale of its own
  *
  * The scale of a cell's new blocks is the largest that the cell has seen: a column has few scales, and
  * a number is lifted to that scale if it then fits in 64 bits.
@@ -26,11 +25,10 @@
 #include "fold/moment.h"
 #include "fold/device_run.h"
 #include "number/decimal.h"
-#include "number/wide.h"
+#include "number/exact.h"
 
-enum values_form { VALUES_INT32, VALUES_INT64, VALUES_DECIMAL, VALUES_WIDE, VALUES_NFORMS };
+enum values_form { VALUES_INT32, VALUES_INT64, VALUES_EXACT, VALUES_NFORMS };
 
-#define VALUES_DECIMAL_NBYTES 9
 #define VALUES_BLOCK_NBYTES 16384 /* of the numbers in a large block */
 
 struct values_block {
@@ -66,17 +64,6 @@ void values_forget_scale(struct values *v);
 /* `text` of the moment. */
 void values_text(void *cell, struct json_text *j, const struct moment_source *source);
 
-/* ---- packing ---- */
-
-/* Packs a wide number into up to 4 + 4 x WIDE_NLIMBS bytes, and back. Return how many. Of its scale, that of a rounded one
- * is kept: any other is 0 afterwards. */
-uint32_t values_pack_wide(const struct wide *x, int scale, unsigned char *to);
-uint32_t values_unpack_wide(const unsigned char *from, struct wide *x);
-int values_wide_scale(const unsigned char *from);
-
-/* A significand of scale `from` at a scale that is no smaller; the caller knows that it fits. */
-int128 values_lift(int64_t significand, int from, int scale);
-
 /* ---- reading ---- */
 
 #define VALUES_BATCH 256
@@ -87,13 +74,18 @@ struct values_cursor {
 	uint32_t nread, offset_bytes;
 };
 
-/* These write the next numbers of the block, up to VALUES_BATCH, and return how many; 0: no more.
- * values_next64 and values_next128: each x 10^scale, which is an integer that fits; the caller knows
- * the column's largest scale and its extremes. */
+/* A significand of scale `from` at a scale that is no smaller; the caller knows that it fits. */
+int128 values_lift(int64_t significand, int from, int scale);
+
+/* These write the next numbers of the block, up to VALUES_BATCH, and return how many; 0: no more. Each x 10^scale, which is an
+ * integer that fits; the caller knows the column's largest scale and its extremes. */
 size_t values_next64(struct values_cursor *at, int scale, int64_t *out);
 size_t values_next128(struct values_cursor *at, int scale, int128 *out);
-size_t values_next_wide(struct values_cursor *at, struct wide *out);
-/* The same, but as they are settled (number/wide.h). */
-size_t values_next_settled(struct values_cursor *at, struct wide *out);
+
+/* Sets *out to the next number, whose limbs are the block's. Returns false if there is no more. */
+bool values_next_exact(struct values_cursor *at, struct exact *out);
+
+/* Whether the number at the cursor, of VALUES_EXACT, is one of the fast path. */
+bool values_next_is_fast(const struct values_cursor *at);
 
 #endif

@@ -12,7 +12,7 @@
  * The numbers of a pass are shared by all threads, block by block, and each has counts of its own.
  *
  * Numbers are integers at the column's largest scale: of 64 bits where the extremes fit, otherwise of
- * 128 bits. Where 128 do not suffice, keys of 64 bits stand for the numbers, in the same order, but
+ * 128 bits. Where 128 do not suffice, keys of 128 bits stand for the numbers, in the same order, but
  * different numbers may have one key: the numbers of the last interval are then gathered as they are.
  *
  * Where the numbers do not fit in memory, the passes are over the input: what a fold keeps of a chunk is a block like any other,
@@ -36,8 +36,8 @@
 
 /* ---- intervals ---- */
 
-#define KEY_EXPONENT_SHIFT 56
 #define NBINS RANGE_NBINS
+#define KEY_NBITS 112 /* the highest bits of a long number in its key */
 
 /* The numbers from low to high, and the wanted ranks among them. */
 struct interval {
@@ -49,75 +49,87 @@ struct interval {
 	bool gathers;
 	size_t slot;     /* if it gathers, of the gathered, else of the counts */
 	_Atomic uint64_t ngathered;
-	int128 *gathered;           /* count of them; owned */
-	struct wide *gathered_wide; /* for KEY_OF_WIDE */
+	int128 *gathered;            /* count of them; owned */
+	struct exact *gathered_long; /* for KEY_OF_LONG; the limbs are owned, too */
 };
 
-/* The key of a wide number: the place of its highest limb, then 56 bits of its two highest limbs,
- * whose value is below 10^18 < 2^60. A number of greater magnitude has no smaller key. */
-static int64_t key_of_wide(const struct wide *x)
+/* x as an integer, for KEY_OF_LONG, or for a distance. */
+static void set_integer(const struct values_keys *keys, const struct exact *x, struct integer *out)
 {
-	int64_t magnitude, key;
-	int i = WIDE_NLIMBS - 1;
-
-	while (i > 0 && x->limb[i] == 0)
-		i--;
-	magnitude = x->limb[i] * WIDE_LIMB_BASE + (i > 0 ? x->limb[i - 1] : 0);
-	key = ((int64_t)i << KEY_EXPONENT_SHIFT) + ((magnitude < 0 ? -magnitude : magnitude) >> 4);
-	return magnitude < 0 ? -key : magnitude > 0 ? key : 0;
+	exact_to_integer(x, exact_places(keys->scale), out);
 }
 
-/* x = |2 x - center| */
-static void wide_set_distance(struct wide *x, const struct wide *center)
+/* A number's key; that of a long one is made as a floating-point number is: how many bits the integer has, and the highest of them. */
+static int128 key_of(const struct values_keys *keys, const struct exact *x)
 {
-	struct wide less = *center, zero;
-	const struct wide once = *x;
+	struct integer n;
+	uint128 bits;
+	int128 key;
+	int nzeros;
 
-	wide_clear(&zero);
-	wide_negate(&less);
-	wide_add(x, &once);
-	wide_add(x, &less);
-	if (wide_compare(x, &zero) < 0)
-		wide_negate(x);
+	if (keys->kind != KEY_OF_LONG)
+		return exact_to_int128(x, keys->scale, &key) ? key : 0;
+	set_integer(keys, x, &n);
+	if (integer_is_zero(&n))
+		return 0;
+	nzeros = __builtin_clzl(n.limb[n.nlimbs - 1]);
+	bits = (uint128)n.limb[n.nlimbs - 1] << 64 | (n.nlimbs > 1 ? n.limb[n.nlimbs - 2] : 0);
+	bits = bits << nzeros | (n.nlimbs > 2 && nzeros ? n.limb[n.nlimbs - 3] >> (64 - nzeros) : 0);
+	key = (int128)integer_nbits(&n) << KEY_NBITS | (int128)(bits >> (128 - KEY_NBITS));
+	return n.negative ? -key : key;
 }
 
-/* Sets the keys of the smallest and the largest distance. */
-static void set_distances(const struct values_keys *keys, const struct values_extent *extent, int128 *low, int128 *high)
+/* |2 x - center|; its limbs are in the second room. */
+static struct exact distance_of(const struct exact *x, const struct exact *center, struct integer rooms[2])
 {
-	struct wide a, b, *farthest;
+	struct exact once = *x, less = *center, distance;
 
-	exact_to_wide(extent->min, &a);
-	exact_to_wide(extent->max, &b);
-	wide_set_distance(&a, extent->center);
-	wide_set_distance(&b, extent->center);
-	farthest = wide_compare(&a, &b) > 0 ? &a : &b;
-	*low = 0;
-	if (keys->kind == KEY_OF_WIDE)
-		*high = key_of_wide(farthest);
-	else
-		wide_to_int128(farthest, keys->scale, high);
+	once.is_rounded = false;
+	exact_negate(&less);
+	distance = exact_sum(&once, &once, &rooms[0]);
+	distance = exact_sum(&distance, &less, &rooms[1]);
+	if (exact_is_negative(&distance))
+		exact_negate(&distance);
+	return distance;
+}
+
+/* Gives the keys room for x. */
+static void keys_hold(struct values_keys *keys, const struct exact *x)
+{
+	struct integer n;
+
+	set_integer(keys, x, &n);
+	keys->nlimbs = n.nlimbs > keys->nlimbs ? n.nlimbs : keys->nlimbs;
 }
 
 void values_keys_choose(struct values_keys *keys, const struct values_extent *extent, int128 *low,
 			int128 *high)
 {
 	const int nspare = extent->center ? 8 : 1; /* so many times a number, a distance fits */
-	struct wide x;
+	struct integer rooms[2][2];
+	struct exact least = *extent->min, most = *extent->max;
 
-	keys->scale = extent->scale;
+	*keys = (struct values_keys){.scale = extent->scale, .nlimbs = 2};
 	if (!exact_to_int128(extent->min, keys->scale, low) ||
 	    !exact_to_int128(extent->max, keys->scale, high) ||
-	    *low < -(DECIMAL_INT128_MAX / 2 / nspare) || *high > DECIMAL_INT128_MAX / 2 / nspare) {
-		keys->kind = KEY_OF_WIDE;
-		exact_to_wide(extent->min, &x);
-		*low = key_of_wide(&x);
-		exact_to_wide(extent->max, &x);
-		*high = key_of_wide(&x);
-	} else {
+	    *low < -(DECIMAL_INT128_MAX / 2 / nspare) || *high > DECIMAL_INT128_MAX / 2 / nspare)
+		keys->kind = KEY_OF_LONG;
+	else
 		keys->kind = *low < INT64_MIN / nspare || *high > INT64_MAX / nspare ? KEY_128 : KEY_64;
+	if (extent->center) {
+		least = distance_of(&least, extent->center, rooms[0]);
+		most = distance_of(&most, extent->center, rooms[1]);
 	}
-	if (extent->center)
-		set_distances(keys, extent, low, high);
+	if (keys->kind == KEY_OF_LONG) {
+		keys_hold(keys, &least);
+		keys_hold(keys, &most);
+	}
+	*low = key_of(keys, &least);
+	*high = key_of(keys, &most);
+	if (extent->center) {
+		*high = *low > *high ? *low : *high;
+		*low = 0;
+	}
 }
 
 /* Sets v->shift so that the interval has up to NBINS bins. */
@@ -129,17 +141,24 @@ static void interval_set_shift(struct interval *v)
 		v->shift++;
 }
 
+/* Sets a wanted number, whose limbs are handed over. */
+static void set_value(struct ranked *wanted, struct exact value)
+{
+	exact_free(&wanted->value); /* that of a search that was given up */
+	wanted->value = value;
+}
+
 /* Adds an interval to next[0 .. *nnext) if it has wanted ranks; but if it is a single number, sets those instead. */
 static void interval_add(const struct values_keys *keys, struct interval *next, size_t *nnext, const struct interval *v)
 {
 	if (v->nwanted == 0)
 		return;
-	if (v->low < v->high || keys->kind == KEY_OF_WIDE) {
+	if (v->low < v->high || keys->kind == KEY_OF_LONG) {
 		next[(*nnext)++] = *v;
 		return;
 	}
 	for (size_t i = 0; i < v->nwanted; i++)
-		wide_set_decimal(&v->wanted[i].value, v->low, keys->scale);
+		set_value(&v->wanted[i], (struct exact){.value = v->low, .scale = keys->scale});
 }
 
 /* The bin's part of the interval, with those of its wanted ranks from `first` on. */
@@ -250,18 +269,17 @@ void values_pass(const struct values_blocks *blocks, int nthreads,
 /* ---- a pass ---- */
 
 #define FEW 16384     /* so many numbers of an interval in memory are gathered */
-#define FEW_WIDE 1024 /* of wide ones: 0.8 MB, which does not count towards --memory */
+#define FEW_LONG 1024 /* of long ones, which do not count towards --memory */
 
 /* What a thread has of a pass while it visits a block. */
 struct values_pass {
 	struct values_pass *next; /* of those that no thread has */
-	int128 sum;               /* where numbers are summed: of KEY_64, and of others */
-	struct wide wide_sum;
+	struct exact sum;         /* where numbers are summed; owned */
+	bool lacks_memory;
 	union { /* a batch */
 		int64_t x64[VALUES_BATCH];
 		int128 x128[VALUES_BATCH];
 	};
-	struct wide *wide; /* after the counts, where numbers are read so */
 	uint64_t counts[]; /* NBINS for each interval that does not gather */
 };
 
@@ -269,12 +287,10 @@ static pthread_mutex_t passes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct values_pass *pass_new(const struct values_search *s)
 {
-	const bool reads_wide = s->keys.kind == KEY_OF_WIDE || (s->low_end && s->keys.kind != KEY_64);
-	const size_t ncounts = s->ncounts * NBINS, nwide = reads_wide ? VALUES_BATCH : 0;
-	struct values_pass *p = calloc(1, sizeof *p + ncounts * sizeof *p->counts + nwide * sizeof *p->wide);
+	struct values_pass *p = calloc(1, sizeof *p + s->ncounts * NBINS * sizeof *p->counts);
 
-	if (p)
-		p->wide = (struct wide *)(void *)(p->counts + ncounts);
+	if (p && s->keys.kind == KEY_64)
+		p->sum.scale = s->keys.scale;
 	return p;
 }
 
@@ -299,6 +315,7 @@ static void pass_give(struct values_search *s, struct values_pass *p)
 	pthread_mutex_lock(&passes_lock);
 	p->next = s->passes;
 	s->passes = p;
+	s->lacks_memory |= p->lacks_memory;
 	pthread_mutex_unlock(&passes_lock);
 }
 
@@ -325,7 +342,7 @@ static void count128(const int128 *x, size_t n, const struct interval *v, uint64
 }
 
 /* Appends a number with that key if it lies in the interval. One too many, of an input that has changed, is counted. */
-static inline void gather(struct interval *v, int128 key, const struct wide *x)
+static inline void gather(struct values_pass *p, struct interval *v, int128 key, const struct exact *x)
 {
 	uint64_t at;
 
@@ -334,45 +351,52 @@ static inline void gather(struct interval *v, int128 key, const struct wide *x)
 	at = atomic_fetch_add(&v->ngathered, 1);
 	if (at >= v->count)
 		return;
-	if (v->gathered_wide)
-		v->gathered_wide[at] = *x;
-	else
+	if (!x)
 		v->gathered[at] = key;
+	else if (exact_copy(&v->gathered_long[at], x) != STATUS_OK)
+		p->lacks_memory = true;
 }
 
-static void pass64(const struct values_search *s, const int64_t *x, size_t n, uint64_t *counts)
+static void pass64(const struct values_search *s, const int64_t *x, size_t n, struct values_pass *p)
 {
 	for (size_t k = 0; k < s->nintervals; k++) {
 		struct interval *v = &s->intervals[k];
 		const uint64_t low = (uint64_t)(int64_t)v->low, width = (uint64_t)(int64_t)v->high - low;
 		if (!v->gathers)
-			count64(x, n, v, counts + v->slot * NBINS);
+			count64(x, n, v, p->counts + v->slot * NBINS);
 		for (size_t i = 0; v->gathers && i < n; i++)
 			if ((uint64_t)x[i] - low <= width)
-				gather(v, x[i], NULL);
+				gather(p, v, x[i], NULL);
 	}
 }
 
-static void pass128(const struct values_search *s, const int128 *x, size_t n, uint64_t *counts)
+static void pass128(const struct values_search *s, const int128 *x, size_t n, struct values_pass *p)
 {
 	for (size_t k = 0; k < s->nintervals; k++) {
 		struct interval *v = &s->intervals[k];
 		if (!v->gathers)
-			count128(x, n, v, counts + v->slot * NBINS);
+			count128(x, n, v, p->counts + v->slot * NBINS);
 		for (size_t i = 0; v->gathers && i < n; i++)
-			gather(v, x[i], NULL);
+			gather(p, v, x[i], NULL);
 	}
 }
 
-static void pass_wide(const struct values_search *s, const struct wide *x, size_t n, uint64_t *counts)
+static void pass_long(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
 {
-	for (size_t i = 0; i < n; i++) {
-		const int64_t key = key_of_wide(&x[i]);
+	struct integer rooms[2];
+	struct exact x;
+	int128 key;
+
+	while (values_next_exact(at, &x)) {
+		if (s->extent.center)
+			x = distance_of(&x, s->extent.center, rooms);
+		x.is_rounded = false;
+		key = key_of(&s->keys, &x);
 		for (size_t k = 0; k < s->nintervals; k++)
 			if (s->intervals[k].gathers)
-				gather(&s->intervals[k], key, &x[i]);
+				gather(p, &s->intervals[k], key, &x);
 			else
-				count64(&key, 1, &s->intervals[k], counts + s->intervals[k].slot * NBINS);
+				count128(&key, 1, &s->intervals[k], p->counts + s->intervals[k].slot * NBINS);
 	}
 }
 
@@ -386,38 +410,34 @@ static void sum64(const int64_t *x, size_t n, const struct values_search *s, int
 		*sum += x[i] < low ? low : x[i] > high ? high : x[i];
 }
 
-static void sum_wide(const struct wide *x, size_t n, const struct values_search *s, struct wide *sum)
+static void sum_long(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
 {
-	for (size_t i = 0; i < n; i++)
-		wide_add(sum, wide_compare(&x[i], s->low_end) < 0    ? s->low_end
-			      : wide_compare(&x[i], s->high_end) > 0 ? s->high_end
-								     : &x[i]);
+	struct exact x;
+
+	while (values_next_exact(at, &x))
+		if (exact_add(&p->sum, exact_compare(&x, s->low_end) < 0    ? s->low_end
+				   : exact_compare(&x, s->high_end) > 0 ? s->high_end
+									: &x) != STATUS_OK)
+			p->lacks_memory = true;
 }
 
-/* Reads the next batch of what is ranked, in the form of the keys. Returns how many; 0: no more. */
+/* Reads the next batch of what is ranked, in the form of the keys, which are no long ones'. Returns how many; 0: no more. */
 static size_t next_batch(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
 {
-	const struct wide *center = s->extent.center;
+	const bool has_center = s->extent.center;
 	const int64_t center64 = (int64_t)s->center;
 	size_t n;
 
-	switch (s->keys.kind) {
-	case KEY_64:
+	if (s->keys.kind == KEY_64) {
 		n = values_next64(at, s->keys.scale, p->x64);
-		for (size_t i = 0; center && i < n; i++)
+		for (size_t i = 0; has_center && i < n; i++)
 			p->x64[i] = 2 * p->x64[i] < center64 ? center64 - 2 * p->x64[i] : 2 * p->x64[i] - center64;
-		return n;
-	case KEY_128:
+	} else {
 		n = values_next128(at, s->keys.scale, p->x128);
-		for (size_t i = 0; center && i < n; i++)
+		for (size_t i = 0; has_center && i < n; i++)
 			p->x128[i] = 2 * p->x128[i] < s->center ? s->center - 2 * p->x128[i] : 2 * p->x128[i] - s->center;
-		return n;
-	default:
-		n = values_next_wide(at, p->wide);
-		for (size_t i = 0; center && i < n; i++)
-			wide_set_distance(&p->wide[i], center);
-		return n;
 	}
+	return n;
 }
 
 static void pass_block(void *search, const struct values_block *block)
@@ -431,18 +451,17 @@ static void pass_block(void *search, const struct values_block *block)
 		return;
 	if (s->low_end && s->keys.kind == KEY_64)
 		while ((n = values_next64(&at, s->keys.scale, p->x64)) > 0)
-			sum64(p->x64, n, s, &p->sum);
+			sum64(p->x64, n, s, &p->sum.value);
 	else if (s->low_end)
-		while ((n = values_next_wide(&at, p->wide)) > 0)
-			sum_wide(p->wide, n, s, &p->wide_sum);
+		sum_long(s, &at, p);
+	else if (s->keys.kind == KEY_OF_LONG)
+		pass_long(s, &at, p);
 	else
 		while ((n = next_batch(s, &at, p)) > 0)
 			if (s->keys.kind == KEY_64)
-				pass64(s, p->x64, n, p->counts);
-			else if (s->keys.kind == KEY_128)
-				pass128(s, p->x128, n, p->counts);
+				pass64(s, p->x64, n, p);
 			else
-				pass_wide(s, p->wide, n, p->counts);
+				pass128(s, p->x128, n, p);
 	pass_give(s, p);
 }
 
@@ -460,10 +479,10 @@ static struct device_range range_of(const struct interval *v, uint64_t *counts)
 	return range;
 }
 
-static enum status pass_ranges(struct values_search *s, const struct device_run *runs, struct device_range *ranges, uint64_t *counts)
+static enum status pass_ranges(struct values_search *s, const struct device_run *runs, struct device_range *ranges, struct values_pass *p)
 {
 	for (size_t i = 0; i < s->nintervals; i++) {
-		ranges[i] = range_of(&s->intervals[i], counts);
+		ranges[i] = range_of(&s->intervals[i], p->counts);
 		if (!s->intervals[i].gathers)
 			continue;
 		ranges[i].nlisted_most = s->intervals[i].count;
@@ -475,7 +494,7 @@ static enum status pass_ranges(struct values_search *s, const struct device_run 
 		if (s->intervals[i].gathers && ranges[i].nlisted > s->intervals[i].count - s->intervals[i].ngathered)
 			return STATUS_GPU;
 		for (uint64_t k = 0; s->intervals[i].gathers && k < ranges[i].nlisted; k++)
-			gather(&s->intervals[i], ranges[i].listed[k], NULL);
+			gather(p, &s->intervals[i], ranges[i].listed[k], NULL);
 	}
 	return STATUS_OK;
 }
@@ -484,7 +503,7 @@ static enum status pass_devices(struct values_search *s, const struct device_run
 {
 	struct device_range *ranges = calloc(s->nintervals, sizeof *ranges);
 	struct values_pass *p = pass_take(s);
-	enum status status = ranges && p ? pass_ranges(s, runs, ranges, p->counts) : STATUS_NO_MEMORY;
+	enum status status = ranges && p ? pass_ranges(s, runs, ranges, p) : STATUS_NO_MEMORY;
 
 	for (size_t i = 0; ranges && i < s->nintervals; i++)
 		free(ranges[i].listed);
@@ -496,63 +515,70 @@ static enum status pass_devices(struct values_search *s, const struct device_run
 
 /* ---- intervals ---- */
 
-static void interval_free(struct interval *v)
+/* The memory of a number that is gathered, at most. */
+static size_t gathered_nbytes(const struct values_keys *keys)
 {
-	free(v->gathered);
-	free(v->gathered_wide);
-	if (v->gathered_wide && v->count > FEW_WIDE)
-		memory_give(v->count * sizeof *v->gathered_wide);
-	v->gathered = NULL;
-	v->gathered_wide = NULL;
+	return keys->kind == KEY_OF_LONG ? sizeof(struct exact) + (size_t)keys->nlimbs * sizeof(unsigned long) : sizeof(int128);
 }
 
-static int compare_wide(const void *a, const void *b)
+static void interval_free(const struct values_keys *keys, struct interval *v)
 {
-	return wide_compare(a, b);
+	free(v->gathered);
+	for (size_t i = 0; v->gathered_long && i < v->count; i++)
+		exact_free(&v->gathered_long[i]);
+	free(v->gathered_long);
+	if (v->gathered_long && v->count > FEW_LONG)
+		memory_give(v->count * gathered_nbytes(keys));
+	v->gathered = NULL;
+	v->gathered_long = NULL;
+}
+
+static int compare_long(const void *a, const void *b)
+{
+	return exact_compare(a, b);
 }
 
 /* Sets the wanted numbers, of what was gathered. */
 static void finish_gathered(const struct values_search *s, struct interval *v)
 {
-	bool is_wide = s->keys.kind == KEY_OF_WIDE;
+	const bool is_long = s->keys.kind == KEY_OF_LONG;
 	uint64_t placed = 0; /* the place of the last one; those after it are not less */
 
-	if (is_wide)
-		qsort(v->gathered_wide, v->count, sizeof *v->gathered_wide, compare_wide);
+	if (is_long)
+		qsort(v->gathered_long, v->count, sizeof *v->gathered_long, compare_long);
 	for (size_t i = 0; i < v->nwanted; i++) {
 		uint64_t at = v->wanted[i].rank - v->nbelow;
-		if (!is_wide)
+		if (!is_long)
 			put_in_place_128(v->gathered, at >= placed ? (ptrdiff_t)placed : 0, (ptrdiff_t)v->count - 1,
 				     (ptrdiff_t)at);
 		placed = at;
-		if (is_wide)
-			v->wanted[i].value = v->gathered_wide[at];
-		else
-			wide_set_decimal(&v->wanted[i].value, v->gathered[at], s->keys.scale);
+		set_value(&v->wanted[i], is_long ? v->gathered_long[at] : (struct exact){.value = v->gathered[at], .scale = s->keys.scale});
+		if (is_long)
+			v->gathered_long[at] = (struct exact){.scale = 0};
 	}
 }
 
 /* Decides what the next pass does about an interval, which is not a single number's. */
 static enum status prepare(struct values_search *s, struct interval *v)
 {
-	bool is_wide = s->keys.kind == KEY_OF_WIDE;
+	const bool is_long = s->keys.kind == KEY_OF_LONG;
 
-	v->gathers = v->count <= s->nfew / s->nintervals || (is_wide && v->low == v->high);
+	v->gathers = v->count <= s->nfew / s->nintervals || (is_long && v->low == v->high);
 	if (!v->gathers) {
 		interval_set_shift(v);
 		v->slot = s->ncounts++;
 		return STATUS_OK;
 	}
-	if (!is_wide) {
+	if (!is_long) {
 		v->gathered = malloc(v->count * sizeof *v->gathered);
 		return v->gathered ? STATUS_OK : STATUS_NO_MEMORY;
 	}
-	if (v->count > FEW_WIDE && !memory_take(v->count * sizeof *v->gathered_wide))
+	if (v->count > FEW_LONG && !memory_take(v->count * gathered_nbytes(&s->keys)))
 		return STATUS_NO_MEMORY;
-	v->gathered_wide = malloc(v->count * sizeof *v->gathered_wide);
-	if (!v->gathered_wide && v->count > FEW_WIDE)
-		memory_give(v->count * sizeof *v->gathered_wide);
-	return v->gathered_wide ? STATUS_OK : STATUS_NO_MEMORY;
+	v->gathered_long = calloc(v->count, sizeof *v->gathered_long);
+	if (!v->gathered_long && v->count > FEW_LONG)
+		memory_give(v->count * gathered_nbytes(&s->keys));
+	return v->gathered_long ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 /* ---- a search ---- */
@@ -587,14 +613,15 @@ static void prepare_sum(struct values_search *s)
 		return;
 	s->low_end = &r->value;
 	s->high_end = &mirror_of(r, s->extent.count)->value;
-	wide_to_int128(s->low_end, s->keys.scale, &s->low);
-	wide_to_int128(s->high_end, s->keys.scale, &s->high);
+	exact_to_int128(s->low_end, s->keys.scale, &s->low);
+	exact_to_int128(s->high_end, s->keys.scale, &s->high);
 }
 
 static void free_passes(struct values_search *s)
 {
 	for (struct values_pass *p = s->passes, *next; p; p = next) {
 		next = p->next;
+		exact_free(&p->sum);
 		free(p);
 	}
 	s->passes = NULL;
@@ -613,25 +640,20 @@ static enum status begin_pass(struct values_search *s, bool *is_needed)
 	return STATUS_OK;
 }
 
-/* Sets the sum that was asked for: what all threads have, minus the ends for each number beyond. */
-static void end_sum(struct values_search *s)
+/* Sets the sum that was asked for: what all threads have, minus the ends for each number beyond. Errors: STATUS_NO_MEMORY. */
+static enum status end_sum(struct values_search *s)
 {
 	struct ranked *r = &s->wanted[s->nsummed++];
-	const int places = exact_places(s->keys.scale);
-	struct integer ends, high;
-	struct wide beyond;
+	const struct exact nbeyond = {.value = -(int128)r->rank};
+	struct integer room, product_room;
+	struct exact beyond = exact_sum(s->low_end, s->high_end, &room);
 
-	wide_to_integer(s->low_end, places, &ends);
-	wide_to_integer(s->high_end, places, &high);
-	integer_add(&ends, &high, false);
-	integer_multiply_short(&ends, r->rank);
-	ends.negative = !ends.negative;
-	wide_set_integer(&r->trimmed, &ends, places);
-	for (const struct values_pass *p = s->passes; p; p = p->next) {
-		wide_set_decimal(&beyond, p->sum, s->keys.scale);
-		wide_add(&r->trimmed, &beyond);
-		wide_add(&r->trimmed, &p->wide_sum);
-	}
+	beyond = exact_product(&beyond, &nbeyond, &product_room);
+	exact_free(&r->trimmed);
+	TRY(exact_add(&r->trimmed, &beyond));
+	for (const struct values_pass *p = s->passes; p; p = p->next)
+		TRY(exact_add(&r->trimmed, &p->sum));
+	return STATUS_OK;
 }
 
 /* Narrows the search by what all threads have counted and gathered. Returns false if that is not what there must be. */
@@ -649,7 +671,7 @@ static bool end_counts(struct values_search *s, struct values_pass *all)
 				  : interval_split(&s->keys, v, all->counts + v->slot * NBINS, s->next, &nnext);
 		if (fits && v->gathers)
 			finish_gathered(s, v);
-		interval_free(v);
+		interval_free(&s->keys, v);
 	}
 	if (!fits)
 		return false;
@@ -668,7 +690,7 @@ static enum status end_pass(struct values_search *s, enum status otherwise)
 		return STATUS_NO_MEMORY;
 	pass_give(s, all);
 	if (s->low_end)
-		end_sum(s);
+		TRY(end_sum(s));
 	else
 		fits = end_counts(s, all);
 	free_passes(s);
@@ -687,7 +709,7 @@ static enum status search_begin(struct values_search *s, const struct values_ext
 	s->low = all.low;
 	s->high = all.high;
 	if (extent->center)
-		wide_to_int128(extent->center, s->keys.scale, &s->center);
+		exact_to_int128(extent->center, s->keys.scale, &s->center);
 	interval_add(&s->keys, s->intervals, &s->nintervals, &all);
 	return STATUS_OK;
 }
@@ -695,7 +717,7 @@ static enum status search_begin(struct values_search *s, const struct values_ext
 static void search_free(struct values_search *s)
 {
 	for (size_t i = 0; i < s->nintervals; i++)
-		interval_free(&s->intervals[i]);
+		interval_free(&s->keys, &s->intervals[i]);
 	free_passes(s);
 	free(s->intervals);
 	free(s->next);
@@ -728,7 +750,7 @@ static enum status select_in(struct values_search *s, struct values *v, int nthr
 		return STATUS_PART_DAMAGED;
 	nthreads = values_pass_nthreads(blocks, nthreads);
 	for (;;) {
-		s->nfew = (s->keys.kind == KEY_OF_WIDE ? FEW_WIDE : FEW) * s->nintervals;
+		s->nfew = (s->keys.kind == KEY_OF_LONG ? FEW_LONG : FEW) * s->nintervals;
 		TRY(begin_pass(s, &is_needed));
 		if (!is_needed)
 			return STATUS_OK;
@@ -791,7 +813,7 @@ enum status values_search_begin(struct values_search *s, const struct values_ext
 {
 	values_may_drop(false);
 	TRY(search_begin(s, extent, wanted, nwanted));
-	s->nfew = memory_limit_nbytes() / (s->keys.kind == KEY_OF_WIDE ? sizeof(struct wide) : sizeof(int128));
+	s->nfew = memory_limit_nbytes() / gathered_nbytes(&s->keys);
 	return STATUS_OK;
 }
 

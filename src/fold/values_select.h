@@ -11,15 +11,14 @@
 
 #include "base/status.h"
 #include "fold/values.h"
-#include "number/wide.h"
 
-/* A number and its rank: 0 is the smallest number's. trims: the sum of the numbers of all ranks between two that are wanted and
+/* A number and its rank: 0 is the smallest number's. The caller frees the number and the sum (exact_free). trims: the sum of the numbers of all ranks between two that are wanted and
  * equally far from the ends, both among them, is asked of the first of the two, which is above 0. */
 struct ranked {
 	uint64_t rank;
-	struct wide value;
+	struct exact value;
 	bool trims;
-	struct wide trimmed; /* that sum */
+	struct exact trimmed; /* that sum */
 };
 
 /* What the fold of a column knows of its numbers: as in struct number_sums. */
@@ -27,7 +26,7 @@ struct values_extent {
 	uint64_t count;
 	int scale; /* the largest of all numbers */
 	const struct exact *min, *max;
-	const struct wide *center; /* if it is not NULL: what is ranked is |2 x - *center| of each number x */
+	const struct exact *center; /* if it is not NULL: what is ranked is |2 x - *center| of each number x */
 };
 
 /* Sets the values and the sums of wanted[0 .. nwanted), whose ranks ascend, none twice, and are below
@@ -39,11 +38,12 @@ struct values_extent {
 enum status values_select(struct values *v, const struct values_extent *extent, int nthreads,
 			  struct ranked *wanted, size_t nwanted);
 
-/* What the numbers are taken for: integers at the largest scale, or keys in the same order. */
-enum key_kind { KEY_64, KEY_128, KEY_OF_WIDE };
+/* What the numbers are taken for: integers at the largest scale, or keys of 128 bits in the same order. */
+enum key_kind { KEY_64, KEY_128, KEY_OF_LONG };
 struct values_keys {
 	enum key_kind kind;
 	int scale;
+	int nlimbs; /* KEY_OF_LONG: no integer at that scale has more limbs */
 };
 
 /* Chooses the keys of a column, and sets the keys of its smallest and its largest number, of those that are ranked. */
@@ -107,9 +107,9 @@ struct values_search {
 	struct interval *intervals, *next; /* room for as many as wanted numbers; owned */
 	size_t nintervals, ncounts; /* ncounts: of those that do not gather */
 	uint64_t nfew; /* so many numbers are gathered, in all intervals */
-	const struct wide *low_end, *high_end; /* if low_end: numbers are summed, each kept within these */
+	const struct exact *low_end, *high_end; /* if low_end: numbers are summed, each kept within these */
 	int128 low, high; /* the keys of these or, first, of the extent */
-	int128 center;    /* the extent's, unless the keys are of wide numbers */
+	int128 center;    /* the extent's, unless the keys are of long numbers */
 	struct values_pass *passes; /* of threads that have visited a block; owned */
 	bool lacks_memory;
 };

@@ -2,9 +2,9 @@
  *
  * values_text.c - kept numbers as text: see values.h, and `text` of moment.h.
  *
- * The text is a list of blocks: [scale,"1 2 3"] of integers at one scale, or ["1e9",...] of wide numbers in
- * units of their lowest limb. They are sorted, so the bytes depend on the numbers alone; the copies that are sorted,
- * 8 bytes for each number, count towards --memory.
+ * The text is a list of blocks: [scale,"1 2 3"] of integers at one scale, or ["1e30",...] of longer
+ * numbers. They are sorted, so the bytes depend on the numbers alone; the copies that are sorted,
+ * 8 bytes for each number of the fast path, count towards --memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 struct sorted {
 	size_t n[DECIMAL_NSCALES];     /* of the numbers of each scale */
 	int64_t *next[DECIMAL_NSCALES]; /* where the next of them goes */
-	size_t nwide;
-	const unsigned char **next_wide; /* packed, in their blocks */
+	size_t nlong;
+	struct exact *next_long; /* their limbs are their blocks' */
 };
 
 static void visit_trimmed(void (*visit)(struct sorted *to, int64_t x, int scale), struct sorted *to, int64_t x,
@@ -31,24 +31,26 @@ static void visit_trimmed(void (*visit)(struct sorted *to, int64_t x, int scale)
 	visit(to, x, scale);
 }
 
-/* Calls visit for each number of a block that is not wide, with no zeros at the end of its fraction. */
-static void each_number(const struct values_block *b, void (*visit)(struct sorted *to, int64_t x, int scale),
-			struct sorted *to)
+/* Calls visit for each number of the fast path in a block, with no zeros at the end of its fraction. Copies the others to `longer`,
+ * unless it is NULL. Returns how many others there are. */
+static size_t each_number(const struct values_block *b, void (*visit)(struct sorted *to, int64_t x, int scale), struct sorted *to,
+			  struct exact *longer)
 {
 	struct values_cursor at = {.block = b};
-	int64_t x[VALUES_BATCH];
-	size_t n;
+	struct exact x;
+	size_t nlong = 0;
 
-	if (b->form == VALUES_DECIMAL) {
-		for (uint32_t i = 0; i < b->nbytes; i += VALUES_DECIMAL_NBYTES) {
-			memcpy(x, b->data + i, sizeof *x);
-			visit_trimmed(visit, to, x[0], b->data[i + sizeof *x]);
-		}
-		return;
+	while (at.nread < b->nvalues) {
+		const bool is_fast = b->form != VALUES_EXACT || values_next_is_fast(&at);
+		values_next_exact(&at, &x);
+		if (is_fast)
+			visit_trimmed(visit, to, (int64_t)x.value, x.scale);
+		else if (longer)
+			longer[nlong++] = x;
+		else
+			nlong++;
 	}
-	while ((n = values_next64(&at, b->scale, x)) > 0)
-		for (size_t i = 0; i < n; i++)
-			visit_trimmed(visit, to, x[i], b->scale);
+	return nlong;
 }
 
 static void count_number(struct sorted *to, int64_t x, int scale)
@@ -66,22 +68,14 @@ static void count_block(void *context, const struct values_block *b)
 {
 	struct sorted *to = context;
 
-	if (b->form == VALUES_WIDE)
-		to->nwide += b->nvalues;
-	else
-		each_number(b, count_number, to);
+	to->nlong += each_number(b, count_number, to, NULL);
 }
 
 static void store_block(void *context, const struct values_block *b)
 {
 	struct sorted *to = context;
-	struct wide wide;
 
-	if (b->form != VALUES_WIDE)
-		each_number(b, store_number, to);
-	else
-		for (uint32_t i = 0; i < b->nbytes; i += values_unpack_wide(b->data + i, &wide))
-			*to->next_wide++ = b->data + i;
+	to->next_long += each_number(b, store_number, to, to->next_long);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -91,16 +85,9 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int compare_wide(const void *a, const void *b)
+static int compare_long(const void *a, const void *b)
 {
-	struct wide x, y;
-
-	values_unpack_wide(*(const unsigned char *const *)a, &x);
-	values_unpack_wide(*(const unsigned char *const *)b, &y);
-	for (int i = WIDE_NLIMBS - 1; i >= 0; i--)
-		if (x.limb[i] != y.limb[i])
-			return x.limb[i] > y.limb[i] ? 1 : -1;
-	return 0;
+	return exact_compare(a, b);
 }
 
 #define LIST_NVALUES 1024 /* in one list of the text */
@@ -125,61 +112,54 @@ static void put_integers(struct json_text *j, const int64_t *x, size_t n, int sc
 	}
 }
 
-static void put_wide(struct json_text *j, const unsigned char *const *packed, size_t n)
+static void put_long(struct json_text *j, const struct exact *x, size_t n)
 {
-	struct integer room;
-	struct exact number;
-	struct wide x;
-
 	for (size_t i = 0; i < n; i++) {
 		if (i % LIST_NVALUES == 0) {
 			json_break(j, "]}", ":[");
 			json_put(json_next(j), "[");
 		}
-		values_unpack_wide(packed[i], &x);
-		wide_to_integer(&x, EXACT_NPLACES_MAX, &room);
-		number = exact_view(&room, EXACT_NPLACES_MAX);
-		exact_put(j, &number);
+		exact_put(j, &x[i]);
 		end_item(j, i, n, "]", ",");
 	}
 }
 
-static void put_sorted(struct json_text *j, const void *cell, struct sorted *sorted, int64_t *x, const unsigned char **wide)
+static void put_sorted(struct json_text *j, const void *cell, struct sorted *sorted, int64_t *x, struct exact *longer)
 {
 	int64_t *at = x;
 
 	for (int scale = 0; scale < DECIMAL_NSCALES; at += sorted->n[scale++])
 		sorted->next[scale] = at;
-	sorted->next_wide = wide;
+	sorted->next_long = longer;
 	values_each_block(cell, store_block, sorted);
 	for (int scale = 0; scale < DECIMAL_NSCALES; x += sorted->n[scale++]) {
 		qsort(x, sorted->n[scale], sizeof *x, compare_numbers);
 		put_integers(j, x, sorted->n[scale], scale);
 	}
-	qsort(wide, sorted->nwide, sizeof *wide, compare_wide);
-	put_wide(j, wide, sorted->nwide);
+	qsort(longer, sorted->nlong, sizeof *longer, compare_long);
+	put_long(j, longer, sorted->nlong);
 }
 
 static void put_values(struct json_text *j, const void *cell)
 {
-	struct sorted sorted = {.nwide = 0};
-	size_t n = 1, nbytes;
-	int64_t *x;
+	struct sorted sorted = {.nlong = 0};
+	size_t n = 0, nbytes;
+	struct exact *longer;
 
 	values_each_block(cell, count_block, &sorted);
 	for (int scale = 0; scale < DECIMAL_NSCALES; scale++)
 		n += sorted.n[scale];
-	nbytes = n * sizeof *x + sorted.nwide * sizeof(char *);
+	nbytes = (sorted.nlong + 1) * sizeof *longer + n * sizeof(int64_t);
 	if (!memory_take(nbytes)) {
 		json_fail(j, STATUS_NO_MEMORY);
 		return;
 	}
-	x = malloc(nbytes);
-	if (x)
-		put_sorted(j, cell, &sorted, x, (const unsigned char **)(x + n));
+	longer = malloc(nbytes);
+	if (longer)
+		put_sorted(j, cell, &sorted, (int64_t *)(void *)(longer + sorted.nlong + 1), longer);
 	else
 		json_fail(j, STATUS_NO_MEMORY);
-	free(x);
+	free(longer);
 	memory_give(nbytes);
 }
 
@@ -219,7 +199,7 @@ static void get_integers(struct json_text *j, struct batch *b)
 	json_mark(j, "\"");
 }
 
-static void get_wide(struct json_text *j, struct batch *b)
+static void get_long(struct json_text *j, struct batch *b)
 {
 	do {
 		struct exact x = {.scale = 0};
@@ -243,7 +223,7 @@ void values_text(void *cell, struct json_text *j, const struct moment_source *so
 	while (j->reads && json_item(j, true)) {
 		json_mark(j, "[");
 		if (j->at < j->end && *j->at == '"')
-			get_wide(j, &batch);
+			get_long(j, &batch);
 		else
 			get_integers(j, &batch);
 		json_mark(j, "]");

@@ -357,8 +357,7 @@ static char *write_middle(const struct recent_value middle[2], size_t n, int sca
 	struct ranked at[2];
 	struct ranks ranks = {.n = n, .at = at};
 	struct column_moments m; /* large: not zeroed */
-	struct integer room;
-	struct exact number;
+	struct integer rooms[2];
 	int64_t x[2];
 	char *end = NULL;
 
@@ -369,8 +368,7 @@ static char *write_middle(const struct recent_value middle[2], size_t n, int sca
 	if (end)
 		return end;
 	for (size_t i = 0; i < n; i++) {
-		recent_number(&middle[i], &room, &number);
-		exact_to_wide(&number, &at[i].value);
+		recent_number(&middle[i], &rooms[i], &at[i].value);
 		at[i].rank = i;
 	}
 	m.numbers = (struct number_sums){.count = n, .scale = scale};

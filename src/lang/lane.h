@@ -22,7 +22,7 @@ enum lane_kind {
 	LANE_NUMBER,  /* number is set */
 	LANE_LONG,    /* a number too long for struct decimal: use the text */
 	LANE_NOT_A_NUMBER,
-	LANE_OUT_OF_RANGE, /* a number, but beyond wide.h */
+	LANE_OUT_OF_RANGE, /* a number, but beyond the range */
 };
 
 /* A value, quotes removed. */

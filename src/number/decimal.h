@@ -28,7 +28,7 @@
 enum decimal_kind {
 	DECIMAL_NUMBER,  /* parsed: *out is set */
 	DECIMAL_MISSING, /* empty, or blanks only */
-	DECIMAL_WIDE,    /* a number the fast path cannot hold: see wide.h */
+	DECIMAL_WIDE,    /* a number the fast path cannot hold: see exact.h */
 	DECIMAL_INVALID, /* not a number */
 };
 

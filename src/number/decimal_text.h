@@ -39,7 +39,7 @@ static inline uint128 decimal_power(int n)
 /* *x *= 10^n, n >= 0. Returns false where that does not fit, *x then being undefined. */
 static inline bool decimal_lengthen(int128 *x, int n)
 {
-	if (*x == 0)
+	if (n == 0 || *x == 0)
 		return true;
 	for (; n > DECIMAL_NDIGITS; n -= DECIMAL_NDIGITS)
 		if (__builtin_mul_overflow(*x, (int128)decimal_powers[DECIMAL_NDIGITS], x))

@@ -242,18 +242,6 @@ enum status exact_copy(struct exact *x, const struct exact *y)
 	return STATUS_OK;
 }
 
-void exact_to_wide(const struct exact *x, struct wide *out)
-{
-	struct integer n;
-
-	if (!x->is_long) {
-		wide_set_decimal(out, x->value, x->scale);
-		return;
-	}
-	exact_to_integer(x, x->scale, &n);
-	wide_set_integer(out, &n, x->scale);
-}
-
 int exact_compare(const struct exact *x, const struct exact *y)
 {
 	const int scale = x->scale > y->scale ? x->scale : y->scale;
@@ -475,6 +463,18 @@ struct exact exact_modulo(const struct exact *a, const struct exact *b, struct i
 	exact_to_integer(b, scale, &other);
 	integer_divide(room, &other, &quotient);
 	return exact_view(room, scale);
+}
+
+struct exact exact_settle(const struct exact *x, struct integer *room)
+{
+	struct exact settled;
+
+	if (!x->is_rounded)
+		return *x;
+	settled = exact_round(x, exact_sum_places(exact_kept_scale(x), 1), room);
+	settled = exact_round(&settled, settled.scale - (count_digits(&settled) - RATIO_NDIGITS), room);
+	settled.is_rounded = false;
+	return settled;
 }
 
 /* ---- text ---- */

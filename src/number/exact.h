@@ -22,7 +22,6 @@
 #include "number/decimal_arithmetic.h"
 #include "number/decimal_text.h"
 #include "number/integer.h"
-#include "number/wide.h"
 
 #define EXACT_SCALE_MAX 400     /* digits a field may have after the point */
 #define EXACT_MAGNITUDE_MAX 400 /* |x| < 10^400 */
@@ -154,8 +153,6 @@ void exact_to_integer(const struct exact *x, int places, struct integer *out);
 /* The same where it fits; else, or where `places` is the scale of a rounded number, returns false. */
 bool exact_to_int128(const struct exact *x, int places, int128 *out);
 
-void exact_to_wide(const struct exact *x, struct wide *out);
-
 /* y's value becomes x's. */
 enum status exact_copy(struct exact *x, const struct exact *y);
 
@@ -196,6 +193,10 @@ struct exact exact_round_to(const struct exact *x, int nplaces, enum decimal_rou
 /* a / b without its fraction, or rounded down; or the rest of a / b, with the sign of a. b is not 0. */
 struct exact exact_divide_whole(const struct exact *a, const struct exact *b, enum decimal_rounding how, struct integer *room);
 struct exact exact_modulo(const struct exact *a, const struct exact *b, struct integer *room);
+
+/* x, if it was rounded, rounded half-even to digits that are right, RATIO_NDIGITS at most: numbers that are printed alike become
+ * equal. */
+struct exact exact_settle(const struct exact *x, struct integer *room);
 
 /* ---- text ---- */
 

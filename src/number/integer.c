@@ -46,27 +46,6 @@ void integer_set_signed(struct integer *x, int128 value)
 	x->negative = value < 0;
 }
 
-void integer_set_limbs(struct integer *x, const int64_t *limb, int nlimbs, int nzeros)
-{
-	const int low = nzeros / 9, unused = nzeros % 9; /* of the lowest limb: zeros */
-
-	while (nlimbs > low && limb[nlimbs - 1] == 0)
-		nlimbs--;
-	integer_set(x, 0);
-	x->negative = nlimbs > low && limb[nlimbs - 1] < 0;
-	for (int i = nlimbs - 1; i >= low; i--) {
-		int64_t value = limb[i];
-		int ndigits = i == low ? 9 - unused : 9;
-		if (i - 1 > low) {
-			value = value * 1000000000 + limb[--i];
-			ndigits = 18;
-		}
-		if (x->negative)
-			value = -value;
-		multiply_add(x, decimal_powers[ndigits], (uint64_t)value / (i == low ? decimal_powers[unused] : 1));
-	}
-}
-
 void integer_set_digits(struct integer *x, const char *digits, size_t n)
 {
 	integer_set(x, 0);

@@ -23,7 +23,7 @@
  *     correlation  the square of n Sxy - Sx Sy         3300 digits
  *     kurtosis  n^5 S4, n (n S2 - S1^2)^2              3340 digits
  *     skewness  n^2 (n S2 - S1^2)^3, as a root         4990 digits
- *     the fourth power of any struct wide              3384 digits
+ *     the fourth power of any sum                      3384 digits
  * The rest is for a product's top, and for the digits of a ratio (ratio.h). */
 #define INTEGER_NLIMBS 280
 #define INTEGER_NDIGITS 5395 /* no integer has more */
@@ -51,10 +51,6 @@ static inline bool integer_is_zero(const struct integer *x)
 
 void integer_set(struct integer *x, uint128 value);
 void integer_set_signed(struct integer *x, int128 value);
-
-/* *x = the sum of limb[i] x 10^(9 i) over i < nlimbs, divided by 10^nzeros, which leaves no rest. limb is canonical as struct
- * wide is: each limb in -999999999 ... 999999999, none of the other sign than the number's. */
-void integer_set_limbs(struct integer *x, const int64_t *limb, int nlimbs, int nzeros);
 
 /* *x = digits[0 .. n), n <= INTEGER_NDIGITS. */
 void integer_set_digits(struct integer *x, const char *digits, size_t n);

@@ -22,7 +22,7 @@ enum numbers_form { NUMBERS_NONE, NUMBERS_BIN, NUMBERS_LONG };
 /* Zeroed: no numbers, which is the identity. */
 struct numbers {
 	uint64_t count; /* of the numbers; for the owner, also of other values */
-	int32_t scale;  /* the largest of theirs; that of one that was rounded is above all others (wide.h) */
+	int32_t scale;  /* the largest of theirs; that of one that was rounded is above all others (exact.h) */
 	enum numbers_form form;
 	union {
 		struct decimal_bin bin;

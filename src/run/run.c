@@ -611,12 +611,12 @@ static enum status find_ranks(struct run *r, struct fault *fault)
 		status = STATUS_OK;
 	}
 	TRY(status);
-	if (dropped && r->ranks)
-		do
-			for (size_t c = 0; c < r->query.plan.ncolumns; c++)
-				if (r->ranks[c].nwanted)
-					TRY(search_column(r, c, &r->ranks[c], fault));
-		while (ranks_advance(r->ranks, &r->total.partial));
+	while (dropped && r->ranks) {
+		for (size_t c = 0; c < r->query.plan.ncolumns; c++)
+			if (r->ranks[c].nwanted)
+				TRY(search_column(r, c, &r->ranks[c], fault));
+		TRY(ranks_advance(r->ranks, &r->total.partial, &dropped));
+	}
 	return STATUS_OK;
 }
 

@@ -74,7 +74,7 @@ static bool squares_equal(const struct column_partial *gpu, const struct column_
 
 /* All numbers that a column has kept. */
 struct kept_list {
-	struct wide *x; /* owned */
+	struct exact *x; /* owned, but for their limbs, which are the column's */
 	size_t n;
 };
 
@@ -82,20 +82,17 @@ static void list_block(void *context, const struct values_block *block)
 {
 	struct kept_list *list = (struct kept_list *)context;
 	struct values_cursor at = {block, 0, 0};
-	size_t n;
 
-	do {
-		list->x = (struct wide *)realloc(list->x, (list->n + VALUES_BATCH) * sizeof *list->x);
-		if (!list->x)
-			bail("out of memory");
-		n = values_next_wide(&at, list->x + list->n);
-		list->n += n;
-	} while (n > 0);
+	list->x = (struct exact *)realloc(list->x, (list->n + block->nvalues) * sizeof *list->x);
+	if (!list->x)
+		bail("out of memory");
+	while (values_next_exact(&at, &list->x[list->n]))
+		list->n++;
 }
 
 static int compare_kept(const void *a, const void *b)
 {
-	return wide_compare((const struct wide *)a, (const struct wide *)b);
+	return exact_compare((const struct exact *)a, (const struct exact *)b);
 }
 
 /* Lists a column's numbers in order, those on the device as well. */
@@ -119,7 +116,7 @@ static bool kept_equal(const struct column_partial *gpu, const struct column_par
 	bool equal = a.n == b.n;
 
 	for (size_t i = 0; i < a.n && equal; i++)
-		equal = wide_compare(&a.x[i], &b.x[i]) == 0;
+		equal = exact_compare(&a.x[i], &b.x[i]) == 0;
 	free(a.x);
 	free(b.x);
 	return equal;

@@ -5,7 +5,6 @@
 #include "tap.h"
 #include "number/exact.h"
 #include "number/ratio.h"
-#include "number/wide.h"
 
 /* A number as it is read. */
 static struct exact number_of(const char *text, struct integer *room)
@@ -139,11 +138,7 @@ static void test_compare(void)
 		for (int j = 0; j < n; j++) {
 			struct integer x_room, y_room;
 			struct exact x = number_of(ascending[i], &x_room), y = number_of(ascending[j], &y_room);
-			struct wide p, q;
-			exact_to_wide(&x, &p);
-			exact_to_wide(&y, &q);
 			is_int((i > j) - (i < j), exact_compare(&x, &y), "%s against %s", ascending[i], ascending[j]);
-			is_int((i > j) - (i < j), wide_compare(&p, &q), "as wide numbers");
 		}
 	}
 }
