@@ -190,6 +190,8 @@ enum status option_parse(const struct option_table *table, int argc, char **argv
 						: parse_letters(&p, word + 1);
 		}
 	}
+	if ((*about == ABOUT_HELP || *about == ABOUT_BRIEF_HELP) && table->topic && *noperands > 0 && !strcmp(argv[1], table->topic))
+		*about = ABOUT_TOPIC;
 	return status;
 }
 
@@ -625,6 +627,8 @@ bool option_print_about(const struct option_table *table, enum option_about abou
 {
 	if (about == ABOUT_HELP)
 		table->print_help();
+	else if (about == ABOUT_TOPIC)
+		table->print_topic();
 	else if (about == ABOUT_BRIEF_HELP)
 		table->print_brief_help();
 	else if (about == ABOUT_VERSION)

@@ -39,7 +39,7 @@ struct option_row {
 /* What to print instead of running; the largest given counts. The shells are in the order of completion's
  * words. */
 enum option_about {
-	ABOUT_NOTHING, ABOUT_VERSION, ABOUT_BRIEF_HELP, ABOUT_HELP, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH
+	ABOUT_NOTHING, ABOUT_VERSION, ABOUT_BRIEF_HELP, ABOUT_HELP, ABOUT_TOPIC, ABOUT_BASH, ABOUT_ZSH, ABOUT_FISH
 };
 
 /* Names that other programs have for something, with blanks between, hyphens for underscores, in lower case; and what
@@ -60,6 +60,8 @@ struct option_table {
 			      struct fault *fault);
 	void (*print_help)(void);
 	void (*print_brief_help)(void); /* for -h; NULL: print_help */
+	const char *topic; /* an operand after --help; NULL: none */
+	void (*print_topic)(void);
 	void (*print_libraries)(void); /* for --version */
 };
 

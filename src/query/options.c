@@ -1144,6 +1144,7 @@ static void print_help(void)
 	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
 	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
 	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
+	       "      its functions: gpustat --help expr\n"
 	       "\nExit status: 0 done, 1 bad data or failed input or output, 2 usage error.\n"
 	       "Not the GPU monitor of the same name. Full manual: man gpustat\n");
 }
@@ -1160,6 +1161,34 @@ static void print_brief_help(void)
 		print_row(brief[i]);
 	printf("\nCOLS is a list of names or numbers: bytes,3. All options: gpustat --help\n"
 	       "Manual: man gpustat\n");
+}
+
+/* The functions of expressions. */
+static void print_expr_help(void)
+{
+	static const struct {
+		const char *help;
+		bool is_title;
+	} functions[] = {
+#define FUNCTION(id, name, arguments, type, work, lane, help) {help, false},
+#define TEST_FUNCTION(name, code, help) {help, false},
+#define GROUP(title) {title, true},
+#include "lang/functions.def"
+#undef FUNCTION
+	};
+
+	printf("EXPR is a condition (--where, --offsets), or any value (--let NAME=EXPR, --by):\n"
+	       "  + - * / %%   = != < <= > >=   and or not   ( )   \"text\"   `any name`   :N\n"
+	       "  a is missing   a is number   a in (1, 2)   a between 1 and 5   a like \"x%%\"\n"
+	       "  a contains \"x\"   a starts with \"x\"   a ends with \"x\"   a ~ \"regex\"\n");
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		const char *help = functions[i].help, *colon = strstr(help, ": ");
+		if (functions[i].is_title)
+			printf("\n%s\n", help);
+		else
+			printf("  %-28.*s %s\n", (int)(colon - help), help, colon + 2);
+	}
+	printf("\nThe manual has an example of each: man gpustat, EXPRESSIONS\n");
 }
 
 static void print_library(const char *name, const char *version)
@@ -1182,5 +1211,6 @@ const struct option_table options_table = {
 	.handle = handle,
 	.print_help = print_help,
 	.print_brief_help = print_brief_help,
+	.topic = "expr", .print_topic = print_expr_help,
 	.print_libraries = print_libraries,
 };

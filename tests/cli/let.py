@@ -215,6 +215,21 @@ def check_calculated():
                    lambda r=r: harness.describe(r))
 
 
+def check_manual():
+    """The examples of the manual's chapter EXPRESSIONS: .Ql EXPR = VALUE. Each function of --help expr has one."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "man", "gpustat.1"), encoding="utf-8") as f:
+        chapter = re.search(r"^\.Sh EXPRESSIONS\n(.*?)^\.Ss ROUNDED", f.read(), re.M | re.S)[1]
+    examples = re.findall(r"^\.Ql (.*[(%/*].*) = (.*?)(?: [,.:])?$", chapter, re.M)
+    plain = lambda text: text.replace("\\-", "-").replace("\\(dq", '"').replace("\\(aq", "'").replace("\\e", "\\")  # noqa: E731
+    for text, value in examples:
+        if "extract(" not in text or harness.has_patterns():
+            answers("the manual: %s = %s" % (text, value), ["--let", "x = " + plain(text), "--only"], b"n\n7\n", "x\n%s\n" % plain(value))
+    told = harness.run(["--help", "expr"]).out.decode()
+    harness.ok(all(len(line) < 80 for line in told.split("\n")), "--help expr fits a terminal", lambda: told)
+    for name in re.findall(r"^  (\w+)\(", told, re.M):
+        harness.ok(any(re.search(r"\b%s\(" % name, text) for text, _ in examples), "the manual has an example of %s()" % name)
+
+
 CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-", 6), ("x = a+*b", 6), ("x = 2025-03-01", 8), ("x = a*2025-03", 10),
           ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = substr(a)", 12), ("x = round(a, )", 13), ("x = left(a, 1.5)", 12), ("x = substr(a, 0)", 14),
           ("x = split(a, '', 1)", 13), ("x = extract(a, b)", 15), ("x = extract(a, 'b', 1)", 20), ("x = round(a, b)", 13),
@@ -507,6 +522,7 @@ check_meanings()
 check_use()
 check_signs()
 check_calculated()
+check_manual()
 check_refused()
 check_faults()
 check_kept()

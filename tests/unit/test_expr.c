@@ -219,7 +219,7 @@ static const struct refusal {
 	{"1 + 1 = 2", 0, "no column"},
 	{"'x' + a = 1", 0, "a number is needed, not a text"},
 	{"sqr(a) > 1", 0, "no function of this name"},
-	{"left(a) > 1", 6, "expected ',': left(text, n)"},
+	{"left(a) > 1", 6, "expected ',': left(t, n)"},
 	{"if(a, 1, 2) = 1", 4, "expected a comparison"},
 	{"not a + 1", 9, "expected a comparison"},
 	{"a = 1 & b = 1", 6, "unexpected character"},
