@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/aggregates.h"
 #include "lang/functions.h"
 #include "lang/lane.h"
 #include "lang/pattern.h"
 #include "number/decimal_text.h"
+#include "number/exact.h"
 #include "number/iso_date.h"
 #include "number/quotient.h"
 #include "number/real.h"
@@ -140,6 +142,7 @@ void program_block_free(struct program_block *l)
 	for (size_t i = 0; i < sizeof l->scratch / sizeof *l->scratch; i++)
 		free(l->scratch[i].data);
 	free(l->room.data);
+	text_free(&l->key_text);
 	free(l->memory);
 	memset(l, 0, sizeof *l);
 }
@@ -175,7 +178,8 @@ enum status program_block_begin(struct program_block *l, const char *text, size_
 	for (struct program_state *state = l->programs; state->program; state++) {
 		const struct program *p = state->program;
 		state->literals_offset = (uint32_t)l->nbytes;
-		memcpy(l->data + l->nbytes, p->literals, p->nliteral_bytes);
+		if (p->nliteral_bytes)
+			memcpy(l->data + l->nbytes, p->literals, p->nliteral_bytes);
 		l->nbytes += p->nliteral_bytes;
 	}
 	l->is_full = false;
@@ -192,6 +196,7 @@ void program_block_forget(struct program_block *l)
 {
 	for (size_t i = 0; i < l->plan->nlets; i++)
 		l->programs[i].is_computed = false;
+	l->has_aggregates = false;
 }
 
 /* Room for nbytes after the fields that were made before. NULL if they do not fit. */
@@ -1426,6 +1431,81 @@ static struct run run_program(struct row_block *b, struct program_block *l, stru
 	return r;
 }
 
+/* ---- aggregates ---- */
+
+/* Appends the row's key to the key's text, which is empty. */
+static enum status append_key(struct program_block *l, const struct row_block *b, unsigned row)
+{
+	struct text_buffer *text = &l->key_text;
+
+	for (size_t i = 0; i < l->plan->nkeys; i++) {
+		const struct field_span span = row_block_field(b, l->plan->keys[i], row);
+		size_t nbytes;
+		const char *value = field_value(&l->plan->dialect, b->text + span.begin, span.end - span.begin, &l->scratch[1], &nbytes);
+		NEED(value);
+		TRY(text_reserve(text, nbytes + 1 + SIMD_PAD_NBYTES));
+		if (i > 0)
+			text->data[text->nbytes++] = '\0';
+		memcpy(text->data + text->nbytes, value, nbytes);
+		text->nbytes += nbytes;
+	}
+	return STATUS_OK;
+}
+
+/* Finds the groups of the block's rows. */
+static void find_aggregates(struct program_block *l, const struct row_block *b)
+{
+	const struct aggregates *all = l->plan->aggregates;
+	const struct key_seed seed = key_seed_get();
+	struct key key;
+
+	l->has_aggregates = true;
+	for (unsigned row = 0; row < b->nrows; row++) {
+		l->aggregates[row] = all->at;
+		if (!all->groups)
+			continue;
+		l->key_text.nbytes = 0;
+		l->aggregates[row] = NULL;
+		if (append_key(l, b, row) != STATUS_OK)
+			l->status = STATUS_NO_MEMORY;
+		else if (l->key_text.nbytes <= KEY_MAX_NBYTES)
+			l->aggregates[row] = aggregates_of(all, &key, key_make(l->key_text.data, l->key_text.nbytes, true, seed, &key));
+	}
+}
+
+/* Makes one of the aggregates the rows' values. A row whose group the first pass has not seen is not kept. */
+static void take_aggregate(struct run *r, struct program_values *v, size_t aggregate)
+{
+	char text[EXACT_TEXT_NBYTES + 3], *field;
+
+	if (!r->l->has_aggregates)
+		find_aggregates(r->l, r->b);
+	v->numbers = v->fields = v->rounded = v->wrong = 0;
+	own(v);
+	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		const struct aggregate_value *x = r->l->aggregates[row] ? &r->l->aggregates[row][aggregate] : NULL;
+		size_t nbytes;
+		switch (x ? (enum aggregate_kind)x->kind : AGGREGATE_MISSING) {
+		case AGGREGATE_MISSING:
+			set_missing(r, v, row);
+			break;
+		case AGGREGATE_NUMBER:
+			set_number(v, row, (struct decimal){x->significand, x->scale});
+			break;
+		case AGGREGATE_LONG:
+			nbytes = strlen(x->text);
+			memcpy(text + 1, x->text, nbytes + 1);
+			field = to_notation(r->l->plan, text, &nbytes);
+			set_field(r, v, row, field, nbytes);
+			break;
+		case AGGREGATE_TEXT:
+			set_text(r, v, row, x->text, strlen(x->text));
+			break;
+		}
+	}
+}
+
 /* ---- computed columns ---- */
 
 /* Computes column c for the block, if it is not. */
@@ -1439,7 +1519,13 @@ static struct program_values *compute(struct row_block *b, size_t c)
 	if (state->is_computed)
 		return state->values;
 	state->is_computed = true;
-	r = run_program(b, l, state, row_block_all(b));
+	if (state->program->is_aggregate) {
+		r = (struct run){l, b, state, row_block_all(b), l->top, state->truths};
+		l->top++; /* a key may be computed */
+		take_aggregate(&r, bottom, state->program->aggregate);
+	} else {
+		r = run_program(b, l, state, row_block_all(b));
+	}
 	settle(&r, bottom);
 	*state->values = *bottom;
 	own(state->values);

@@ -24,11 +24,14 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/array.h"
 #include "csv/field.h"
 #include "fold/row_block.h"
 #include "lang/program.h"
 #include "query/plan.h"
 #include "query/value.h"
+
+struct aggregate_value; /* aggregates.h */
 
 /* A value of each row. A row may have a number, or a field, or both, which are the same then. */
 struct program_values {
@@ -91,6 +94,10 @@ struct program_block {
 	struct program_state *programs;
 	struct program_values *stack, *top; /* a program may compute a column while its own values wait */
 	struct scratch scratch[PROGRAM_NVALUES_MAX], room; /* of values that are read, and of a text that is made */
+	/* Of the rows' groups, while the block is the same: the values of aggregates; NULL: it has none. */
+	const struct aggregate_value *aggregates[ROW_BLOCK_NROWS];
+	bool has_aggregates;
+	struct text_buffer key_text; /* for a key */
 	/* A text, literals, and the fields that were made since. data: with padding before it. */
 	char *memory, *data;
 	size_t text_nbytes, nbytes, capacity; /* text_nbytes: SIZE_MAX if there is no copy */

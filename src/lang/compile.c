@@ -36,6 +36,7 @@ struct parser {
 	struct token token; /* the look-ahead */
 	size_t names_capacity, steps_capacity, literals_capacity;
 	int nlevels;
+	bool is_in_aggregate;
 	enum status status;
 	struct fault *fault;
 };
@@ -399,20 +400,17 @@ static bool parse_string(struct parser *p)
 	return add_step(p, step);
 }
 
-/* Pushes the column of a token, which is added to the program's if it is new. */
-static bool add_column(struct parser *p, const struct token *token)
+/* Pushes a column, which is added to the program's if it is new. s.text: becomes the program's, or is freed. */
+static bool load_column(struct parser *p, struct selector s, size_t at)
 {
-	const char *text = p->text + token->begin;
 	struct selection *names = &p->program->names;
-	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`' || token->is_signed};
 	size_t i = 0;
 
 	if (!s.text)
 		return no_memory(p);
-	if (*text == '`')
-		s.text[token_unquote(text, token->nbytes, s.text)] = '\0';
 	while (i < names->nselectors &&
-	       (names->selectors[i].quoted != s.quoted || strcmp(names->selectors[i].text, s.text) != 0))
+	       (names->selectors[i].quoted != s.quoted || names->selectors[i].is_aggregate != s.is_aggregate ||
+		strcmp(names->selectors[i].text, s.text) != 0))
 		i++;
 	if (i < names->nselectors) {
 		free(s.text);
@@ -422,7 +420,18 @@ static bool add_column(struct parser *p, const struct token *token)
 		free(s.text);
 		return no_memory(p);
 	}
-	return add_step(p, (struct step){.code = STEP_LOAD, .index = (uint32_t)i, .at = (uint32_t)token->begin});
+	return add_step(p, (struct step){.code = STEP_LOAD, .index = (uint32_t)i, .at = (uint32_t)at});
+}
+
+/* Pushes the column of a token. */
+static bool add_column(struct parser *p, const struct token *token)
+{
+	const char *text = p->text + token->begin;
+	struct selector s = {.text = strndup(text, token->nbytes), .quoted = *text == '`' || token->is_signed};
+
+	if (s.text && *text == '`')
+		s.text[token_unquote(text, token->nbytes, s.text)] = '\0';
+	return load_column(p, s, token->begin);
 }
 
 /* ---- functions ---- */
@@ -634,11 +643,138 @@ static bool is_called(const struct parser *p, const struct token *name, const st
 	return token_is_word(name, p->text, f->name);
 }
 
+/* ---- aggregates ---- */
+
+/* Whether there is a comma between the arguments after the parenthesis at text[begin]. */
+static bool has_several_arguments(const char *text, size_t begin, const struct signed_names *names)
+{
+	struct token token = {.begin = begin + 1};
+	int depth = 1;
+
+	do {
+		token = token_at(text, token.begin + token.nbytes, names);
+		depth += (token.kind == TOKEN_OPEN) - (token.kind == TOKEN_CLOSE);
+		if (token.kind == TOKEN_COMMA && depth == 1)
+			return true;
+	} while (depth > 0 && token.kind != TOKEN_END && token.kind != TOKEN_BAD);
+	return false;
+}
+
+/* p and a number with digits after its point, perhaps. */
+static bool is_percentile(const char *text, size_t nbytes)
+{
+	bool has_digit = false;
+
+	for (size_t i = 1; i < nbytes; i++) {
+		if (!decimal_is_digit(text[i]) && text[i] != '.')
+			return false;
+		has_digit |= text[i] != '.';
+	}
+	return has_digit && (*text | 0x20) == 'p';
+}
+
+/* The aggregate that a name means, which the parenthesis at text[open] follows; NULL: none. min and max of several values are those of
+ * the record's. */
+static const struct aggregate_name *find_aggregate(const struct aggregate_name *list, const char *text, const struct token *name, size_t open,
+						   const struct signed_names *names)
+{
+	const char *word = text + name->begin;
+
+	for (; list && list->name; list++) {
+		bool is_function = false;
+		if (!strcmp(list->name, "pNN") ? !is_percentile(word, name->nbytes) : !token_is_word(name, text, list->name))
+			continue;
+		for (size_t i = 0; i < COUNT(functions); i++)
+			is_function |= !strcmp(functions[i].name, list->name);
+		return is_function && has_several_arguments(text, open, names) ? NULL : list;
+	}
+	return NULL;
+}
+
+bool expression_has_aggregate(const char *text, const struct aggregate_name *aggregates)
+{
+	struct token name = {.kind = TOKEN_OPEN}, token = token_at(text, 0, NULL);
+
+	for (; token.kind != TOKEN_END && token.kind != TOKEN_BAD; token = token_at(text, token.begin + token.nbytes, NULL)) {
+		if (token.kind == TOKEN_OPEN && name.kind == TOKEN_COLUMN && find_aggregate(aggregates, text, &name, token.begin, NULL))
+			return true;
+		name = token;
+	}
+	return false;
+}
+
+size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore)
+{
+	*nbefore = strcspn(text, "(");
+	*argument = text + *nbefore + 1;
+	return strlen(*argument) - 1;
+}
+
+/* Takes back what was compiled since the program was `saved`. */
+static void take_back(struct program *program, const struct program *saved)
+{
+	while (program->names.nselectors > saved->names.nselectors)
+		free(program->names.selectors[--program->names.nselectors].text);
+	while (program->npatterns > saved->npatterns)
+		pattern_free(program->patterns[--program->npatterns]);
+	program->nsteps = saved->nsteps;
+	program->nliteral_bytes = saved->nliteral_bytes;
+	program->ntests = saved->ntests;
+	program->norders = saved->norders;
+}
+
+/* Pushes the aggregate of a name and an argument. */
+static bool load_aggregate(struct parser *p, const char *name, size_t name_nbytes, const char *argument, size_t nbytes, size_t at)
+{
+	struct selector s = {.text = malloc(name_nbytes + nbytes + 3), .quoted = true, .is_aggregate = true};
+
+	if (s.text)
+		sprintf(s.text, "%.*s(%.*s)", (int)name_nbytes, name, (int)nbytes, argument);
+	return load_column(p, s, at);
+}
+
+/* The argument of an aggregate, which is computed elsewhere: it is compiled to find its errors. The token is the parenthesis. */
+static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, const struct token *name, struct operand *out)
+{
+	const struct program saved = *p->program;
+	const bool is_percentile = !strcmp(f->name, "pNN"), is_count = !strcmp(f->name, "count");
+	const char *called = is_percentile ? p->text + name->begin : f->name, *argument = p->text + p->token.begin + 1;
+	size_t called_nbytes = is_percentile ? name->nbytes : strlen(f->name), nbytes;
+	struct operand x;
+
+	if (p->is_in_aggregate)
+		return fail(p, name->begin, "an aggregate within an aggregate: compute the one within by a run of its own");
+	if (!strcmp(p->option, "by"))
+		return fail(p, name->begin, "an aggregate is no key: print it with --let, and group what is printed");
+	advance(p);
+	p->is_in_aggregate = true;
+	if ((p->token.kind != TOKEN_CLOSE || !is_count) && !(parse_expression(p, &x) && want_value(p, &x)))
+		return false;
+	p->is_in_aggregate = false;
+	take_back(p->program, &saved);
+	if (p->token.kind != TOKEN_CLOSE)
+		return unexpected(p, "')': an aggregate takes one argument");
+	for (nbytes = (size_t)(p->text + p->token.begin - argument); nbytes > 0 && decimal_is_blank(argument[nbytes - 1]); nbytes--)
+		;
+	for (; nbytes > 0 && decimal_is_blank(*argument); nbytes--)
+		argument++;
+	advance(p);
+	out->type = f->type;
+	if (strcmp(f->name, "mean"))
+		return load_aggregate(p, called, called_nbytes, argument, nbytes, name->begin);
+	return load_aggregate(p, "sum", 3, argument, nbytes, name->begin) && load_aggregate(p, "count", 5, argument, nbytes, name->begin) &&
+	       add_step(p, (struct step){.code = STEP_DIVIDE, .at = (uint32_t)name->begin});
+}
+
 /* The name was read; the token is the parenthesis. */
 static bool parse_call(struct parser *p, const struct token *name, struct operand *out)
 {
+	const struct aggregate_name *aggregate =
+		find_aggregate(p->context->aggregates, p->text, name, p->token.begin, p->context->names);
 	struct nearest nearest = nearest_begin(p->text + name->begin, name->nbytes);
 
+	if (aggregate)
+		return parse_aggregate(p, aggregate, name, out);
 	for (size_t i = 0; i < COUNT(functions); i++) {
 		const struct function *f = &functions[i];
 		if (is_called(p, name, f)) {

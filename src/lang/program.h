@@ -18,6 +18,7 @@
  *     product     = factor { ("*" | "/" | "%") factor }
  *     factor      = "-" factor | number | string | column | "missing" | "(" expression ")"
  *                 | function "(" expression { "," expression } ")"          (functions.def)
+ *     aggregate   = its name "(" [ expression ] ")"              (struct aggregate_name; a factor)
  *     column      = name | "`" any name "`" | ":" N | colN
  *     string      = '"' ... '"' | "'" ... "'"
  *
@@ -35,6 +36,9 @@
  * what chooses records that is all of SQL's three-valued logic: and/or are monotone, so without `not` unknown and false lead to
  * the same records. By the same monotony, a field that is no number matters only if the condition holds when every test of such
  * a field counts as true, and does not when each counts as false.
+ *
+ * An aggregate is a column: sum(x) is that of all records, or of the record's group. To the program it is one of its names; who
+ * runs it computes it before. mean(x) is sum(x) / count(x).
  *
  * Order of use: program_compile, before the input is opened, and again if its names have signs; p->names helps to detect a
  * header; program_resolve with its names; the planner plans p->fields, and sets p->columns to their indexes in the plan. Then a
@@ -132,8 +136,16 @@ struct program {
 	struct pattern **patterns;
 	uint32_t ntests, norders, nvalues, ntruths; /* the last two: of the stacks */
 	bool computes; /* values that are no columns: they need memory */
+	bool is_aggregate; /* a computed column without steps, whose values another pass has made; name: sum(x) */
+	size_t aggregate;  /* its number among them */
 	size_t error_offset; /* after STATUS_USAGE: the byte of text at fault */
 	bool may_be_name;    /* and whether a name with a sign may mend it */
+};
+
+/* An aggregate that expressions may have. */
+struct aggregate_name {
+	const char *name; /* "sum"; "pNN" stands for each percentile. NULL ends a list. */
+	enum value_type type;
 };
 
 /* What programs are compiled for. */
@@ -141,6 +153,7 @@ struct program_context {
 	const struct signed_names *names;  /* NULL: none */
 	const struct csv_dialect *dialect; /* literals are raw fields of it; NULL: --where's that are printed nowhere */
 	char decimal;                      /* the decimal point of numbers */
+	const struct aggregate_name *aggregates; /* NULL: none */
 };
 
 /* Whether a step tests values. */
@@ -167,6 +180,12 @@ static inline bool step_rounds(const struct step *step)
  * an error too. Cost: memory of some 50 times text's length. */
 enum status program_compile(struct program *p, const char *option, const char *text, const struct program_context *context,
 			    struct fault *fault);
+
+/* Whether the text has one of the aggregates. */
+bool expression_has_aggregate(const char *text, const struct aggregate_name *aggregates);
+
+/* The argument of an aggregate's name: of "sum(x)", at *argument. Returns the argument's length, and the name's at *nbefore. */
+size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore);
 
 /* Finds the columns' fields. names: nfields header names, NULL for a column without one.
  * Errors: selector_resolve's. */

@@ -15,6 +15,7 @@
 struct selector {
 	char *text;  /* owned */
 	bool quoted; /* it is a name, never a position */
+	bool is_aggregate; /* of an expression: it is no column but an aggregate, as sum(x) */
 	uint32_t computed; /* it is the name of this computed column, counted from 1; 0: of none */
 	bool joined; /* the first of a pair X:Y with several colons, so far cut at its first one */
 };

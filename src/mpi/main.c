@@ -425,7 +425,7 @@ static bool records_can_be_shared(const struct options *o, const struct query *q
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_EWMA || operation_looks_ahead(o->uses[i].operation))
 			return false; /* a slice shows neither the mean of all records before nor what comes after */
-	return !options_choice_name(o) && !picture_is_asked(&o->picture) && !(q && q->star);
+	return !o->aggregates && !options_choice_name(o) && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 
 /* ---- the folder ---- */
@@ -736,9 +736,9 @@ static enum status check(const struct command *c, struct fault *fault)
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
-		return option_fault(fault, "--output-dir: one rank prints this (--ewma, --head, --lead, --plot, --rank, --sample, "
+		return option_fault(fault, "--output-dir: one rank prints this (aggregates, --ewma, --head, --lead, --plot, --rank, --sample, "
 				    "--svg, --tail), to standard output");
-	if (o->emits)
+	if (o->emits || o->aggregates)
 		return STATUS_OK;
 	part.partial = true;
 	part.format = FORMAT_AUTO;
@@ -905,6 +905,8 @@ static int run_ranks(const struct world *w, struct command *c)
 	share_seed(w);
 	if (!rank_open(&rank))
 		return fail(&rank, c);
+	if (!c->options.emits && c->options.aggregates)
+		return run_on_first(w, c);
 	if (!c->options.emits)
 		return print_result(&rank, c);
 	if (records_can_be_shared(&c->options, &rank.run->query))

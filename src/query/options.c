@@ -677,6 +677,33 @@ enum new_column_kind operation_new_column(enum operation operation)
 	return all[operation];
 }
 
+const struct aggregate_name aggregate_names[] = {
+#define AGGREGATE_REDUCE(title, argument, needs) \
+	{sizeof argument == sizeof "COLS" ? title : "", (needs) == MOMENT_ENDS ? TYPE_ANY : TYPE_NUMBER},
+#define AGGREGATE_TEXT(title, argument, needs) {title, TYPE_ANY},
+#define AGGREGATE_TABLE(title, argument, needs)
+#define AGGREGATE_PAIR(title, argument, needs)
+#define AGGREGATE_RECORDS(title, argument, needs)
+#define AGGREGATE_RUNNING(title, argument, needs)
+#define AGGREGATE_OFFSET(title, argument, needs)
+#define AGGREGATE_LET(title, argument, needs)
+#define AGGREGATE_FIELDS(title, argument, needs)
+#define OPERATION(id, kind, name, argument, title, needs, value, help) AGGREGATE_##kind(title, argument, needs)
+#include "query/options.def"
+	{NULL, TYPE_ANY},
+};
+
+/* Whether an expression of the options has an aggregate. */
+static bool have_aggregates(const struct options *o)
+{
+	bool has = o->where && expression_has_aggregate(o->where, aggregate_names);
+
+	for (size_t i = 0; i < o->nuses; i++)
+		if (operation_kind(o->uses[i].operation) == OPERATION_LET || o->uses[i].operation == OPERATION_OFFSETS)
+			has |= expression_has_aggregate(o->uses[i].argument, aggregate_names);
+	return has;
+}
+
 bool operation_looks_ahead(enum operation operation)
 {
 	return operation == OPERATION_LEAD || operation == OPERATION_RANK;
@@ -799,6 +826,7 @@ enum fact {
 	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
 	/* the others */
 	EMITS,       /* records are printed */
+	AGGREGATE, GROUPED, /* an expression has one; groups mean something for a record: NEW or AGGREGATE */
 	PRINTED_NEW, /* they have new columns, or those of --let */
 	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, BAD_DELIMITER, /* arguments of --ragged, --save-state ... */
 	DRAWN, NOT_DRAWN, COPIED, /* a picture shows: something; what it cannot, records and copies of fields */
@@ -858,7 +886,7 @@ static const struct rule rules_of_query[] = {
 	RULE({EXCLUSIVE}, {NOTHING}, "--exclusive: there is no running total", .lacks = TOTAL),
 	RULE({MAX_INVALID}, {NOTHING}, "--max-invalid: nothing is left out without --invalid skip", .lacks = INVALID),
 	RULE({SORT, TOP}, {EMITS}, "--@ is for results: --& prints records as they came"),
-	RULE({BY}, {EMITS}, "--by is for results and running columns: --& prints records as they came: leave out --by", .lacks = NEW),
+	RULE({BY}, {EMITS}, "--by is for results and running columns: --& prints records as they came: leave out --by", .lacks = GROUPED),
 	RULE({FORMAT}, {EMITS}, "--format is for results: --& prints records as they came"),
 	RULE({WHITESPACE}, {EMITS}, "--whitespace: a field that a record lacks cannot be printed between blanks: --ragged allow is for "
 	 "results then, not for --&", .also = ALLOW),
@@ -875,6 +903,7 @@ static const struct rule rules_of_parts[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {HEAD}, "--@: with --head, not all records are read: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {OFFSET}, "--@: --& counts in one input: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {EMITS}, "--@: there is no running total, and no result", .lacks = TOTAL),
+	RULE({PARTIAL, SAVE_STATE, FROM_STATE}, {AGGREGATE}, "--@: --& has an aggregate, which needs all records: leave it out"),
 	RULE({COLUMNS, EXPLAIN}, {PARTIAL, MERGE}, "--@: --& prints no result"),
 	RULE({CHOICE, SEED, RENAME}, {MERGE}, "--@ is for printed records, and --merge prints results: leave it out"),
 	RULE({PART}, {NOTHING}, "--part: a part of a file is written with --partial", .lacks = PARTIAL),
@@ -942,6 +971,8 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	if (!is[RESULT] && !is[RECORDS])
 		is[RECORDS] = let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
+	is[AGGREGATE] = !o->aggregates ? NULL : let ? let : "where";
+	is[GROUPED] = is[NEW] ? is[NEW] : is[AGGREGATE];
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
 	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
@@ -1008,8 +1039,9 @@ enum status options_check(struct options *o, struct fault *fault)
 {
 	const char *is[NFACTS] = {NULL};
 
+	o->aggregates = !o->merge && have_aggregates(o);
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge) { /* without a result, groups are counted */
+	if (o->by && !is[FIRST] && !o->merge && !o->aggregates) { /* without a result, groups are counted */
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
 		NEED(use);
 		use->title = "count";
@@ -1072,7 +1104,7 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 {
-	static const char *const standard_input[] = {"-"};
+	static const char *standard_input[] = {"-"};
 	int npaths;
 
 	memset(o, 0, sizeof *o);
@@ -1083,7 +1115,7 @@ enum status options_parse(struct options *o, int argc, char **argv, struct fault
 	TRY(option_parse(&options_table, argc, argv, o, &o->about, &npaths, fault));
 	o->is_default_input = npaths == 0;
 	o->npaths = npaths ? npaths : 1;
-	o->paths = npaths ? (const char *const *)argv + 1 : standard_input;
+	o->paths = npaths ? (const char **)argv + 1 : standard_input;
 	TRY(read_environment(o, fault));
 	return options_check(o, fault);
 }

@@ -15,6 +15,7 @@
 #include "query/option_table.h"
 #include "query/plan.h"
 #include "base/status.h"
+#include "lang/program.h"
 
 enum operation {
 #define OPERATION(id, ...) OPERATION_##id,
@@ -101,6 +102,7 @@ struct options {
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
 	struct record_choice choice;
+	bool aggregates;            /* an expression has one: the input is read twice */
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
@@ -134,7 +136,7 @@ struct options {
 	enum progress progress;
 	enum option_about about;
 	int npaths;
-	const char *const *paths; /* "-": standard input; at least one */
+	const char **paths; /* "-": standard input; at least one */
 };
 
 /* Reads the command line and the environment into o, and reorders argv as option_parse does.
@@ -173,6 +175,9 @@ bool operation_use_is_matrix(const struct operation_use *use);
 
 /* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);
+
+/* The aggregates that expressions may have: results of one column, by the names that they are printed with. */
+extern const struct aggregate_name aggregate_names[];
 
 /* Whether a new column of the operation shows something of later records. */
 bool operation_looks_ahead(enum operation operation);

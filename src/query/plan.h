@@ -106,6 +106,7 @@ struct group_store; /* fold/groups.h */
 struct curve; /* io/curve.h */
 struct choice; /* emit/choice.h */
 struct rank_tables; /* fold/rank_table.h */
+struct aggregates; /* fold/aggregates.h */
 #define PREDICATE_NONE SIZE_MAX
 
 /* One new column of the records that are printed. */
@@ -265,6 +266,8 @@ struct plan {
 	uint64_t nahead_max;   /* the largest of NEW_LEAD */
 	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL
 					  * without such a pass */
+
+	const struct aggregates *aggregates; /* the values of the computed columns that are aggregates: as ranks are */
 
 	const char *header; /* the header record, without its line end; NULL: none. Not owned. */
 	size_t header_nbytes;

@@ -60,7 +60,7 @@ struct making {
 static enum status compile(struct making *m, struct program *p, const char *option, const char *text)
 {
 	const struct options *o = m->options;
-	const struct program_context context = {&m->names, &o->dialect, o->notation.decimal};
+	const struct program_context context = {&m->names, &o->dialect, o->notation.decimal, aggregate_names};
 	enum status status = program_compile(p, option, text, &context, m->fault);
 
 	if (status != STATUS_USAGE || !p->may_be_name || !m->waits_for_names)
@@ -241,10 +241,66 @@ static enum status add_selection(struct making *m, struct selection *list, size_
 		NEED(added);
 		*added = s;
 		m->nall++;
-		for (size_t k = 0; k < nlets && !s->computed; k++)
+		for (size_t k = 0; k < nlets && !s->computed && !s->is_aggregate; k++)
 			if (!strcmp(s->text, m->q->lets[k].name))
 				s->computed = (uint32_t)k + 1;
 	}
+	return STATUS_OK;
+}
+
+/* The type of an aggregate. */
+static enum value_type aggregate_type(const char *text)
+{
+	size_t nbytes = strcspn(text, "(");
+
+	for (const struct aggregate_name *a = aggregate_names; a->name; a++)
+		if (strlen(a->name) == nbytes && !memcmp(a->name, text, nbytes))
+			return a->type;
+	return TYPE_NUMBER; /* a percentile */
+}
+
+/* Makes the aggregates of expressions computed columns, each once, after all others. */
+static enum status add_aggregates(struct making *m, struct selection *names)
+{
+	struct query *q = m->q;
+
+	for (struct selector *s = names->selectors; s < names->selectors + names->nselectors; s++) {
+		size_t k = q->ncomputed - q->naggregates;
+		if (!s->is_aggregate)
+			continue;
+		while (k < q->ncomputed && strcmp(q->lets[k].name, s->text) != 0)
+			k++;
+		s->computed = (uint32_t)k + 1;
+		if (k < q->ncomputed)
+			continue;
+		q->lets[k] = (struct program){.name = strdup(s->text), .type = aggregate_type(s->text), .is_aggregate = true,
+					      .aggregate = q->naggregates++, .nvalues = 1};
+		q->ncomputed++;
+		NEED(q->lets[k].name);
+	}
+	return STATUS_OK;
+}
+
+static enum status list_aggregates(struct making *m)
+{
+	struct query *q = m->q;
+	size_t nothers = q->ncomputed, nmost = nothers;
+
+	for (size_t i = 0; i < q->nconditions; i++)
+		nmost += q->conditions[i].names.nselectors;
+	for (size_t k = 0; k < nothers; k++)
+		nmost += q->lets[k].names.nselectors;
+	free(m->let_demands);
+	m->let_demands = calloc(nmost + 1, sizeof *m->let_demands);
+	NEED(m->let_demands);
+	if (!m->options->aggregates)
+		return STATUS_OK;
+	TRY(ARRAY_GROW(q->lets, nothers, nmost + 1));
+	nothers = q->ncomputed;
+	for (size_t i = 0; i < q->nconditions; i++)
+		TRY(add_aggregates(m, &q->conditions[i].names));
+	for (size_t k = 0; k < nothers; k++)
+		TRY(add_aggregates(m, &q->lets[k].names));
 	return STATUS_OK;
 }
 
@@ -253,6 +309,7 @@ static enum status list_selections(struct making *m)
 {
 	struct query *q = m->q;
 
+	TRY(list_aggregates(m));
 	for (size_t i = 0; i < m->nselections; i++)
 		TRY(add_selection(m, &m->selections[i], q->nlets));
 	for (size_t i = 0; i < q->nconditions; i++)
@@ -275,8 +332,7 @@ static enum status parse_selections(struct making *m)
 	q->lets = calloc(ncomputed_most, sizeof *q->lets);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
 	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
-	m->let_demands = calloc(ncomputed_most, sizeof *m->let_demands);
-	NEED(q->conditions && q->lets && q->renames && m->selections && m->let_demands);
+	NEED(q->conditions && q->lets && q->renames && m->selections);
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
 	for (size_t i = 0; i < o->nuses; i++)
@@ -313,7 +369,7 @@ static void free_requests(struct query *q)
 	q->conditions = NULL;
 	q->lets = NULL;
 	q->renames = NULL;
-	q->nconditions = q->nlets = q->ncomputed = q->nrenames = 0;
+	q->nconditions = q->nlets = q->ncomputed = q->naggregates = q->nrenames = 0;
 }
 
 static void free_selections(struct making *m)
@@ -901,7 +957,9 @@ static enum status plan_columns(struct making *m)
 		c->begins_as_text = query_starts_unfit(q, m->options, (uint32_t)i);
 		TRY(plan_column(m, &m->demands[i]));
 	}
-	for (size_t k = 0; k < q->ncomputed; k++)
+	for (size_t k = q->ncomputed - q->naggregates; k < q->ncomputed; k++) /* first: others take them */
+		TRY(plan_let(m, &q->lets[k], &m->let_demands[k]));
+	for (size_t k = 0; k < q->ncomputed - q->naggregates; k++)
 		if (m->let_demands[k].selected)
 			TRY(plan_let(m, &q->lets[k], &m->let_demands[k]));
 	for (struct result *r = q->results; r < q->results + q->nresults; r++) {

@@ -37,7 +37,8 @@ struct query {
 	struct header header;
 	struct file_headers later; /* the headers of files after the header's */
 	size_t nlets;     /* in the order of the command line */
-	size_t ncomputed; /* these, then the keys that are expressions: they have no name that others know */
+	size_t ncomputed; /* these, then the keys that are expressions, and the aggregates: they have no name that others know */
+	size_t naggregates; /* the last ones of these */
 	struct program *lets;
 	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct program *conditions;

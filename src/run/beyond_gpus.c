@@ -52,7 +52,7 @@ static bool step_is_for_gpus(const struct plan *plan, const struct program *p, c
 static bool program_is_for_gpus(const struct plan *plan, const struct program *p)
 {
 	if (p->nvalues > LANE_NVALUES_MAX || p->ntruths > LANE_NTRUTHS_MAX || (p->computes && missing_is_number(plan)) ||
-	    (p->name && p->type != TYPE_NUMBER))
+	    (p->name && p->type != TYPE_NUMBER) || p->is_aggregate)
 		return false;
 	for (size_t i = 0; i < p->nsteps; i++)
 		if (!step_is_for_gpus(plan, p, &p->steps[i]))

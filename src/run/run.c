@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/machine.h"
 #include "base/fd.h"
 #include "engine/engine.h"
+#include "fold/aggregates.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
 #include "fold/rank_table.h"
@@ -25,6 +25,7 @@
 #include "io/message.h"
 #include "io/output.h"
 #include "io/picture.h"
+#include "io/spool.h"
 #include "io/table.h"
 #include "query/remedy.h"
 
@@ -182,8 +183,6 @@ static void explain_part(struct run *r, struct fault *fault)
 
 /* ---- results ---- */
 
-static enum status find_ranks(struct run *r, struct fault *fault);
-
 static enum status print_table(struct run *r, struct fault *fault)
 {
 	const struct picture *picture = &r->options.picture;
@@ -222,7 +221,7 @@ static enum status print_records(struct run *r, struct fault *fault)
 static enum status print_result(struct run *r, struct fault *fault)
 {
 	bool emits = r->query.plan.emits;
-	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : find_ranks(r, fault);
+	enum status status = emits || r->query.plan.nkeys ? STATUS_OK : run_find_ranks(r, fault);
 
 	progress_end();
 	TRY(status);
@@ -364,6 +363,8 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if ((o->nthreads ? o->nthreads : cores_count()) > 1)
 		TRY(input_share_decoding(r->input, fault));
 	TRY(query_make(&r->query, o, r->input, fault));
+	if (r->aggregates)
+		TRY(aggregates_use(r->aggregates, &r->query));
 	if (o->part.of) /* only a range of the file is read */
 		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &r->query.plan.dialect, &r->range,
 				    fault));
@@ -430,10 +431,13 @@ static enum status explain(struct run *r, struct fault *fault)
 	return output_close(fault);
 }
 
-/* Makes r another pass over the input, which reads it from its beginning. */
-static void begin_pass(struct run *r, const struct run *before)
+void run_begin_pass(struct run *r, const struct run *before)
 {
 	r->options = before->options;
+	r->stdin_offset = before->stdin_offset;
+	r->careful = before->careful;
+	r->aggregates = before->aggregates;
+	r->all_ended = true;
 	if (before->input) /* a run that ended early may still read ahead of its chunks, and would take input of this one */
 		input_end(before->input);
 	if (before->stdin_offset >= 0)
@@ -442,21 +446,6 @@ static void begin_pass(struct run *r, const struct run *before)
 }
 
 /* ---- ranks of records ---- */
-
-/* Whether all files can be read twice: an empty one, which input_is_repeatable does not trust, as well. */
-static bool can_read_twice(const struct run *r)
-{
-	struct stat st;
-
-	for (int i = 0; i < r->options.npaths; i++) {
-		const char *path = r->options.paths[i];
-		bool is_stdin = !strcmp(path, "-");
-		if ((is_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 || !S_ISREG(st.st_mode) ||
-		    (is_stdin && r->stdin_offset < 0))
-			return false;
-	}
-	return true;
-}
 
 /* Makes the plan one that keeps the ranked columns' numbers, of all records that --where takes. */
 static void plan_keeping(struct plan *plan)
@@ -486,10 +475,7 @@ static uint64_t count_numbers(const struct run *r)
 static enum status print_pass(struct run *r, const struct run *first, const struct rank_tables *tables,
 			      struct fault *fault)
 {
-	begin_pass(r, first);
-	r->stdin_offset = first->stdin_offset;
-	r->careful = first->careful;
-	r->all_ended = true;
+	run_begin_pass(r, first);
 	TRY(run_open_input(r, fault));
 	r->query.plan.ranks = tables;
 	TRY(run_fold_input(r, fault));
@@ -499,17 +485,13 @@ static enum status print_pass(struct run *r, const struct run *first, const stru
 }
 
 /* Prints records with their ranks (--rank): keeps the numbers of the ranked columns in a first pass, which is that of a result,
- * sorts them, and prints the records in a second. r has opened the input. Errors: of both; STATUS_USAGE: the input cannot be
- * read twice; STATUS_CHANGED: it had other records the second time. */
+ * sorts them, and prints the records in a second. r has opened the input. Errors: of both; STATUS_CHANGED: it had other records the second time. */
 static enum status run_ranked(struct run *r, struct fault *fault)
 {
 	struct rank_tables tables;
 	enum status status;
 	struct run *second;
 
-	if (!can_read_twice(r))
-		return option_fault(fault, "--rank reads its input twice, which a pipe cannot be: write it to a file "
-				    "first, then gpustat ... FILE");
 	second = calloc(1, sizeof *second);
 	NEED(second);
 	plan_keeping(&r->query.plan);
@@ -529,12 +511,28 @@ static enum status run_ranked(struct run *r, struct fault *fault)
 
 /* ---- all of it ---- */
 
+/* Whether the run makes two passes over the input, and another one has not made the first. */
+static bool reads_twice(const struct run *r)
+{
+	bool ranks = false;
+
+	for (size_t i = 0; i < r->options.nuses; i++)
+		ranks |= r->options.uses[i].operation == OPERATION_RANK;
+	return (ranks || r->options.aggregates) && !r->aggregates && !r->options.explain && !r->options.columns;
+}
+
 enum status run_process(struct run *r, struct fault *fault)
 {
 	double begin_s = clock_s();
 
 	if (r->options.merge)
 		return merge(r, fault);
+	if (reads_twice(r)) {
+		TRY(spool_pipes(r->options.paths, r->options.npaths, fault));
+		r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		if (r->options.aggregates)
+			return run_aggregated(r, fault);
+	}
 	TRY(run_open_input(r, fault));
 	if (r->options.columns) {
 		progress_end();
@@ -582,7 +580,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	while (status == STATUS_OK && (status = values_search_begin_pass(&search, &is_needed)) == STATUS_OK && is_needed) {
 		struct run *r = calloc(1, sizeof *r);
 		NEED(r);
-		begin_pass(r, first);
+		run_begin_pass(r, first);
 		r->searches = r->careful = true;
 		r->searched = c;
 		TRY(run_open_input(r, fault)); /* where that fails, the process ends */
@@ -598,8 +596,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 	return status;
 }
 
-/* Finds what quantiles need: among the kept values, or by further passes. */
-static enum status find_ranks(struct run *r, struct fault *fault)
+enum status run_find_ranks(struct run *r, struct fault *fault)
 {
 	enum status status = ranks_list(&r->query, &r->total.partial, &r->ranks);
 	bool dropped = values_are_dropped();
@@ -637,7 +634,7 @@ static void explain_memory(const struct run *r, struct fault *fault)
 
 enum status run_again(struct run *r, const struct run *before, struct fault *fault)
 {
-	begin_pass(r, before);
+	run_begin_pass(r, before);
 	r->before = before;
 	r->careful = true;
 	if (fault->status == STATUS_GPU_LOST) {

@@ -38,6 +38,7 @@ struct run {
 						* it; NULL if no slice is before it; not owned */
 	bool lacks_heading;       /* the header is not printed: another slice has it */
 	struct ranks *ranks; /* what quantiles need; by the plan's columns */
+	const struct aggregates *aggregates; /* of expressions, which an earlier pass has made; NULL: none; not owned */
 	bool searches;  /* a later pass, for the ranks of one column only: searched, in the plan */
 	size_t searched;
 	const bool *padded; /* of each input, whether another rank has found it padded; NULL without other ranks; not owned */
@@ -59,11 +60,21 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 
 /* ---- its steps ---- */
 
+/* Makes r, which is zeroed, another pass over the input, which reads it from its beginning; with the options of the pass before,
+ * which belong to that. */
+void run_begin_pass(struct run *r, const struct run *before);
+
+/* Does what run_process does, for options with aggregates. */
+enum status run_aggregated(struct run *r, struct fault *fault);
+
 /* Opens the input, and makes the query. */
 enum status run_open_input(struct run *r, struct fault *fault);
 
 /* Folds the input as the query says, or prints its records. */
 enum status run_fold_input(struct run *r, struct fault *fault);
+
+/* Finds what quantiles of all records need: among the kept values, or by further passes. */
+enum status run_find_ranks(struct run *r, struct fault *fault);
 
 /* Prints the result, and what was left out for it, and closes standard output. If that is too much, no result is
  * printed; records have been printed before. */

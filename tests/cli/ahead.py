@@ -217,7 +217,7 @@ def check_ranks():
     rank_fails("an error in the last record comes before any is printed", ["--rank=v"], text + b"a,x\n", 1, ":9:", "column 'v'", "'x'")
     rank_fails("text", ["--rank=g"], text, 1, ":2:", "column 'g'", "not a number")
     rank_fails("--memory", ["--rank=v", "--memory=10K"], b"v\n" + b"".join(b"%d\n" % i for i in range(20000)), 1, "--memory SIZE with more")
-    refuses("a pipe", ["--rank=v"], b"v\n1\n2\n", 2, "--rank reads its input twice", "write it to a file")
+    answers("a pipe", ["--rank=v"], b"v\n2\n1\n", "v,rank(v)\n2,2\n1,1\n")
     refuses("--rank --exclusive", ["--rank=v", "--exclusive"], b"v\n1\n", 2, "--exclusive", "--rank")
     refuses("--rank --save-state", ["--rank=v", "--save-state=s"], b"v\n1\n", 2, "--save-state", "--rank")
     refuses("--rank --partial", ["--rank=v", "--partial"], b"v\n1\n", 2, "--partial is for results")

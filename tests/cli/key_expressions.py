@@ -82,7 +82,7 @@ def check_errors():
     for keys, *words in (
             ("lower(nosuch)", "unknown column 'nosuch'"), ("host-status-x", "unknown column 'host-status-x'"),
             ("lower(host", "--by: expected ')', not the end\nlower(host\n          ^\n"),
-            ("lower(host) + 1", "--by: a number is needed, not a text\n"), ("h=", "--by: expected a column or a value, not the end"),
+            ("lower(host) + 1", "--by: a number is needed, not a text"), ("h=", "--by: expected a column or a value, not the end"),
             ("lower(host),", "an item is empty"), (",lower(host)", "an item is empty"), ("lower(host),,status", "an item is empty"),
             ("status, *", "--by: '*' is not a column"), ("nosuch(host)", "no function of this name"),
             ("unit prize", "unknown column 'unit prize'", "did you mean 'unit price'?"), ("2 apples", "unknown column '2 apples'")):

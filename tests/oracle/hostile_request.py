@@ -299,6 +299,8 @@ def spell_sum(rng, depth, columns):
                            b"12345678901234567890.5"))
     if form < 3:
         return spell_column(rng, rng.choice(columns.all()) if columns.odd(rng, 12) else rng.choice(numeric), columns)
+    if columns.odd(rng, 12):    # as the laws say nothing of them
+        return spell_aggregate(rng, depth, columns)
     x = spell_sum(rng, depth - 1, columns)
     if form < 8:
         y = spell_sum(rng, depth - 1, columns)
@@ -316,6 +318,16 @@ def spell_sum(rng, depth, columns):
         return b"length(" + spell_words_of(rng, depth - 1, columns) + b")"
     dates = columns.of_kind("date", "datetime")
     return b"epoch(" + spell_column(rng, rng.choice(dates), columns) + b")" if dates else x
+
+
+def spell_aggregate(rng, depth, columns):
+    """Of all records, or of the record's group."""
+    name = rng.choice((b"sum", b"mean", b"min", b"MAX", b"count", b"median", b"stddev", b"first", b"p90", b"count_distinct"))
+    if name == b"count" and rng.randrange(2):
+        return b"count()"
+    numeric = columns.numeric()
+    within = spell_column(rng, rng.choice(numeric), columns) if numeric and rng.randrange(3) else spell_sum(rng, depth - 1, columns)
+    return name + b"(" + within + b")"
 
 
 def spell_words_of(rng, depth, columns):

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * aggregates.c - see aggregates.h.
+ */
+#include "fold/aggregates.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/group_lists.h"
+#include "fold/group_result.h"
+#include "fold/key_memory.h"
+#include "fold/quantile.h"
+#include "fold/result.h"
+
+/* Takes a result's cell, which is freed. */
+static enum status take_cell(struct aggregate_value *to, struct cell *cell)
+{
+	struct decimal number;
+	const size_t nbytes = strlen(cell->text);
+
+	*to = (struct aggregate_value){.kind = nbytes == 0 ? AGGREGATE_MISSING : cell->is_number ? AGGREGATE_LONG : AGGREGATE_TEXT};
+	if (cell->is_spelled)
+		to->kind = AGGREGATE_TEXT; /* as first(x) has it */
+	if (to->kind == AGGREGATE_LONG && decimal_parse(cell->text, nbytes, &number) == DECIMAL_NUMBER) {
+		to->kind = AGGREGATE_NUMBER;
+		to->significand = number.significand;
+		to->scale = (uint8_t)number.scale;
+	} else if (to->kind != AGGREGATE_MISSING) {
+		to->text = cell->text;
+		return STATUS_OK;
+	}
+	free(cell->text);
+	return STATUS_OK;
+}
+
+/* Groups whose values are being made. */
+struct making {
+	struct aggregates *a;
+	const struct query *q;
+	const struct partial *total;
+	atomic_size_t group; /* the next one's number */
+};
+
+/* Those of a part of the store. */
+struct maker {
+	struct making *m;
+	struct group_rows rows;
+};
+
+static enum status make_group(void *context, struct group *group)
+{
+	struct maker *maker = context;
+	const struct making *m = maker->m;
+	struct group_row row = {NULL, NULL};
+	enum status status = STATUS_OK;
+	struct cell cell;
+
+	group->state = atomic_fetch_add(&maker->m->group, 1);
+	for (size_t i = 0; status == STATUS_OK && i < m->a->n; i++) {
+		status = group_row_result(&maker->rows, &row, group, &m->q->results[i], &cell);
+		if (status == STATUS_OK)
+			status = take_cell(&m->a->at[group->state * m->a->n + i], &cell);
+	}
+	group_row_end(&maker->rows, &row);
+	return status;
+}
+
+static enum status make_part(void *context, struct groups *part)
+{
+	struct maker maker = {.m = context};
+	enum status status = group_rows_init(&maker.rows, maker.m->q, maker.m->total, 1);
+
+	if (status == STATUS_OK)
+		status = groups_each(part, make_group, &maker);
+	group_rows_free(&maker.rows);
+	return status;
+}
+
+static enum status make_of_groups(struct aggregates *a, const struct query *q, struct partial *total)
+{
+	const size_t nthreads = (size_t)ranks_nthreads(q);
+	struct making m = {.a = a, .q = q, .total = total};
+	void *memory;
+
+	if (total->groups)
+		TRY(groups_store(total->groups));
+	TRY(group_store_settle(q->plan.groups, nthreads));
+	a->groups = q->plan.groups;
+	a->ngroups = (size_t)group_store_count(a->groups);
+	TRY(key_memory_new(a->ngroups * a->n * sizeof *a->at + 1, &memory));
+	a->at = memory;
+	return group_store_visit(a->groups, nthreads, make_part, &m);
+}
+
+enum status aggregates_make(struct aggregates *a, const struct query *q, struct partial *total, const struct ranks *ranks)
+{
+	struct cell cell;
+
+	*a = (struct aggregates){.n = q->nresults, .ngroups = 1};
+	if (q->plan.nkeys > 0)
+		return make_of_groups(a, q, total);
+	a->at = calloc(a->n + 1, sizeof *a->at);
+	NEED(a->at);
+	for (size_t i = 0; i < a->n; i++) {
+		NEED(result_cell(q, total, ranks, &q->results[i], &cell));
+		TRY(take_cell(&a->at[i], &cell));
+	}
+	return STATUS_OK;
+}
+
+void aggregates_free(struct aggregates *a)
+{
+	for (size_t i = 0; a->at && i < a->ngroups * a->n; i++)
+		if (a->at[i].kind == AGGREGATE_LONG || a->at[i].kind == AGGREGATE_TEXT)
+			free(a->at[i].text);
+	if (a->groups)
+		key_memory_free(a->at, a->ngroups * a->n * sizeof *a->at + 1);
+	else
+		free(a->at);
+	memset(a, 0, sizeof *a);
+}
+
+const struct aggregate_value *aggregates_of(const struct aggregates *a, const struct key *key, uint64_t hash)
+{
+	const struct group *group = groups_seek(group_store_part(a->groups, (size_t)(hash >> (64 - GROUPS_PART_BITS))), key, hash);
+
+	return group ? a->at + group->state * a->n : NULL;
+}
+
+enum status aggregates_use(const struct aggregates *a, struct query *q)
+{
+	q->plan.aggregates = a;
+	for (size_t i = 0; i < q->naggregates && !a->groups; i++) {
+		struct program *p = &q->lets[q->ncomputed - q->naggregates + i];
+		if (a->at[i].kind != AGGREGATE_NUMBER)
+			continue;
+		NEED(p->steps = calloc(1, sizeof *p->steps));
+		*p->steps = (struct step){.code = STEP_NUMBER, .number = {a->at[i].significand, a->at[i].scale}};
+		p->nsteps = 1;
+		p->computes = true;
+		p->is_aggregate = false;
+	}
+	return STATUS_OK;
+}

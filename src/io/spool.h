@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spool.h - pipes that are read twice.
+ */
+#ifndef GPUSTAT_SPOOL_H
+#define GPUSTAT_SPOOL_H
+
+#include "base/status.h"
+
+/* Reads each input that is no plain file to its end, and puts a file with its bytes in its place: at standard input for "-", else at
+ * the descriptor of /dev/fd/N, or under another name, which replaces the one at *path. It is in memory up to a quarter of --memory,
+ * then in the folder that TMPDIR names, without a name. Errors, with the input's name: STATUS_OPEN, STATUS_READ, STATUS_WRITE,
+ * STATUS_NO_MEMORY. What was made lives as long as the process. */
+enum status spool_pipes(const char **paths, int npaths, struct fault *fault);
+
+#endif
