@@ -70,88 +70,68 @@ static char *find_group(char *text, const char *controller)
 	return NULL;
 }
 
-/* In a container the root is its own group, and `group` may be its path on the host. */
-static void visit_ancestors(const char *root, const char *mount, const char *group,
-			    void (*visit)(void *context, const char *folder), void *context)
+static uint64_t lesser(uint64_t a, uint64_t b)
 {
-	char folder[PATH_MAX];
-	size_t least_nbytes, nbytes;
-	int n = snprintf(folder, sizeof folder, "%s%s%s", root, mount, group);
-
-	if (n < 0 || n >= (int)sizeof folder)
-		return;
-	least_nbytes = (size_t)n - strlen(group);
-	if (strstr(group, "/..") || !strcmp(group, "/")) /* not visible here; the root */
-		folder[least_nbytes] = '\0';
-	visit(context, folder);
-	for (nbytes = strlen(folder); nbytes > least_nbytes; nbytes--) {
-		if (folder[nbytes - 1] != '/')
-			continue;
-		folder[nbytes - 1] = '\0';
-		visit(context, folder);
-	}
+	return a < b ? a : b;
 }
 
-/* Calls visit with the folder of the process's group, and of each of its ancestors up to the
- * hierarchy's root. Folders that are not there are among them.
+/* Returns the least number in the file `name` of the process's group and of each of its ancestors up to the hierarchy's root;
+ * UINT64_MAX: there is none. number_of: of a file's text, as the result.
  * controller: of version 1, "memory"; NULL: version 2's hierarchy. mount: where the hierarchy is
  * mounted, such as "/sys/fs/cgroup". root: the folder with proc/ and sys/, "" for the system's. */
-static void control_group_each(const char *root, const char *controller, const char *mount,
-			       void (*visit)(void *context, const char *folder), void *context)
+static uint64_t control_group_least(const char *root, const char *controller, const char *mount, const char *name,
+				    uint64_t (*number_of)(const char *text))
 {
-	char folder[PATH_MAX], text[16384], *group = NULL;
+	char folder[PATH_MAX], text[16384], number[64], *group = NULL;
+	size_t least_nbytes, nbytes;
+	uint64_t least = UINT64_MAX;
+	int n;
 
 	if (snprintf(folder, sizeof folder, "%s/proc/self", root) < (int)sizeof folder &&
 	    control_group_read(folder, "cgroup", text, sizeof text))
 		group = find_group(text, controller);
-	if (group)
-		visit_ancestors(root, mount, group, visit, context);
+	n = group ? snprintf(folder, sizeof folder, "%s%s%s", root, mount, group) : -1;
+	if (n < 0 || n >= (int)sizeof folder)
+		return least;
+	least_nbytes = (size_t)n - strlen(group);
+	/* In a container the root is its own group, and `group` may be its path on the host. */
+	if (strstr(group, "/..") || !strcmp(group, "/")) /* not visible here; the root */
+		folder[least_nbytes] = '\0';
+	for (nbytes = strlen(folder);; nbytes--) {
+		if (folder[nbytes] == '/' || folder[nbytes] == '\0') {
+			folder[nbytes] = '\0';
+			if (control_group_read(folder, name, number, sizeof number))
+				least = lesser(least, number_of(number));
+		}
+		if (nbytes == least_nbytes)
+			return least;
+	}
 }
 
 /* ---- cores ---- */
 
-/* Lowers *least to a group's quota in cores, rounded up: "QUOTA PERIOD" or "max PERIOD", in
- * microseconds. */
-static void limit_to_group(void *least, const char *folder)
+/* A group's quota in cores, rounded up: "QUOTA PERIOD" or "max PERIOD", in microseconds. */
+static uint64_t ncores_of(const char *text)
 {
-	char text[64], *end;
-	long long quota, period, ncores;
+	char *end;
+	long long quota = strtoll(text, &end, 10), period = strtoll(end, NULL, 10);
 
-	if (!control_group_read(folder, "cpu.max", text, sizeof text))
-		return;
-	quota = strtoll(text, &end, 10);
-	period = strtoll(end, NULL, 10);
-	if (quota <= 0 || period <= 0)
-		return;
-	ncores = quota / period + (quota % period != 0);
-	if (ncores < *(int *)least)
-		*(int *)least = (int)ncores;
+	return quota <= 0 || period <= 0 ? UINT64_MAX : (uint64_t)(quota / period + (quota % period != 0));
 }
 
 /* Version 1's groups are not read: on two cores, 16 threads are as fast as 2 (2026-11-22), so
  * ignoring a quota costs nothing. */
 int cores_granted(const char *root)
 {
-	int least = INT_MAX;
-
-	control_group_each(root, NULL, "/sys/fs/cgroup", limit_to_group, &least);
-	return least;
-}
-
-/* For machines with more than CPU_SETSIZE cores. */
-static int cores_online(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n > 0 && n < INT_MAX ? (int)n : 1;
+	return (int)lesser(control_group_least(root, NULL, "/sys/fs/cgroup", "cpu.max", ncores_of), INT_MAX);
 }
 
 int cores_count(void)
 {
 	cpu_set_t set;
-	int ncores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-								 : cores_online();
-	int granted = ncores > 1 ? cores_granted("") : INT_MAX;
+	bool fits = sched_getaffinity(0, sizeof set, &set) == 0; /* not on machines with more than CPU_SETSIZE cores */
+	long n = fits ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+	int ncores = n > 0 && n < INT_MAX ? (int)n : 1, granted = ncores > 1 ? cores_granted("") : INT_MAX;
 
 	return granted < ncores ? granted : ncores;
 }
@@ -191,29 +171,10 @@ static _Atomic uint64_t limit_nbytes; /* 0: not known yet */
 static _Atomic uint64_t taken_nbytes;
 static atomic_bool refused;
 
-static void lower(uint64_t *least, uint64_t nbytes)
+/* "max" is no number, and no limit. */
+static uint64_t nbytes_of(const char *text)
 {
-	if (nbytes < *least)
-		*least = nbytes;
-}
-
-/* Lowers *least to the number in a file; "max" is no number, and no limit. */
-static void lower_to_file(uint64_t *least, const char *folder, const char *name)
-{
-	char text[64];
-
-	if (control_group_read(folder, name, text, sizeof text) && text[0] >= '0' && text[0] <= '9')
-		lower(least, strtoull(text, NULL, 10));
-}
-
-static void lower_to_group(void *least, const char *folder)
-{
-	lower_to_file(least, folder, "memory.max");
-}
-
-static void lower_to_old_group(void *least, const char *folder)
-{
-	lower_to_file(least, folder, "memory.limit_in_bytes");
+	return text[0] >= '0' && text[0] <= '9' ? strtoull(text, NULL, 10) : UINT64_MAX;
 }
 
 uint64_t memory_usable_nbytes(const char *root)
@@ -223,13 +184,12 @@ uint64_t memory_usable_nbytes(const char *root)
 	struct rlimit space;
 
 	if (npages > 0 && page_nbytes > 0)
-		lower(&least, (uint64_t)npages * (uint64_t)page_nbytes);
+		least = (uint64_t)npages * (uint64_t)page_nbytes;
 	if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
-		lower(&least, space.rlim_cur);
-	control_group_each(root, NULL, "/sys/fs/cgroup", lower_to_group, &least);
-	control_group_each(root, NULL, "/sys/fs/cgroup/unified", lower_to_group, &least);
-	control_group_each(root, "memory", "/sys/fs/cgroup/memory", lower_to_old_group, &least);
-	return least;
+		least = lesser(least, space.rlim_cur);
+	least = lesser(least, control_group_least(root, NULL, "/sys/fs/cgroup", "memory.max", nbytes_of));
+	least = lesser(least, control_group_least(root, NULL, "/sys/fs/cgroup/unified", "memory.max", nbytes_of));
+	return lesser(least, control_group_least(root, "memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", nbytes_of));
 }
 
 void memory_limit_set(uint64_t nbytes)

@@ -15,19 +15,15 @@
 
 const struct codec *const codecs[] = {&codec_gzip, &codec_zstd, &codec_bzip2, &codec_xz, NULL};
 
-/* Codecs that are not built in are left to foreign.c, which says what to do; except zstd. */
-static bool is_known(const struct codec *codec)
-{
-	return codec->version || codec == &codec_zstd;
-}
-
 enum codec_match codec_find(const unsigned char *data, size_t nbytes, const struct codec **codec)
 {
 	enum codec_match found = CODEC_OTHER;
 
 	*codec = NULL;
 	for (const struct codec *const *c = codecs; *c && found != CODEC_BEGINS; c++) {
-		enum codec_match match = is_known(*c) ? (*c)->begins(data, nbytes) : CODEC_OTHER;
+		/* Codecs that are not built in are left to foreign.c, which says what to do; except zstd. */
+		bool is_known = (*c)->version || *c == &codec_zstd;
+		enum codec_match match = is_known ? (*c)->begins(data, nbytes) : CODEC_OTHER;
 		if (match > found) {
 			found = match;
 			*codec = *c;
@@ -148,14 +144,6 @@ static void wait_for_byte(struct feed *f)
 	f->stopped = p[1].revents != 0;
 }
 
-/* Whether a read that has failed is to be tried again, with O_NONBLOCK when there is a byte. */
-static bool may_retry(const struct feed *f)
-{
-	if (f->wake >= 0 && errno == EAGAIN)
-		return true; /* another reader of the pipe was faster: wait for a byte or wake */
-	return fd_may_retry(f->fd, POLLIN);
-}
-
 /* Copies bytes of the first part. Returns how many; 0: there is no part. */
 static size_t read_part(struct feed *f, void *to, size_t capacity)
 {
@@ -197,7 +185,8 @@ static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *
 			return STATUS_OK;
 		n = f->position >= 0 ? fd_read_at(f->fd, to, capacity, f->position)
 				     : read(f->fd, to, bound(f, capacity));
-	} while (n < 0 && f->position < 0 && may_retry(f));
+		/* With EAGAIN and wake, another reader of the pipe was faster: wait for a byte or wake. */
+	} while (n < 0 && f->position < 0 && ((f->wake >= 0 && errno == EAGAIN) || fd_may_retry(f->fd, POLLIN)));
 	if (n < 0)
 		return fault_set(fault, STATUS_READ, errno, NULL);
 	if (f->position >= 0)

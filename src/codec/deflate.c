@@ -501,14 +501,14 @@ void widen_tables(struct deflate_tables *t, unsigned symbol_bits)
 
 /* ---- blocks ---- */
 
-/* Whether literals take more than 3 of 4 codes, by the frequencies that the lengths stand for. */
-static bool is_mostly_literals(const uint8_t *lengths)
+/* Whether literals take more than 3 of 4 codes, by the frequencies that the lengths of a dynamic block stand for. */
+static bool is_mostly_literals(const struct code_lengths *lengths)
 {
 	unsigned share = 0;
 
 	for (unsigned s = 0; s < 256; s++)
-		share += lengths[s] ? 1u << (CODE_BITS_MAX - lengths[s]) : 0;
-	return share > 3u << (CODE_BITS_MAX - 2);
+		share += lengths->length[s] ? 1u << (CODE_BITS_MAX - lengths->length[s]) : 0;
+	return share > 3u << (CODE_BITS_MAX - 2) && lengths->nliterals <= NLITERALS_MAX;
 }
 
 const char *make_tables(struct deflate_tables *t, const struct code_lengths *lengths,
@@ -519,7 +519,7 @@ const char *make_tables(struct deflate_tables *t, const struct code_lengths *len
 	t->fixed = false;
 	if (!code_read(&c, lengths->length, lengths->nliterals))
 		return "invalid literal/lengths set";
-	t->bits = is_mostly_literals(lengths->length) ? DEFLATE_HEAVY_BITS : DEFLATE_BITS;
+	t->bits = is_mostly_literals(lengths) ? DEFLATE_HEAVY_BITS : DEFLATE_BITS;
 	t->subtable_bits = fill(t->single, t->bits, &c, &literals);
 	if (!code_read(&c, lengths->length + lengths->nliterals, lengths->ndistances))
 		return "invalid distances set";
@@ -530,8 +530,8 @@ const char *make_tables(struct deflate_tables *t, const struct code_lengths *len
 
 void make_fixed_tables(struct deflate_tables *t, unsigned symbol_bits)
 {
-	uint8_t lengths[NFIXED_LITERALS], five[NFIXED_DISTANCES];
-	struct code c;
+	struct code_lengths fixed = {NFIXED_LITERALS, NFIXED_DISTANCES, {0}};
+	uint8_t *lengths = fixed.length;
 
 	if (t->fixed) {
 		widen_tables(t, symbol_bits);
@@ -541,13 +541,8 @@ void make_fixed_tables(struct deflate_tables *t, unsigned symbol_bits)
 	memset(lengths + 144, 9, 256 - 144);
 	memset(lengths + 256, 7, 280 - 256);
 	memset(lengths + 280, 8, NFIXED_LITERALS - 280);
-	memset(five, 5, sizeof five);
-	code_read(&c, lengths, NFIXED_LITERALS);
-	t->bits = DEFLATE_BITS;
-	t->subtable_bits = fill(t->single, t->bits, &c, &literals);
-	code_read(&c, five, NFIXED_DISTANCES);
-	t->distance_subtable_bits = fill(t->distance, DEFLATE_DISTANCE_BITS, &c, &distances);
-	fill_several(t, symbol_bits);
+	memset(lengths + NFIXED_LITERALS, 5, NFIXED_DISTANCES);
+	make_tables(t, &fixed, symbol_bits);
 	t->fixed = true;
 }
 
@@ -585,9 +580,8 @@ static enum deflate_result end_block(struct deflate *d)
 	return DEFLATE_GOES_ON;
 }
 
-/* Each of these begins a block behind the first 3 bits of its header. NULL: begun, as far as the
+/* Begins a stored block behind the first 3 bits of its header. NULL: begun, as far as the
  * input goes. Otherwise what is wrong. */
-
 static const char *begin_stored(struct deflate *d, struct deflate_bits *b)
 {
 	drop(b, b->nbits & 7);
@@ -597,18 +591,11 @@ static const char *begin_stored(struct deflate *d, struct deflate_bits *b)
 	return nbytes == (complement ^ 0xffff) ? NULL : "invalid stored block lengths";
 }
 
-static const char *begin_dynamic(struct deflate *d, struct deflate_bits *b, unsigned literal_bits)
-{
-	struct code_lengths lengths;
-	const char *words;
-
-	return read_header(b, &lengths, &words) ? make_tables(&d->tables, &lengths, literal_bits) : words;
-}
-
 static enum deflate_result begin_block(struct deflate *d, unsigned literal_bits)
 {
 	enum { TYPE_STORED, TYPE_FIXED, TYPE_DYNAMIC };
 	struct deflate_bits b = bits_at(d->in, d->in_nbytes, d->bit);
+	struct code_lengths lengths;
 	const char *words = NULL;
 
 	d->last = take(&b, 1);
@@ -617,8 +604,10 @@ static enum deflate_result begin_block(struct deflate *d, unsigned literal_bits)
 		words = begin_stored(d, &b);
 	else if (type == TYPE_FIXED)
 		make_fixed_tables(&d->tables, literal_bits);
-	else
-		words = type == TYPE_DYNAMIC ? begin_dynamic(d, &b, literal_bits) : "invalid block type";
+	else if (type != TYPE_DYNAMIC)
+		words = "invalid block type";
+	else if (read_header(&b, &lengths, &words))
+		words = make_tables(&d->tables, &lengths, literal_bits);
 	if (is_beyond(&b))
 		return DEFLATE_STARVES;
 	if (words)
@@ -752,22 +741,16 @@ void inflate_begin(struct inflate *s, unsigned bit, const unsigned char *window,
 	s->begin = s->end = window_nbytes;
 }
 
-/* Makes room behind the window, where there is little. All of the text has been copied. */
-static void slide(struct inflate *s)
-{
-	if (s->end < DEFLATE_WINDOW_NBYTES + TEXT_NBYTES / 2)
-		return;
-	memmove(s->text, s->text + s->end - DEFLATE_WINDOW_NBYTES, DEFLATE_WINDOW_NBYTES);
-	s->begin = s->end = DEFLATE_WINDOW_NBYTES;
-}
-
 /* Decodes more text, and moves span->in behind the bytes of which no bit is left. */
 static void decode_piece(struct inflate *s, struct inflate_span *span)
 {
 	unsigned char *out, *limit = s->text + DEFLATE_WINDOW_NBYTES + TEXT_NBYTES;
 	size_t used;
 
-	slide(s);
+	if (s->end >= DEFLATE_WINDOW_NBYTES + TEXT_NBYTES / 2) { /* all of the text has been copied: make room */
+		memmove(s->text, s->text + s->end - DEFLATE_WINDOW_NBYTES, DEFLATE_WINDOW_NBYTES);
+		s->begin = s->end = DEFLATE_WINDOW_NBYTES;
+	}
 	out = s->text + s->end;
 	if (span->out_nbytes < (size_t)(limit - out))
 		limit = out + span->out_nbytes; /* at most a match is left to be copied */
@@ -998,21 +981,15 @@ uint64_t deflate_find(const unsigned char *in, size_t nbytes, uint64_t from, uin
 
 #define NFEW_SYMBOLS 4096 /* to make a table would take longer than to do without */
 
-static void resolve_few(unsigned char *to, const uint16_t *symbols, size_t n,
-			const unsigned char *window)
-{
-	for (size_t i = 0; i < n; i++)
-		to[i] = symbols[i] & DEFLATE_MARKER ? window[symbols[i] & (DEFLATE_WINDOW_NBYTES - 1)]
-						    : (unsigned char)symbols[i];
-}
-
 void deflate_resolve(unsigned char *to, const uint16_t *symbols, size_t n,
 		     const unsigned char *window)
 {
 	unsigned char table[DEFLATE_MARKER + DEFLATE_WINDOW_NBYTES + 4]; /* a gather loads 4 bytes */
 
 	if (n < NFEW_SYMBOLS) {
-		resolve_few(to, symbols, n, window);
+		for (size_t i = 0; i < n; i++)
+			to[i] = symbols[i] & DEFLATE_MARKER ? window[symbols[i] & (DEFLATE_WINDOW_NBYTES - 1)]
+							    : (unsigned char)symbols[i];
 		return;
 	}
 	for (unsigned i = 0; i < 256; i++)

@@ -15,13 +15,9 @@ static bool begins_with(const unsigned char *data, size_t nbytes, const char *wo
 	return nbytes >= strlen(words) && memcmp(data, words, strlen(words)) == 0;
 }
 
-/* "BZh", the level, and the magic number of a block or of the stream's end: the first four bytes
- * could be a name. */
 static bool is_bzip2(const unsigned char *data, size_t nbytes)
 {
-	return nbytes >= 10 && begins_with(data, nbytes, "BZh") &&
-	       (begins_with(data + 4, nbytes - 4, "1AY&SY") ||
-		begins_with(data + 4, nbytes - 4, "\x17\x72\x45\x38\x50\x90"));
+	return codec_bzip2.begins(data, nbytes) == CODEC_BEGINS;
 }
 
 /* Whether data[0 .. nbytes) holds the words. */
@@ -50,12 +46,6 @@ static bool is_workbook(const unsigned char *data, size_t nbytes)
 static bool is_orc(const unsigned char *data, size_t nbytes)
 {
 	return begins_with(data, nbytes, "ORC") && memchr(data, '\0', nbytes);
-}
-
-static bool is_html(const unsigned char *data, size_t nbytes)
-{
-	return begins_with(data, nbytes, "<!DOCTYPE") || begins_with(data, nbytes, "<!doctype") ||
-	       begins_with(data, nbytes, "<html") || begins_with(data, nbytes, "<HTML");
 }
 
 /* Whether NULs stand at the places i of each group of `unit` bytes where bit i of nuls is set, in
@@ -175,33 +165,6 @@ struct scan {
 	bool has_member;
 };
 
-static bool is_in_object(const struct scan *s)
-{
-	return s->objects >> s->depth & 1;
-}
-
-static bool open_container(struct scan *s, unsigned char c)
-{
-	if (s->depth == DEPTH_MAX)
-		return false;
-	s->depth++;
-	s->objects &= ~(UINT64_C(1) << s->depth);
-	s->objects |= (uint64_t)(c == '{') << s->depth;
-	s->place = c == '{' ? AT_FIRST_NAME : AT_FIRST_ITEM;
-	s->at++;
-	return true;
-}
-
-static bool close_container(struct scan *s, unsigned char c)
-{
-	if (c != (is_in_object(s) ? '}' : ']'))
-		return false;
-	s->depth--;
-	s->place = BEHIND_VALUE;
-	s->at++;
-	return true;
-}
-
 /* Passes over a string, or what there is of it. Returns false if it is no string. */
 static bool pass_string(struct scan *s)
 {
@@ -216,60 +179,48 @@ static bool pass_string(struct scan *s)
 	return true;
 }
 
-/* Passes over a number or a literal. */
-static bool pass_word(struct scan *s)
+static bool pass_value(struct scan *s, unsigned char c)
 {
 	size_t begin = s->at;
 
-	while (s->at < s->nbytes && s->data[s->at] &&
-	       strchr("+-.0123456789EINaefilnrstuy", s->data[s->at]))
-		s->at++;
-	return s->at > begin;
-}
-
-static bool pass_value(struct scan *s, unsigned char c)
-{
-	if (c == '{' || c == '[')
-		return open_container(s, c);
 	s->place = BEHIND_VALUE;
-	return c == '"' ? pass_string(s) : pass_word(s);
+	if (c == '"')
+		return pass_string(s);
+	if (c == '{' || c == '[') {
+		s->depth++;
+		s->objects &= ~(UINT64_C(1) << s->depth % 64);
+		s->objects |= (uint64_t)(c == '{') << s->depth % 64;
+		s->place = c == '{' ? AT_FIRST_NAME : AT_FIRST_ITEM;
+		s->at++;
+		return s->depth <= DEPTH_MAX;
+	}
+	while (s->at < s->nbytes && s->data[s->at] && strchr("+-.0123456789EINaefilnrstuy", s->data[s->at]))
+		s->at++; /* a number or a literal */
+	return s->at > begin;
 }
 
 /* Passes over the token that begins with c, no blank. False: this is no JSON. */
 static bool pass_token(struct scan *s, unsigned char c)
 {
-	switch (s->place) {
-	case AT_FIRST_NAME:
-		if (c == '}')
-			return close_container(s, c);
-		/* fall through */
-	case AT_NAME:
+	bool in_object = s->objects >> s->depth & 1;
+	enum place place = s->place;
+
+	if (c == (in_object ? '}' : ']') && (place == AT_FIRST_NAME || place == AT_FIRST_ITEM || place == BEHIND_VALUE)) {
+		s->depth--;
+		s->place = BEHIND_VALUE;
+		s->at++;
+		return true;
+	}
+	if (place == AT_FIRST_NAME || place == AT_NAME) {
 		s->place = AT_COLON;
 		return pass_string(s);
-	case AT_COLON:
-		s->place = AT_VALUE;
-		s->has_member = true;
-		s->at++;
-		return c == ':';
-	case AT_FIRST_ITEM:
-		if (c == ']')
-			return close_container(s, c);
-		/* fall through */
-	case AT_VALUE:
-		return pass_value(s, c);
-	case BEHIND_VALUE:
-		break;
 	}
-	if (c != ',')
-		return close_container(s, c);
-	s->place = is_in_object(s) ? AT_NAME : AT_VALUE;
+	if (place != AT_COLON && place != BEHIND_VALUE)
+		return pass_value(s, c);
+	s->place = place == BEHIND_VALUE && in_object ? AT_NAME : AT_VALUE;
+	s->has_member |= place == AT_COLON;
 	s->at++;
-	return true;
-}
-
-static bool is_blank(unsigned char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+	return c == (place == AT_COLON ? ':' : ',');
 }
 
 /* Passes over blanks; returns whether an LF was among them. */
@@ -277,7 +228,7 @@ static bool pass_blanks(struct scan *s)
 {
 	bool line_ended = false;
 
-	for (; s->at < s->nbytes && is_blank(s->data[s->at]); s->at++)
+	for (; s->at < s->nbytes && s->data[s->at] && strchr(" \t\n\r", s->data[s->at]); s->at++)
 		line_ended |= s->data[s->at] == '\n';
 	return line_ended;
 }
@@ -344,7 +295,10 @@ static const struct foreign rows[] = {
 	 MAGIC("SQLite format 3\0")},
 	{"a PDF document", "export its table as CSV", MAGIC("%PDF-")},
 	{"an ELF program or library", "give a text file", MAGIC("\x7f" "ELF")},
-	{"an HTML page", "export its table as CSV", IS(is_html)},
+	{"an HTML page", "export its table as CSV", MAGIC("<!DOCTYPE")},
+	{"an HTML page", "export its table as CSV", MAGIC("<!doctype")},
+	{"an HTML page", "export its table as CSV", MAGIC("<html")},
+	{"an HTML page", "export its table as CSV", MAGIC("<HTML")},
 	{"XML", "export its table as CSV", MAGIC("<?xml ")},
 	{"UTF-32 text", ICONV("UTF-32"), IS(is_utf32)},
 	{"UTF-16 text", ICONV("UTF-16"), IS(is_utf16)},
@@ -362,14 +316,6 @@ static const struct foreign json_array = {
 	"a JSON array", "try: jq -r '.[] | [.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
 static const struct foreign json = {
 	"JSON", "try: jq -r '[.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
-
-static bool fits(const struct foreign *f, const unsigned char *data, size_t nbytes)
-{
-	if (f->is)
-		return f->is(data, nbytes);
-	return nbytes >= f->offset_bytes + f->magic_nbytes &&
-	       memcmp(data + f->offset_bytes, f->magic, f->magic_nbytes) == 0;
-}
 
 /* Whether the bytes so far cannot be text's, so that all that may decide is waited for. */
 static bool is_suspicious(const unsigned char *data, size_t nbytes)
@@ -409,9 +355,11 @@ enum codec_match foreign_find(const unsigned char *data, size_t nbytes, bool at_
 		return CODEC_PERHAPS;
 	if (is_json == CODEC_BEGINS)
 		*found = is_array ? &json_array : &json;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !*found; i++)
-		if (fits(&rows[i], data, n))
-			*found = &rows[i];
+	for (const struct foreign *f = rows; f < rows + sizeof rows / sizeof *rows && !*found; f++)
+		if (f->is ? f->is(data, n)
+			  : n >= f->offset_bytes + f->magic_nbytes &&
+				    !memcmp(data + f->offset_bytes, f->magic, f->magic_nbytes))
+			*found = f;
 	return *found ? CODEC_BEGINS : CODEC_OTHER;
 }
 

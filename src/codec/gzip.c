@@ -177,12 +177,8 @@ static enum status damaged(struct fault *fault, const char *words)
 /* The feed has only a part of the header, the data or the trailer. */
 static enum status starve(const struct feed *feed, enum decode_step *step, struct fault *fault)
 {
-	if (feed->at_end)
-		return codec_fault(fault, STATUS_TRUNCATED, &codec_gzip, NULL);
-	if (feed_is_full(feed))
-		return damaged(fault, "header without end");
-	*step = DECODE_STARVES;
-	return STATUS_OK;
+	return !feed->at_end && feed_is_full(feed) ? damaged(fault, "header without end")
+						   : codec_starve(&codec_gzip, feed, true, step, fault);
 }
 
 static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_step *step,
@@ -215,7 +211,7 @@ static enum status begin_member(struct gzip *g, struct feed *feed, enum decode_s
 	case GZIP_PARSED:
 		break;
 	}
-	/* A block that find_block does not find. */
+	/* A block that bgzf_next does not find. */
 	if (header.block_nbytes > have)
 		return codec_fault(fault, STATUS_TRUNCATED, &codec_gzip, NULL);
 	if (header.block_nbytes)
@@ -420,8 +416,7 @@ bool bgzf_begins(const unsigned char *data, size_t nbytes)
 	return parse_block(data, nbytes, &header) > 0;
 }
 
-/* Looks for a whole block; sets *block at BLOCK_WHOLE. */
-static enum block_next find_block(const struct gzip *g, const struct feed *feed, struct block_length *block)
+enum block_next bgzf_next(const struct gzip *g, const struct feed *feed, struct block_length *block)
 {
 	enum block_next starves = feed->at_end ? BLOCK_NONE : BLOCK_STARVES;
 	struct gzip_header header;
@@ -446,20 +441,13 @@ static enum block_next find_block(const struct gzip *g, const struct feed *feed,
 	return block->text_nbytes <= BGZF_BLOCK_NBYTES ? BLOCK_WHOLE : BLOCK_NONE;
 }
 
-enum block_next bgzf_next(const struct gzip *g, const struct feed *feed)
-{
-	struct block_length ignored;
-
-	return find_block(g, feed, &ignored);
-}
-
 enum block_next bgzf_cut(const struct gzip *g, struct feed *feed, struct block_batch *batch)
 {
 	struct block_length block;
 	enum block_next next;
 	size_t have;
 
-	while ((next = find_block(g, feed, &block)) == BLOCK_WHOLE && block_batch_take(batch, block)) {
+	while ((next = bgzf_next(g, feed, &block)) == BLOCK_WHOLE && block_batch_take(batch, block)) {
 		memcpy(batch->data + batch->nbytes - block.nbytes, feed_data(feed, &have), block.nbytes);
 		feed_use(feed, block.nbytes);
 	}
@@ -600,15 +588,6 @@ void bgzf_text_close(struct bgzf_text *t)
 	memset(t, 0, sizeof *t);
 }
 
-/* Makes the text that which the block has behind what is to be left out. */
-static void show(struct bgzf_text *t, size_t text_nbytes)
-{
-	t->place = BGZF_PLACE(t->position, t->nskipped);
-	t->data = (const char *)t->text + t->nskipped;
-	t->nbytes = text_nbytes - t->nskipped;
-	t->nskipped = 0;
-}
-
 enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fault)
 {
 	struct block_batch batch;
@@ -625,7 +604,10 @@ enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fa
 	batch = (struct block_batch){.data = (unsigned char *)data, .nbytes = nbytes, .text_nbytes = block.text_nbytes,
 				     .fd = -1};
 	TRY(bgzf_decode(t->deflate, &batch, t->text, fault));
-	show(t, batch.text_nbytes);
+	t->place = BGZF_PLACE(t->position, t->nskipped);
+	t->data = (const char *)t->text + t->nskipped;
+	t->nbytes = batch.text_nbytes - t->nskipped;
+	t->nskipped = 0;
 	feed_use(t->feed, nbytes);
 	t->position += (off_t)nbytes;
 	*is_there = true;
@@ -650,24 +632,18 @@ static bool begins_blocks(int fd, uint64_t at, uint64_t size)
 	return is_there;
 }
 
-/* Finds a block that begins in data, which is read at the offset. */
-static bool seek_in(int fd, const unsigned char *data, size_t nbytes, uint64_t offset, uint64_t size, uint64_t *block)
-{
-	for (const unsigned char *at = data; (at = memchr(at, 0x1f, nbytes - (size_t)(at - data))); at++) {
-		*block = offset + (uint64_t)(at - data);
-		if (bgzf_begins(at, nbytes - (size_t)(at - data)) && begins_blocks(fd, *block, size))
-			return true;
-	}
-	return false;
-}
-
 bool bgzf_seek(int fd, uint64_t offset, uint64_t size, uint64_t *block)
 {
 	const size_t most = 2 * BGZF_BLOCK_NBYTES; /* a block, and the header of the next one */
 	unsigned char *data = malloc(most);
 	ssize_t n = data ? fd_read_at(fd, data, most, (off_t)offset) : -1;
-	bool is_found = n > 0 && seek_in(fd, data, (size_t)n, offset, size, block);
+	const unsigned char *at = data, *end = data + (n > 0 ? n : 0);
+	bool is_found = false;
 
+	for (; !is_found && at < end && (at = memchr(at, 0x1f, (size_t)(end - at))); at++) {
+		*block = offset + (uint64_t)(at - data);
+		is_found = bgzf_begins(at, (size_t)(end - at)) && begins_blocks(fd, *block, size);
+	}
 	free(data);
 	return is_found;
 }

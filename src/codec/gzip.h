@@ -161,8 +161,8 @@ enum block_next {
 	BLOCK_WHOLE,
 };
 
-/* What the feed has next. g: the stream that it feeds. */
-enum block_next bgzf_next(const struct gzip *g, const struct feed *feed);
+/* What the feed has next; of a whole block, its lengths. g: the stream that it feeds. */
+enum block_next bgzf_next(const struct gzip *g, const struct feed *feed, struct block_length *block);
 
 /* Moves whole blocks from the feed to the batch while it has room, and returns what is next.
  * A batch with room for BGZF_BLOCK_NBYTES has room for any block. */

@@ -148,16 +148,6 @@ static void section_spend(struct section_decoder *d, enum section_stage stage, s
 	*begin_s = now_s;
 }
 
-/* Adds the decoder's totals to *to, and clears them. */
-static void section_hand_in_totals(struct section_decoder *d, struct section_totals *to)
-{
-	to->nsections += d->totals.nsections;
-	to->nright += d->totals.nright;
-	for (int i = 0; i < SECTION_NSTAGES; i++)
-		to->stage_s[i] += d->totals.stage_s[i];
-	d->totals = (struct section_totals){0};
-}
-
 static size_t readable_nbytes(const struct section *section)
 {
 	return section->nbytes + section->ahead_nbytes;
@@ -195,12 +185,6 @@ static uint64_t find_start(const struct section_decoder *d, const _Atomic uint64
 	return bit;
 }
 
-static void set_markers(uint16_t *symbols)
-{
-	for (unsigned i = 0; i < DEFLATE_WINDOW_NBYTES; i++)
-		symbols[i] = (uint16_t)(0x8000 | i);
-}
-
 /* Decodes to symbols from the first believable block on, until the section ends, memory is full or
  * the turn is the section's. turn: the number of the section that has it. */
 static void section_guess(struct section_decoder *d, const _Atomic uint64_t *turn)
@@ -215,7 +199,8 @@ static void section_guess(struct section_decoder *d, const _Atomic uint64_t *tur
 		return;
 	d->guessed = true;
 	deflate_begin(&d->deflate, d->section->data, readable_nbytes(d->section), d->start);
-	set_markers(d->symbols);
+	for (unsigned i = 0; i < DEFLATE_WINDOW_NBYTES; i++)
+		d->symbols[i] = (uint16_t)(DEFLATE_MARKER | i);
 	do {
 		uint16_t *limit = (size_t)(end - out) < POLL_NSYMBOLS ? end : out + POLL_NSYMBOLS;
 		d->result = deflate_symbols(&d->deflate, &out, limit, d->symbols, d->stop_bit);
@@ -308,19 +293,6 @@ static void section_reuse(struct section_decoder *d)
 	d->nsymbols = d->nbytes = d->nread = 0;
 }
 
-/* ---- the text ---- */
-
-/* Copies text[at .. at + nbytes). */
-static void section_copy(const struct section_decoder *d, size_t at, unsigned char *to, size_t nbytes)
-{
-	size_t n = at < d->nsymbols ? min_size(nbytes, d->nsymbols - at) : 0;
-
-	if (n)
-		deflate_resolve(to, d->symbols + DEFLATE_WINDOW_NBYTES + at, n, d->window);
-	if (n < nbytes)
-		memcpy(to + n, d->bytes + (at + n - d->nsymbols), nbytes - n);
-}
-
 /* ---- all sections ---- */
 
 /* Where this many sections, one after the other, did not begin where the one before ended, only one
@@ -340,7 +312,8 @@ struct sections {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
 	uint64_t ncut;      /* the number of the section that is handed out next */
-	bool open, stopped; /* a member has begun and not ended; sections_stop() was called */
+	atomic_bool open;   /* a member has begun and not ended */
+	bool stopped;       /* sections_stop() was called */
 	int nusers;         /* threads that have a section and have not decoded it */
 	struct section_decoder *idle; /* lent to nobody */
 	struct section *unchecked, *newest;     /* the list of those whose text is not in the CRC */
@@ -468,7 +441,11 @@ void sections_take_back(struct sections *s, struct section_decoder *d)
 		section_release(d->section);
 	d->section = NULL;
 	pthread_mutex_lock(&s->lock);
-	section_hand_in_totals(d, &s->totals);
+	s->totals.nsections += d->totals.nsections;
+	s->totals.nright += d->totals.nright;
+	for (int i = 0; i < SECTION_NSTAGES; i++)
+		s->totals.stage_s[i] += d->totals.stage_s[i];
+	d->totals = (struct section_totals){0};
 	d->next = s->idle;
 	s->idle = d;
 	pthread_mutex_unlock(&s->lock);
@@ -501,12 +478,7 @@ bool sections_begin(struct sections *s, struct feed *feed, const struct deflate_
 
 bool sections_are_open(struct sections *s)
 {
-	bool open;
-
-	pthread_mutex_lock(&s->lock);
-	open = s->open;
-	pthread_mutex_unlock(&s->lock);
-	return open;
+	return s->open;
 }
 
 /* Joins the last section, which was read ahead and is short, to the one before it: a header that
@@ -585,18 +557,13 @@ static void leave(struct sections *s, struct section_decoder *d, bool gone)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool may_guess(const struct sections *s, const struct section *section)
-{
-	return s->nfailures < NFAILURES_MAX || section->number % SEARCH_AGAIN == 0;
-}
-
 /* Decodes until the section's turn. False: it is not needed. */
 static bool begin_section(struct sections *s, struct section_decoder *d)
 {
+	bool may_guess = s->nfailures < NFAILURES_MAX || d->section->number % SEARCH_AGAIN == 0, right;
 	double begin_s;
-	bool right;
 
-	if (may_guess(s, d->section) && s->queue.turn < d->section->number)
+	if (may_guess && s->queue.turn < d->section->number)
 		section_guess(d, &s->queue.turn);
 	begin_s = clock_s();
 	if (!ordered_queue_await(&s->queue, d->section->number, d->section->number) || s->queue.turn > d->section->number)
@@ -696,9 +663,13 @@ size_t section_nbytes_left(const struct section_decoder *d)
 
 void section_read(struct sections *s, struct section_decoder *d, void *to, size_t nbytes)
 {
+	size_t at = d->nread, n = at < d->nsymbols ? min_size(nbytes, d->nsymbols - at) : 0;
 	double begin_s = clock_s();
 
-	section_copy(d, d->nread, to, nbytes);
+	if (n)
+		deflate_resolve(to, d->symbols + DEFLATE_WINDOW_NBYTES + at, n, d->window);
+	if (n < nbytes)
+		memcpy((unsigned char *)to + n, d->bytes + (at + n - d->nsymbols), nbytes - n);
 	d->crc = simd()->crc(d->crc, to, nbytes);
 	section_spend(d, SECTION_RESOLVE, nbytes, &begin_s);
 	d->nread += nbytes;

@@ -163,7 +163,9 @@ static enum status feed_piece(struct feed *feed, struct piece *to, bool *full)
 
 static enum block_next next_block(const struct packed *p)
 {
-	return p->codec == &codec_gzip ? bgzf_next(p->state, &p->feed) : BLOCK_NONE;
+	struct block_length ignored;
+
+	return p->codec == &codec_gzip ? bgzf_next(p->state, &p->feed, &ignored) : BLOCK_NONE;
 }
 
 /* Appends the text of the blocks that are next. *full: the piece has no room for another. */
