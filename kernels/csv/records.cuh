@@ -17,8 +17,7 @@
 #include "kernels/level/grid.cuh"
 
 extern "C" {
-#include "csv/ragged.h"
-#include "csv/repeated_header.h"
+#include "csv/record.h"
 #include "number/decimal.h"
 }
 
@@ -53,7 +52,7 @@ struct chunk_summary {
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */
 	uint32_t last_end;    /* fields: offset after the last record end; 0: none */
-	uint32_t nragged;     /* fields: ragged records that count (csv/ragged.h) */
+	uint32_t nragged;     /* fields: ragged records that count (csv/record.h) */
 	uint32_t first_ragged; /* fields: least start of such a record, or UINT32_MAX */
 	uint32_t nomitted;    /* fields, not column_fold: blank lines, ragged records that are
 			       * not taken, and EXCEPTION_RECORDs */

@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 #include "csv/dfa.h"
-#include "csv/dialect.h"
+#include "csv/field.h"
 #include "simd/simd.h"
 
 /* A text's bitmaps, a word for each 64 bytes. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "csv/dfa.h"
 #include "csv/word_layout.h"
 
 static enum status append_field(struct record *r, size_t begin, size_t end)
@@ -152,18 +151,32 @@ static enum status split(struct walk *w, struct record *r)
 	return finish_text(r, w, begin);
 }
 
-/* Cuts a line of words in a table whose header is known. If they do not stand below it, that is a fault of the record, which
- * has no field then. */
-static enum status split_below(struct walk *w, struct record *r, struct word_line line)
+/* Cuts a record whose fields end at blanks, or below the names of a header that is known: a line that does not stand there is a
+ * fault of the record, which has no field then. */
+static enum status split_words(struct walk *w, struct record *r)
 {
-	size_t n = w->dialect->nfields, begin = 0;
-	uint32_t *ends = malloc(n * sizeof *ends);
+	const char *lf = memchr(w->data, '\n', w->nbytes);
+	struct word_line line = {w->data, lf ? (size_t)(lf - w->data) : w->nbytes};
+	size_t begin = 0, nmost = w->dialect->nfields, n;
 	enum status status = STATUS_OK;
+	uint32_t *ends;
 
+	if (!lf && !w->at_end)
+		return STATUS_OK;
+	r->nbytes = line.nbytes + (lf != NULL);
+	line.nbytes -= field_cr_nbytes(w->data, 0, line.nbytes, '\0');
+	while (line.nbytes > 0 && decimal_is_blank(w->data[line.nbytes - 1]))
+		line.nbytes--;
+	if (line.nbytes == 0)
+		return STATUS_OK;
+	nmost = nmost && nmost < line.nbytes ? nmost : line.nbytes;
+	ends = malloc(nmost * sizeof *ends);
 	NEED(ends);
-	n = word_layout_cut(w->dialect, line, ends);
+	n = w->dialect->layout ? word_layout_cut(w->dialect, line, ends) : word_layout_cut_words(line, nmost, ends);
 	if (n == 0)
 		w->stray_offset = 0;
+	nmost = w->nfields_max ? w->nfields_max : nmost;
+	n = n < nmost ? n : nmost;
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		size_t nbytes = ends[i] - begin;
 		const char *field = decimal_trim(line.text + begin, &nbytes);
@@ -172,35 +185,6 @@ static enum status split_below(struct walk *w, struct record *r, struct word_lin
 	}
 	free(ends);
 	return status;
-}
-
-/* Cuts a record whose fields end at blanks. */
-static enum status split_words(struct walk *w, struct record *r)
-{
-	const char *lf = memchr(w->data, '\n', w->nbytes);
-	size_t at = 0, begin, end = lf ? (size_t)(lf - w->data) : w->nbytes;
-
-	if (!lf && !w->at_end)
-		return STATUS_OK;
-	r->nbytes = lf ? end + 1 : end;
-	end -= field_cr_nbytes(w->data, 0, end, '\0');
-	while (end > 0 && decimal_is_blank(w->data[end - 1]))
-		end--;
-	if (end > 0 && w->dialect->layout)
-		return split_below(w, r, (struct word_line){w->data, end});
-	for (;;) {
-		while (at < end && decimal_is_blank(w->data[at]))
-			at++;
-		if (at == end)
-			return STATUS_OK;
-		for (begin = at; at < end && !decimal_is_blank(w->data[at]); at++)
-			;
-		if (r->nfields + 1 == w->dialect->nfields)
-			at = end;
-		TRY(append_field(r, begin, at));
-		if (r->nfields == w->nfields_max)
-			return STATUS_OK;
-	}
 }
 
 /* Passes over a comment. */
@@ -269,4 +253,64 @@ uint64_t count_lines(const char *text, size_t nbytes)
 		text++;
 	}
 	return nlines;
+}
+
+/* ---- the header again ---- */
+
+struct sought_header sought_header_of(const char *text, size_t nbytes, const struct csv_dialect *dialect)
+{
+	return (struct sought_header){text, (uint32_t)nbytes, dialect->delimiter, dialect->quote, dialect->escape};
+}
+
+/* Whether field i of two records has the same value; a field that is not there is empty. */
+static bool is_same_value(const struct csv_dialect *dialect, const char *const text[2], const struct record r[2], size_t i,
+			  struct scratch scratch[2])
+{
+	const char *value[2] = {"", ""};
+	size_t nbytes[2] = {0, 0};
+
+	for (int k = 0; k < 2; k++)
+		if (i < r[k].nfields)
+			value[k] = field_value(dialect, text[k] + r[k].fields[i].begin,
+					       r[k].fields[i].end - r[k].fields[i].begin, &scratch[k], &nbytes[k]);
+	return !value[0] || !value[1] || (nbytes[0] == nbytes[1] && !memcmp(value[0], value[1], nbytes[0]));
+}
+
+/* Cuts text[0 .. nbytes), a record without its line end, into fields. It gets one: a CR at its end is the last field's. */
+static enum status split_line(const char *text, size_t nbytes, const struct csv_dialect *dialect, struct record *out)
+{
+	char *line = malloc(nbytes + 2);
+	enum status status = STATUS_NO_MEMORY;
+
+	if (line) {
+		memcpy(line, text, nbytes);
+		memcpy(line + nbytes, "\r\n", 2);
+		status = record_split(line, nbytes + 2, dialect, true, out);
+	}
+	free(line);
+	return status;
+}
+
+bool header_is_repeated(const struct sought_header *h, const struct csv_dialect *dialect, const char *text, size_t nbytes)
+{
+	size_t mark_nbytes = byte_order_mark_nbytes(text, nbytes);
+	const char *const texts[2] = {h->text, text + mark_nbytes};
+	struct record r[2] = {{0}, {0}};
+	struct scratch scratch[2] = {{NULL, 0}, {NULL, 0}};
+	bool is = true;
+
+	if (!header_may_be_repeated(h, text, nbytes))
+		return false;
+	if (split_line(texts[0], h->nbytes, dialect, &r[0]) == STATUS_OK &&
+	    split_line(texts[1], nbytes - mark_nbytes, dialect, &r[1]) == STATUS_OK) {
+		size_t nmost = r[0].nfields > r[1].nfields ? r[0].nfields : r[1].nfields;
+		is = nmost <= r[0].nfields + 1 && nmost <= r[1].nfields + 1;
+		for (size_t i = 0; is && i < nmost; i++)
+			is = is_same_value(dialect, texts, r, i, scratch);
+	}
+	for (int k = 0; k < 2; k++) {
+		record_free(&r[k]);
+		free(scratch[k].data);
+	}
+	return is;
 }

@@ -115,16 +115,6 @@ static void join_runs(struct simd_bits bits, size_t nwords)
 	}
 }
 
-/* Reduces the separators of text[0 .. nbytes) to one a field; bits was filled with the two bytes
- * above. bits.quotes: undefined then. */
-static void whitespace_separate(struct simd_bits bits, const char *text, size_t nbytes)
-{
-	size_t nwords = nwords_of(nbytes);
-
-	gather_blanks(bits, text, nwords);
-	join_runs(bits, nwords);
-}
-
 /* The separators that a row may have before its LF, from its first byte. */
 static size_t nallowed(const struct csv_dialect *d, char first)
 {
@@ -224,7 +214,8 @@ static csv_full_map map_whitespace(struct rows *r, const char *text, size_t nbyt
 	enum csv_state exit = text[nbytes - 1] == '\n' ? CSV_RECORD_START : CSV_UNQUOTED;
 	csv_full_map map = {0};
 
-	whitespace_separate(r->bits.simd, text, nbytes);
+	gather_blanks(r->bits.simd, text, r->nwords);
+	join_runs(r->bits.simd, r->nwords);
 	r->resolved = 0;
 	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
 		map = csv_full_map_with(map, (enum csv_state)s, exit);
@@ -338,14 +329,6 @@ static size_t nfields_of(const char *text, const uint32_t *ends)
 	return n;
 }
 
-/* Makes room for n positions of rows below a header. */
-static enum status reserve_below(struct rows *r, size_t n)
-{
-	TRY(ARRAY_GROW(r->below_memory, r->below_capacity, 1 + n));
-	r->below = r->below_memory + 1;
-	return STATUS_OK;
-}
-
 /* Cuts the row of words text[begin .. end) into positions at `to`, no more than it has bytes. Returns their number. */
 static size_t cut_row(struct rows *r, const char *text, size_t begin, size_t end, uint32_t *to)
 {
@@ -374,7 +357,8 @@ static enum status cut_rows(struct rows *r, const char *text, bool passes_head)
 
 	if (nlines == 0)
 		return STATUS_OK;
-	TRY(reserve_below(r, (size_t)nbytes + r->nends + POSITIONS_SLACK));
+	TRY(ARRAY_GROW(r->below_memory, r->below_capacity, 1 + (size_t)nbytes + r->nends + POSITIONS_SLACK));
+	r->below = r->below_memory + 1;
 	r->below[-1] = r->ends[-1];
 	for (; nlines > 0; nlines--, passes_head = false) {
 		size_t stride = nfields_of(text, r->ends + done), begin = (uint32_t)(r->ends[(ptrdiff_t)done - 1] + 1);

@@ -19,7 +19,6 @@
 #include "base/status.h"
 #include "csv/chunk.h"
 #include "csv/dfa.h"
-#include "csv/dialect.h"
 #include "csv/field.h"
 #include "csv/quotes.h"
 #include "simd/simd.h"

@@ -64,12 +64,6 @@ static bool stands_below(uint32_t left, uint32_t right, struct word_name n)
 	return left == n.begin || right == n.end || (left > n.begin && right < n.end);
 }
 
-/* Whether a value stands below all of a name, as the words of the header itself. */
-static bool fills(const struct word *value, struct word_name n)
-{
-	return value->left == n.begin && value->right == n.end;
-}
-
 /* ---- below the names ---- */
 
 /* A cut that goes on. Words with one blank between them are a cluster: one value, or a value below each of several names. */
@@ -127,7 +121,9 @@ static bool end_cluster(struct below *b)
 	for (size_t i = 0; i <= n && adds; i++) {
 		bool is_next = i == n || (next_word(&walk, &w) && !meets(&w, names[name]));
 		if (is_next) {
-			adds = (!is_several || fills(&value, names[name])) && add_value(b, name, &value);
+			/* Several words are a value where they stand below all of a name, as those of the header itself. */
+			bool fills = value.left == names[name].begin && value.right == names[name].end;
+			adds = (!is_several || fills) && add_value(b, name, &value);
 			value = (struct word){0};
 			while (i < n && !meets(&w, names[name]))
 				name++;
@@ -191,9 +187,7 @@ static size_t cut_below(const struct word_layout *l, struct word_line line, uint
 
 /* ---- at blanks ---- */
 
-/* Cuts a line at its blanks into up to n fields, the last of which takes the rest. Returns the number of words, but no more
- * than n + 1. */
-static size_t cut_words(struct word_line line, size_t n, uint32_t *ends)
+size_t word_layout_cut_words(struct word_line line, size_t n, uint32_t *ends)
 {
 	size_t nwords = 0, at = 0;
 
@@ -220,7 +214,7 @@ size_t word_layout_cut(const struct csv_dialect *dialect, struct word_line line,
 
 	if (!l->by_words)
 		return cut_below(l, line, ends);
-	nwords = cut_words(line, n, ends);
+	nwords = word_layout_cut_words(line, n, ends);
 	if (nwords == n && !word_layout_is_shifted(l, line))
 		return n;
 	nfields = l->by_columns ? cut_below(l, line, ends) : 0;
@@ -228,7 +222,7 @@ size_t word_layout_cut(const struct csv_dialect *dialect, struct word_line line,
 		return nfields;
 	if (nwords < n ? l->shorter_fails : !l->takes_rest || !word_layout_is_pushed(l, line))
 		return 0;
-	return cut_words(line, n, ends) < n ? nwords : n;
+	return word_layout_cut_words(line, n, ends) < n ? nwords : n;
 }
 
 bool word_layout_is_pushed(const struct word_layout *l, struct word_line line)
@@ -376,16 +370,6 @@ static bool make_layout(const struct header_words *h, bool joins, struct word_la
 	return true;
 }
 
-/* Whether all lines can be cut below the names. */
-static bool all_stand_below(const struct word_layout *l, const struct word_line *lines, size_t nlines, uint32_t *ends)
-{
-	bool all = true;
-
-	for (size_t i = 0; i < nlines && all; i++)
-		all = cut_below(l, lines[i], ends) > 0;
-	return all;
-}
-
 bool word_layout_find(const struct word_line *lines, size_t nlines, struct word_layout **out)
 {
 	struct header_words h;
@@ -401,7 +385,10 @@ bool word_layout_find(const struct word_line *lines, size_t nlines, struct word_
 	}
 	if (has_memory && *out) {
 		(*out)->by_columns = (*out)->takes_rest = true;
-		if ((*out)->nnames < 2 || !all_stand_below(*out, lines, nlines, ends)) {
+		fits = (*out)->nnames >= 2;
+		for (size_t i = 0; i < nlines && fits; i++)
+			fits = cut_below(*out, lines[i], ends) > 0;
+		if (!fits) {
 			free(*out);
 			*out = NULL;
 		}
@@ -431,7 +418,7 @@ bool word_layout_agrees(const struct word_layout *l, const struct word_line *rec
 	*agrees = nrecords > 0;
 	for (size_t i = 0; i < nrecords && ends && *agrees; i++)
 		*agrees = cut_below(l, records[i], ends) == l->nnames &&
-			  cut_words(records[i], l->nnames, words) >= l->nnames &&
+			  word_layout_cut_words(records[i], l->nnames, words) >= l->nnames &&
 			  !memcmp(ends, words, l->nnames * sizeof *ends);
 	free(ends);
 	return ends != NULL;

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "csv/dialect.h"
+#include "csv/field.h"
 
 struct word_name {
 	uint32_t begin, end; /* columns */
@@ -66,6 +66,10 @@ bool word_layout_is_pushed(const struct word_layout *l, struct word_line line);
 bool word_layout_is_shifted(const struct word_layout *l, struct word_line line);
 
 bool word_layout_is_same(const struct word_layout *a, const struct word_layout *b);
+
+/* Cuts a line at its blanks into up to n fields, the last of which takes the rest, as word_layout_cut says. Returns the number
+ * of words, but no more than n + 1. */
+size_t word_layout_cut_words(struct word_line line, size_t n, uint32_t *ends);
 
 /* Cuts a line without its line end into fields, in a dialect with a layout. ends: room for nfields, or for as many as the
  * line has bytes; field i, with blanks around it, ends at ends[i] and begins behind ends[i - 1]. The last ends at nbytes.

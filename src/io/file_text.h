@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "codec/gzip.h"
-#include "csv/dialect.h"
+#include "csv/field.h"
 
 #define FILE_TEXT_NBYTES ((size_t)512 << 10) /* a piece at most */
 

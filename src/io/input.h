@@ -17,7 +17,7 @@
 
 #include "base/status.h"
 #include "csv/chunk.h"
-#include "csv/dialect.h"
+#include "csv/field.h"
 #include "codec/sections.h"
 #include "io/reader.h"
 

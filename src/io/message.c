@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
-#include "csv/repeated_header.h"
+#include "csv/record.h"
 #include "number/decimal_text.h"
 #include "base/utf8.h"
 

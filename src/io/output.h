@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "base/array.h"
-#include "csv/dialect.h"
+#include "csv/field.h"
 #include "io/curve.h"
 
 /* Standard output, also where it is set to O_NONBLOCK, with which stdout would lose what it cannot

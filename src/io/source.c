@@ -21,7 +21,7 @@
 #include "codec/gzip.h"
 #include "codec/codec.h"
 #include "csv/quotes.h"
-#include "csv/repeated_header.h"
+#include "csv/record.h"
 
 #define PEEK_NBYTES (64 * 1024)
 

@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "codec/gzip.h"
 #include "csv/chunk.h"
-#include "csv/dialect.h"
+#include "csv/field.h"
 #include "io/reader.h"
 
 enum source_state {

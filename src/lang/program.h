@@ -52,7 +52,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "csv/dialect.h"
+#include "csv/field.h"
 #include "lang/lexer.h"
 #include "lang/select.h"
 #include "number/decimal.h"

@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "csv/dialect.h"
-#include "csv/ragged.h"
-#include "csv/repeated_header.h"
+#include "csv/field.h"
+#include "csv/record.h"
 #include "number/ewma.h"
 #include "number/notation.h"
 
