@@ -25,28 +25,13 @@ static inline uint64_t top_bits(__m256i low, __m256i high)
 	       (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
-				   struct simd_bits bits)
+/* Of simd/plain.h. */
+static inline uint64_t simd_match(const char *text, char byte)
 {
-	const __m256i delimiter_32 = _mm256_set1_epi8(delimiter);
-	const __m256i newline_32 = _mm256_set1_epi8('\n'), quote_32 = _mm256_set1_epi8(quote);
-	struct simd_counts counts = {0, 0};
+	const __m256i *at = (const __m256i *)(const void *)text, byte_32 = _mm256_set1_epi8(byte);
 
-	for (size_t k = 0; k < nwords; k++) {
-		const __m256i *at = (const __m256i *)(const void *)(text + k * SIMD_WORD_NBYTES);
-		__m256i low = _mm256_loadu_si256(at), high = _mm256_loadu_si256(at + 1);
-		uint64_t newlines = top_bits(_mm256_cmpeq_epi8(low, newline_32),
-					     _mm256_cmpeq_epi8(high, newline_32));
-		uint64_t quotes = top_bits(_mm256_cmpeq_epi8(low, quote_32),
-					   _mm256_cmpeq_epi8(high, quote_32));
-		bits.separators[k] = top_bits(_mm256_cmpeq_epi8(low, delimiter_32),
-					      _mm256_cmpeq_epi8(high, delimiter_32)) | newlines;
-		bits.newlines[k] = newlines;
-		bits.quotes[k] = quotes;
-		counts.nlines += (uint64_t)_mm_popcnt_u64(newlines);
-		counts.nquotes |= quotes;
-	}
-	return counts;
+	return top_bits(_mm256_cmpeq_epi8(_mm256_loadu_si256(at), byte_32),
+			_mm256_cmpeq_epi8(_mm256_loadu_si256(at + 1), byte_32));
 }
 
 /* ---- the registers of simd/groups.h: four rows a group ---- */
@@ -155,7 +140,7 @@ static inline lanes lanes_shift_in(lanes x, lanes before)
 
 const struct simd_ops simd_avx2 = {
 	.name = "avx2",
-	.classify = classify,
+	.classify = simd_classify_words,
 	.pack = simd_pack_x86,
 	.positions = simd_positions,
 	.clear_quoted = quote_clear_lanes,

@@ -24,24 +24,10 @@
 
 #include "simd/x86.h"
 
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
-				   struct simd_bits bits)
+/* Of simd/plain.h. */
+static inline uint64_t simd_match(const char *text, char byte)
 {
-	const __m512i delimiter_64 = _mm512_set1_epi8(delimiter);
-	const __m512i newline_64 = _mm512_set1_epi8('\n'), quote_64 = _mm512_set1_epi8(quote);
-	struct simd_counts counts = {0, 0};
-
-	for (size_t k = 0; k < nwords; k++) {
-		__m512i bytes = _mm512_loadu_si512(text + k * SIMD_WORD_NBYTES);
-		uint64_t newlines = _mm512_cmpeq_epi8_mask(bytes, newline_64);
-		uint64_t quotes = _mm512_cmpeq_epi8_mask(bytes, quote_64);
-		bits.separators[k] = _mm512_cmpeq_epi8_mask(bytes, delimiter_64) | newlines;
-		bits.newlines[k] = newlines;
-		bits.quotes[k] = quotes;
-		counts.nlines += (uint64_t)_mm_popcnt_u64(newlines);
-		counts.nquotes |= quotes;
-	}
-	return counts;
+	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(text), _mm512_set1_epi8(byte));
 }
 
 /* Writes the first 16 bytes of indexes, base added. */
@@ -336,7 +322,7 @@ static void resolve_wide(unsigned char *to, const uint16_t *symbols, size_t n, c
 
 const struct simd_ops simd_avx512 = {
 	.name = "avx512",
-	.classify = classify,
+	.classify = simd_classify_words,
 	.pack = simd_pack_x86,
 	.positions = positions,
 	.clear_quoted = quote_clear_lanes,

@@ -16,37 +16,19 @@
 
 #include "simd/convert.h"
 
-/* Where bytes equals byte, one bit a byte. */
-static inline uint64_t match(uint8x16x4_t bytes, uint8_t byte)
+/* Of simd/plain.h. */
+static inline uint64_t simd_match(const char *text, char byte)
 {
 	const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
-	const uint8x16_t byte_16 = vdupq_n_u8(byte);
-	uint8x16_t a = vandq_u8(vceqq_u8(bytes.val[0], byte_16), places);
-	uint8x16_t b = vandq_u8(vceqq_u8(bytes.val[1], byte_16), places);
-	uint8x16_t c = vandq_u8(vceqq_u8(bytes.val[2], byte_16), places);
-	uint8x16_t d = vandq_u8(vceqq_u8(bytes.val[3], byte_16), places);
+	const uint8x16_t byte_16 = vdupq_n_u8((uint8_t)byte);
+	const uint8_t *at = (const uint8_t *)text;
+	uint8x16_t a = vandq_u8(vceqq_u8(vld1q_u8(at), byte_16), places);
+	uint8x16_t b = vandq_u8(vceqq_u8(vld1q_u8(at + 16), byte_16), places);
+	uint8x16_t c = vandq_u8(vceqq_u8(vld1q_u8(at + 32), byte_16), places);
+	uint8x16_t d = vandq_u8(vceqq_u8(vld1q_u8(at + 48), byte_16), places);
 	uint8x16_t sums = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
 
 	return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
-}
-
-static struct simd_counts classify(const char *text, size_t nwords, char delimiter, char quote,
-				   struct simd_bits bits)
-{
-	struct simd_counts counts = {0, 0};
-
-	for (size_t k = 0; k < nwords; k++) {
-		const uint8_t *at = (const uint8_t *)text + k * SIMD_WORD_NBYTES;
-		uint8x16x4_t bytes = {{vld1q_u8(at), vld1q_u8(at + 16), vld1q_u8(at + 32),
-				       vld1q_u8(at + 48)}};
-		uint64_t newlines = match(bytes, '\n'), quotes = match(bytes, (uint8_t)quote);
-		bits.separators[k] = match(bytes, (uint8_t)delimiter) | newlines;
-		bits.newlines[k] = newlines;
-		bits.quotes[k] = quotes;
-		counts.nlines += simd_count_ones(newlines);
-		counts.nquotes |= quotes;
-	}
-	return counts;
 }
 
 #ifdef __linux__
@@ -72,7 +54,7 @@ static uint32_t crc32x(uint32_t crc, const unsigned char *data, size_t nbytes)
 
 const struct simd_ops simd_neon = {
 	.name = "neon",
-	.classify = classify,
+	.classify = simd_classify_words,
 	.pack = simd_pack,
 	.positions = simd_positions,
 	.clear_quoted = simd_clear_quoted,

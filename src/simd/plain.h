@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * simd/plain.h - the bodies of operations in plain C, for sets without an instruction for many, and for what is left over
- * there: positions of bits, separators in quotes, short texts, half bytes, symbols.
+ * there: classes of bytes, positions of bits, separators in quotes, short texts, half bytes, symbols.
  *
  * The including file chooses its instruction set before, and defines SIMD_LOWEST_ONE, SIMD_COUNT_ONES and SIMD_PARITY if the
  * set has instructions for them.
@@ -84,6 +84,32 @@ static inline size_t simd_positions(const uint64_t *bits, size_t nwords, uint32_
 	}
 	return (size_t)(end - out);
 }
+
+/* ---- classes ---- */
+
+#ifndef SIMD_OWN_CLASSIFY
+
+/* Where the 64 bytes at text equal byte, one bit a byte: the including file's. */
+static inline uint64_t simd_match(const char *text, char byte);
+
+/* simd_ops.classify */
+static struct simd_counts simd_classify_words(const char *text, size_t nwords, char delimiter, char quote,
+					      struct simd_bits bits)
+{
+	struct simd_counts counts = {0, 0};
+
+	for (size_t k = 0; k < nwords; k++, text += SIMD_WORD_NBYTES) {
+		uint64_t newlines = simd_match(text, '\n'), quotes = simd_match(text, quote);
+		bits.separators[k] = simd_match(text, delimiter) | newlines;
+		bits.newlines[k] = newlines;
+		bits.quotes[k] = quotes;
+		counts.nlines += (uint64_t)SIMD_COUNT_ONES(newlines);
+		counts.nquotes |= quotes;
+	}
+	return counts;
+}
+
+#endif
 
 /* ---- quotes ---- */
 

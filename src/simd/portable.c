@@ -10,6 +10,7 @@
  */
 #include "simd/simd.h"
 
+#define SIMD_OWN_CLASSIFY
 #include "simd/convert.h"
 
 /* Swaps the bits of pairs with those that lie distance above them. */
