@@ -47,7 +47,7 @@ struct chunk_summary {
 	uint32_t has_quotes;  /* records_map: 1 if there is a quote, or 0 */
 	uint32_t has_nul;     /* records_map: 1 if there is a NUL byte, or 0 */
 	uint32_t has_stray;   /* records_ends, fields, column_fold: 1 if there may be stray text
-			       * (csv/quotes.h), or a record is the header that is sought, or 0 */
+			       * (csv/rows.h), or a record is the header that is sought, or 0 */
 	uint32_t nends;       /* records_ends: LF bytes that end a record */
 	uint32_t nrecords;    /* records_ends: records that begin and end here */
 	uint32_t first_end;   /* fields: offset after the first record end; 0: none */

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 extern "C" {
-#include "csv/quotes.h"
+#include "csv/rows.h"
 #include "simd/simd.h"
 }
 
@@ -32,7 +32,7 @@ extern "C" {
 /* ---- before the entry is known ---- */
 
 /* In most chunks the entry no longer matters after a few records: in a chunk with quotes, from the
- * place on where their positions show which of them open a field (quotes.h); in one without quotes,
+ * place on where their positions show which of them open a field (csv/rows.h); in one without quotes,
  * from its first LF on, unless it is entered in quotes. The CPU searches the chunk's beginning in
  * pinned memory for that place. The records up to it are the chunk's head, which the seam (total.h)
  * folds; the device folds the records behind it. */

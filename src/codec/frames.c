@@ -104,110 +104,69 @@ static bool part_take(struct part *p, struct feed *feed, size_t nbytes)
 /* Beyond one part for each thread: one that is filled, and one whose text is read. */
 #define SPARE_PARTS 2
 
-/* Parts stand in a ring, and are items of a queue: the codec's thread fills and puts them, and takes their texts out. */
-struct part_threads {
-	const struct frame_library *library;
-	struct ordered_queue queue;
-	struct part parts[TEAM_NTHREADS_MAX + SPARE_PARTS]; /* nparts are used */
-	uint64_t nparts;
-	struct team team;
-	uint64_t nput, nout; /* parts that were put, and taken out */
-};
-
 struct frames {
 	const struct codec *codec;
 	const struct frame_library *library;
 	void *state;       /* the library's, for what is decoded in order */
 	bool inside_frame; /* from its beginning until its checksum has been verified */
 	int nthreads;      /* as asked for; 0: one for each core */
-	bool refused;      /* no thread could be started, or only one is wanted */
 	size_t text_nbytes; /* that was decoded in order */
-	struct part_threads *threads; /* NULL: not begun */
 	size_t at_bytes;     /* where the next frame begins in the part that is gathered */
 	struct part *held;   /* decoded in order: a part that was gathered, or handed in */
 	size_t offset_bytes; /* what was used of it; or of the first part's text */
+
+	/* Parts stand in a ring, and are items of a queue: the codec's thread fills and puts them, and takes their texts out. */
+	struct team team;    /* no threads: not begun */
+	struct ordered_queue queue;
+	struct part parts[TEAM_NTHREADS_MAX + SPARE_PARTS]; /* nparts are used */
+	uint64_t nparts;
+	uint64_t nput, nout; /* parts that were put, and taken out */
 };
 
-static void *decode_parts(void *threads)
+static void *decode_parts(void *frames)
 {
-	struct part_threads *c = threads;
-	void *state = c->library->open(1);
+	struct frames *f = frames;
+	void *state = f->library->open(1);
 	uint64_t item;
 
-	while (ordered_queue_take(&c->queue, true, &item)) {
-		struct part *p = &c->parts[item % c->nparts];
+	while (ordered_queue_take(&f->queue, true, &item)) {
+		struct part *p = &f->parts[item % f->nparts];
 		if (p->text_most_nbytes > p->text_room_nbytes) {
 			free(p->text);
 			p->text = malloc(p->text_most_nbytes);
 			p->text_room_nbytes = p->text ? p->text_most_nbytes : 0;
 		}
-		p->good = state && p->text && c->library->decode(state, p);
-		ordered_queue_finish(&c->queue, item, STATUS_OK, NULL);
+		p->good = state && p->text && f->library->decode(state, p);
+		ordered_queue_finish(&f->queue, item, STATUS_OK, NULL);
 	}
 	if (state)
-		c->library->close(state);
-	return NULL;
-}
-
-static void close_threads(struct part_threads *c)
-{
-	if (!c)
-		return;
-	ordered_queue_stop(&c->queue);
-	team_join(&c->team);
-	for (uint64_t i = 0; i < c->nparts; i++) {
-		free(c->parts[i].data);
-		free(c->parts[i].text);
-	}
-	ordered_queue_destroy(&c->queue);
-	free(c);
-}
-
-/* Starts nthreads threads, or as many as the system allows. Returns NULL if none was started. */
-static struct part_threads *open_threads(const struct frame_library *library, int nthreads)
-{
-	struct part_threads *c = calloc(1, sizeof *c);
-
-	if (!c)
-		return NULL;
-	c->library = library;
-	c->nparts = (uint64_t)nthreads + SPARE_PARTS;
-	ordered_queue_init(&c->queue, c->nparts, 0, true);
-	team_start(&c->team, (size_t)nthreads, decode_parts, c);
-	if (c->team.nthreads)
-		return c;
-	close_threads(c);
+		f->library->close(state);
 	return NULL;
 }
 
 /* The part to be filled next, or NULL: as many as there is room for have been put. */
-static struct part *part_to_fill(struct part_threads *c)
+static struct part *part_to_fill(struct frames *f)
 {
-	return c->nput - c->nout < c->nparts - 1 ? &c->parts[c->nput % c->nparts] : NULL;
+	return f->nput - f->nout < f->nparts - 1 ? &f->parts[f->nput % f->nparts] : NULL;
 }
 
 /* The first part that was put and not taken out, or NULL. */
-static struct part *first_part(struct part_threads *c)
+static struct part *first_part(struct frames *f)
 {
-	return c->nout < c->nput ? &c->parts[c->nout % c->nparts] : NULL;
-}
-
-static void await_first(struct part_threads *c)
-{
-	ordered_queue_await(&c->queue, c->nout + 1, c->nout + 1);
+	return f->nout < f->nput ? &f->parts[f->nout % f->nparts] : NULL;
 }
 
 /* The part has been used up: its memory is used again. */
 static void end_part(struct frames *f, struct part *p)
 {
-	bool is_first = p == first_part(f->threads);
+	bool is_first = p == first_part(f);
 
 	p->nbytes = p->text_nbytes = p->text_most_nbytes = 0;
 	p->good = false;
 	f->held = NULL;
 	f->offset_bytes = 0;
 	if (is_first)
-		ordered_queue_release(&f->threads->queue, ++f->threads->nout);
+		ordered_queue_release(&f->queue, ++f->nout);
 }
 
 /* Whether threads are to decode what comes next. Starts them where there is more than a piece of text. */
@@ -216,13 +175,15 @@ static bool has_threads(struct frames *f, const struct feed *feed)
 	size_t have;
 
 	feed_data(feed, &have);
-	if (!f->threads && !f->refused && f->library->gather && have && f->text_nbytes >= CODEC_PIECE_NBYTES) {
+	if (!f->nparts && f->library->gather && have && f->text_nbytes >= CODEC_PIECE_NBYTES) {
 		int nthreads = f->nthreads ? f->nthreads : cores_count();
 		nthreads = nthreads < f->library->nthreads_most ? nthreads : f->library->nthreads_most;
-		f->threads = nthreads > 1 ? open_threads(f->library, nthreads) : NULL;
-		f->refused = !f->threads;
+		f->nparts = (uint64_t)nthreads + SPARE_PARTS;
+		ordered_queue_init(&f->queue, f->nparts, 0, true);
+		if (nthreads > 1)
+			team_start(&f->team, (size_t)nthreads, decode_parts, f);
 	}
-	return f->threads && !f->held;
+	return f->team.nthreads && !f->held;
 }
 
 /* Hands in parts while the feed has whole ones. Returns what ended that. */
@@ -230,12 +191,12 @@ static enum gathering gather(struct frames *f, struct feed *feed)
 {
 	struct part *part;
 
-	while ((part = part_to_fill(f->threads))) {
+	while ((part = part_to_fill(f))) {
 		enum gathering result = f->library->gather(&f->at_bytes, part, feed);
 		if (result != GATHER_WHOLE)
 			return result;
-		f->threads->nput++;
-		ordered_queue_put(&f->threads->queue);
+		f->nput++;
+		ordered_queue_put(&f->queue);
 		f->at_bytes = 0;
 	}
 	return GATHER_WHOLE;
@@ -244,10 +205,10 @@ static enum gathering gather(struct frames *f, struct feed *feed)
 /* Appends text of the first part. One that is not good is decoded in order. */
 static void take_text(struct frames *f, struct piece *piece)
 {
-	struct part *first = first_part(f->threads);
+	struct part *first = first_part(f);
 	size_t left, room = CODEC_PIECE_NBYTES - piece->nbytes;
 
-	await_first(f->threads);
+	ordered_queue_await(&f->queue, f->nout + 1, f->nout + 1);
 	if (!first->good) {
 		f->held = first;
 		return;
@@ -272,10 +233,10 @@ static bool has_more(const struct feed *feed)
 static bool step_ahead(struct frames *f, struct feed *feed, struct piece *piece, enum decode_step *step)
 {
 	enum gathering result = gather(f, feed);
-	bool has_first = first_part(f->threads);
+	bool has_first = first_part(f);
 
 	if (result == GATHER_STARVES && has_more(feed) &&
-	    !(has_first && ordered_queue_is_finished(&f->threads->queue, f->threads->nout)))
+	    !(has_first && ordered_queue_is_finished(&f->queue, f->nout)))
 		*step = DECODE_STARVES;
 	else if (has_first)
 		take_text(f, piece);
@@ -288,12 +249,12 @@ static bool step_ahead(struct frames *f, struct feed *feed, struct piece *piece,
  * next. */
 static void hold_next(struct frames *f)
 {
-	struct part *gathered = part_to_fill(f->threads);
+	struct part *gathered = part_to_fill(f);
 
-	f->held = first_part(f->threads);
+	f->held = first_part(f);
 	f->offset_bytes = 0;
 	if (f->held) {
-		await_first(f->threads);
+		ordered_queue_await(&f->queue, f->nout + 1, f->nout + 1);
 	} else if (gathered && gathered->nbytes) {
 		f->held = gathered;
 		f->at_bytes = 0;
@@ -308,7 +269,7 @@ static enum status step_in_order(struct frames *f, struct feed *feed, struct pie
 	enum status status = STATUS_OK;
 	bool ended = false;
 
-	if (f->threads && !f->held)
+	if (f->team.nthreads && !f->held)
 		hold_next(f);
 	if (!f->inside_frame && f->library->pass)
 		status = f->library->pass(feed, step, &piece->fault);
@@ -379,7 +340,15 @@ static void frames_close(void *state)
 {
 	struct frames *f = state;
 
-	close_threads(f->threads);
+	if (f->nparts) {
+		ordered_queue_stop(&f->queue);
+		team_join(&f->team);
+		ordered_queue_destroy(&f->queue);
+	}
+	for (uint64_t i = 0; i < f->nparts; i++) {
+		free(f->parts[i].data);
+		free(f->parts[i].text);
+	}
 	f->library->close(f->state);
 	free(f);
 }

@@ -11,7 +11,7 @@
  *
  * The rules are RFC 4180's as people write it: a quote opens a quoted field only as the field's
  * first byte, and "" inside is a quote. Text behind a closing quote is an error, which the
- * automaton does not see: see quotes.h. The automaton ignores CR: records end at LF, and the code
+ * automaton does not see: see rows.h. The automaton ignores CR: records end at LF, and the code
  * that cuts fields drops a CR before it.
  *
  * Dialects with an escape byte or comments have four more states, and one that trims blanks has a

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * quotes.c - see quotes.h.
+ * quotes.c - see rows.h, "quotes".
  */
-#include "csv/quotes.h"
+#include "csv/rows.h"
 
 #include "csv/record.h"
 

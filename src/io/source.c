@@ -20,7 +20,7 @@
 #include "base/thread.h"
 #include "codec/gzip.h"
 #include "codec/codec.h"
-#include "csv/quotes.h"
+#include "csv/rows.h"
 #include "csv/record.h"
 
 #define PEEK_NBYTES (64 * 1024)

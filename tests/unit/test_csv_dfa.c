@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "csv/dfa.h"
-#include "csv/quotes.h"
+#include "csv/rows.h"
 #include "simd/simd.h"
 #include "csv/record.h"
 #include "tap.h"

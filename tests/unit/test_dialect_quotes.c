@@ -4,7 +4,7 @@
  * of all states, byte by byte; and the laws of its maps.
  */
 #include "csv/dfa.h"
-#include "csv/quotes.h"
+#include "csv/rows.h"
 #include "tap.h"
 
 #define NWORDS 16

@@ -3,7 +3,7 @@
  * test_quotes.c - quotes worked out on bitmaps, against the automaton, byte by byte.
  */
 #include "csv/dfa.h"
-#include "csv/quotes.h"
+#include "csv/rows.h"
 #include "tap.h"
 
 #define NWORDS 16
