@@ -688,6 +688,20 @@ static void work_numbers(struct run *r, const struct step *step)
 	r->top--;
 }
 
+/* Changes numbers. Inline, so that frequent codes have loops of their own. */
+static inline __attribute__((always_inline)) void change_numbers(const struct step *step, unsigned code, struct program_values *x,
+								 uint64_t rows)
+{
+	const struct step one = {.code = (uint8_t)code, .index = step->index};
+
+	for (; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		struct decimal d = lane_change(&one, number_at(x, row));
+		x->own_significand[row] = d.significand;
+		x->own_scale[row] = (uint8_t)d.scale;
+	}
+}
+
 /* x: op x */
 static void work_number(struct run *r, const struct step *step)
 {
@@ -696,12 +710,14 @@ static void work_number(struct run *r, const struct step *step)
 
 	load_numbers(r, x);
 	done = step_is_real(step) ? 0 : r->rows & x->numbers;
-	for (uint64_t rows = done; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct decimal d = lane_change(step, number_at(x, row));
-		x->own_significand[row] = d.significand;
-		x->own_scale[row] = (uint8_t)d.scale;
-	}
+	if (step->code == STEP_ROUND)
+		change_numbers(step, STEP_ROUND, x, done);
+	else if (step->code == STEP_NEGATE)
+		change_numbers(step, STEP_NEGATE, x, done);
+	else if (step->code == STEP_ABS)
+		change_numbers(step, STEP_ABS, x, done);
+	else
+		change_numbers(step, step->code, x, done);
 	x->fields &= ~done;
 	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
 		change_row(r, step, x, lowest(rows));
@@ -830,11 +846,15 @@ static enum status read_argument(const struct run *r, char kind, struct program_
 
 	to->nbytes = 0;
 	*is_missing = false;
-	if (!is_integer || !(v->numbers >> row & 1))
+	if (v->column != NO_COLUMN && !((v->fields | v->wrong) >> row & 1))
+		is = row_block_value(r->b, v->column, row, &to->text, &to->nbytes);
+	else if (!is_integer || !(v->numbers >> row & 1))
+		is = ROW_QUOTED;
+	if (is == ROW_QUOTED)
 		is = read_text(r, v, row, scratch, &to->text, &to->nbytes);
 	if (is == ROW_QUOTED)
 		return (enum status)v->why[row];
-	if (is == ROW_MISSING && to->nbytes > 0 && !is_integer && v->fields >> row & 1 && program_block_how(r->l, v->begin[row]))
+	if (is == ROW_MISSING && to->nbytes > 0 && !is_integer && v->column == NO_COLUMN && program_block_how(r->l, v->begin[row]))
 		return STATUS_OK;
 	if (is == ROW_MISSING) {
 		to->nbytes = 0;

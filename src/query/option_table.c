@@ -299,6 +299,14 @@ static bool any_takes_columns(const struct option_table *t)
 	return false;
 }
 
+/* The words that are offered for a row's argument. */
+static const char *offered_words(const struct option_table *t, const struct option_row *row)
+{
+	const char *expr = strstr(row->argument, "EXPR");
+
+	return t->expr_words && expr && !expr[4] ? t->expr_words : row->words;
+}
+
 /* Prints "a, b" as "a b" between two texts, or nothing if there are no words. */
 static void print_words(const char *before, const char *words, const char *after)
 {
@@ -401,9 +409,9 @@ static void print_bash(const struct option_table *t, const struct option_table *
 		print_bash_case(given, true, ",:");
 	}
 	for (size_t i = 0; i < t->nrows; i++) {
-		if (*t->rows[i].words)
+		if (*offered_words(t, &t->rows[i]))
 			printf("\t--%s)", t->rows[i].name);
-		print_words(" words='", t->rows[i].words, "' ;;\n");
+		print_words(" words='", offered_words(t, &t->rows[i]), "' ;;\n");
 	}
 	printf("\t*) [[ $word == -* ]] && words='");
 	for (size_t i = 0; i < t->nrows; i++)
@@ -456,12 +464,12 @@ static void print_zsh_argument(const struct option_table *t, const struct option
 	if (!*row->argument)
 		return;
 	printf(":%s:", row->argument);
-	print_words("(", row->words, ")");
+	print_words("(", offered_words(t, row), ")");
 	if (takes_columns(row))
 		printf("_%s_%s", t->program, takes_pairs(row) ? "pairs" : "columns");
 	else if (takes_file(row))
 		fputs("_files", stdout);
-	else if (!*row->words)
+	else if (!*offered_words(t, row))
 		putchar(' ');
 }
 
@@ -526,7 +534,7 @@ static void print_fish_row(const struct option_table *t, const struct option_row
 	printf("complete -c %s -l %s", t->program, row->name);
 	if (row->letter)
 		printf(" -s %c", row->letter);
-	print_words(" -a '", row->words, "'");
+	print_words(" -a '", offered_words(t, row), "'");
 	if (takes_columns(row))
 		printf(" -a '(__%s_columns %s)'", t->program, takes_pairs(row) ? ",:" : ",");
 	printf("%s -d '", takes_file(row) ? " -rF" : *row->argument ? " -x" : "");

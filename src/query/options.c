@@ -1243,6 +1243,12 @@ const struct option_table options_table = {
 	.handle = handle,
 	.print_help = print_help,
 	.print_brief_help = print_brief_help,
+	.expr_words = ""
+#define FUNCTION(id, name, arguments, type, work, lane, help) name ", "
+#define TEST_FUNCTION(name, code, help) name ", "
+#include "lang/functions.def"
+#undef FUNCTION
+		"missing",
 	.topic = "expr", .print_topic = print_expr_help,
 	.print_libraries = print_libraries,
 };

@@ -76,6 +76,8 @@ def check_bash(tool, script):
         completes("auto cpu gpu all".split(), "--sum=1", "--device", "")
         completes("error skip".split(), "--invalid", "=")
         completes([], "")
+        completes(["floor"], "--where", "flo")
+        completes(["left", "length"], "--offsets", "le")
         completes(["--sum"], "file.csv", "--su")
         names = ["alpha", "beta\\ x", "c\\$\\(touch\\ EXPANDED\\)", "al2"]
         completes(names, "table.csv", "--sum", "")
@@ -117,6 +119,8 @@ def check_fish(tool, script):
 
     completes(["json"], "--format j")
     completes(["--completion"], "--compl")
+    if tool == "gpustat":
+        completes(["floor"], "--where flo")
     if tool == "gpustat":
         completes(["alpha", "beta x", "c$(touch EXPANDED)", "al2"], "table.csv --sum ")
         completes(["beta,alpha", "beta,al2"], "table.csv --sum beta,al")

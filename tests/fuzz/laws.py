@@ -152,12 +152,13 @@ def groups_add_up(case, run):
     asked = [use("count-records")] + [use(o, columns) for o in COUNTS[:4]] + [use("format", b"csv"), HEADER]
     data, common = one_file(case), without(case.uses, RESULTS)
     grouped, whole = run(common + asked, data), run(without(common, ("by",)) + asked, data)
+    is_computed = any(re.search(rb"[(*/=+%]", u.argument) for u in only(common, ("by",)))
     if grouped.status or whole.status:
-        if grouped.status and (whole.status or only(common, ("let",))):  # a key may be computed, and fail alone
+        if grouped.status and (whole.status or is_computed or only(common, ("let",))):  # a key may be computed, and fail alone
             return ABSENT
         return differ(grouped, whole, "groups fail as the whole does")
     names = [u.argument.split(b"=")[0].strip() for u in only(common, ("let",))]
-    if re.search(rb"left out|without an answer", grouped.err) and any(n in u.argument for n in names for u in only(common, ("by",))):
+    if re.search(rb"left out|without an answer", grouped.err) and (is_computed or any(n in u.argument for n in names for u in only(common, ("by",)))):
         return ABSENT       # a record whose computed key is no number is left out
     titles, total = rows_of(whole.out)
     groups = [row[len(row) - len(titles):] for row in rows_of(grouped.out)[1:]]

@@ -293,7 +293,7 @@ def spell_condition(rng, depth, columns):
 
 def spell_sum(rng, depth, columns):
     """An expression whose value is a number."""
-    numeric, form = columns.numeric(), rng.randrange(14 if depth else 3)
+    numeric, form = columns.numeric(), rng.randrange(19 if depth else 3)
     if form == 0 or (form < 3 and not numeric):
         return rng.choice((b"0", b"1", b"2.50", b"1e2", b"0.001", b"7", b"1e300", b"1e399", b"123456789012345678",
                            b"12345678901234567890.5"))
@@ -302,6 +302,8 @@ def spell_sum(rng, depth, columns):
     if columns.odd(rng, 12):    # as the laws say nothing of them
         return spell_aggregate(rng, depth, columns)
     x = spell_sum(rng, depth - 1, columns)
+    if form > 13:
+        return spell_function(rng, form, x, depth, columns)
     if form < 8:
         y = spell_sum(rng, depth - 1, columns)
         return (x + rng.choice((b" + ", b" - ", b" * ", b"*", b" / ", b"/")) + y if form < 7 else
@@ -330,14 +332,41 @@ def spell_aggregate(rng, depth, columns):
     return name + b"(" + within + b")"
 
 
+def spell_function(rng, form, x, depth, columns):
+    """One of the other functions of numbers, and a condition as a number."""
+    if form == 14:
+        return rng.choice((b"floor(", b"ceil(", b"Sign(", b"trunc(", b"round_half_up(", b"round(", b"number(")) + x + b")"
+    if form == 15:
+        return rng.choice((b"sqrt(", b"ln(", b"log10(", b"LOG2(", b"exp(")) + x + b")"
+    if form == 16:
+        return b"(" + spell_condition(rng, 1, columns) + b")"
+    y = spell_sum(rng, depth - 1, columns)
+    if form == 17:
+        return rng.choice((b"mod(%s, %s)", b"div(%s, %s)", b"bin(%s,%s)", b"(%s) %% (%s)", b"least(%s, %s)", b"pow(%s, %s)")) % (x, y)
+    return b"pow(" + x + b", " + rng.choice((b"2", b"-1", b"0.5", b"3", b"100")) + b")"
+
+
+def spell_made(rng, x, depth, columns):
+    """A text that is made of another one."""
+    n, part = rng.choice((b"1", b"2", b"-1", b"-3", b"9", b"length(%s) - 1" % x)), spell_string(rng, columns.missing)
+    y = spell_words_of(rng, depth - 1, columns)
+    return rng.choice((
+        b"trim(%s)" % x, b"substr(%s, %s)" % (x, n), b"substr(%s, %s, 2)" % (x, n), b"left(%s, %s)" % (x, n), b"right(%s,%s)" % (x, n),
+        b"concat(%s, %s, %s)" % (x, part, y), b"replace(%s, %s, %s)" % (x, part, y), b"split(%s, %s, %s)" % (x, part, n), b"text(%s)" % x,
+        b"pad(%s, %s)" % (x, n), b"pad(%s, -7, %s)" % (x, part), b"replace(%s, 'a', '')" % x, b"if(contains(%s, %s), %s, missing)" % (x, part, y),
+        b"extract(%s, '%s')" % (x, spell_pattern(rng).replace(b"'", b"''")) if PATTERNS else b"trim(%s)" % x))
+
+
 def spell_words_of(rng, depth, columns):
     """An expression whose value is a text, as a field is one."""
-    form = rng.randrange(6 if depth > 0 else 3)
+    form = rng.randrange(9 if depth > 0 else 3)
     if form < 2:
         return spell_column(rng, rng.choice(columns.all()), columns)
     if form == 2:
         return spell_string(rng, columns.missing)
     x = spell_words_of(rng, depth - 1, columns)
+    if form > 5:
+        return spell_made(rng, x, depth, columns)
     if form == 3:
         return rng.choice((b"lower(", b"UPPER(", b"upper(")) + x + b")"
     y = spell_words_of(rng, depth - 1, columns) if rng.randrange(2) else spell_sum(rng, depth - 1, columns)

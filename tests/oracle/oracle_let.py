@@ -401,6 +401,7 @@ def evaluate(tree, record):
     kind = tree[0]
     if kind == "column":
         value = record[tree[1]]
+        value = bytes(value) if isinstance(value, Made) else value
         return value if not isinstance(value, Invalid) else raise_(value)
     if kind == "number":
         return read(tree[1].encode())
