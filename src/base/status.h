@@ -44,6 +44,9 @@
 	X(STATUS_NOT_A_DATE, "not an ISO date", 1, "") \
 	X(STATUS_NOT_BOTH_NUMBERS, "cannot be compared with the other value", 1, \
 	  "text(COL) in place of one column, to compare texts, or --invalid skip") \
+	X(STATUS_NOT_IN_FORMAT, "not a time in the format of the expression", 1, "--invalid skip") \
+	X(STATUS_NOT_A_DURATION, "not a duration", 1, "1h30m, 01:30:15 or 10:00") \
+	X(STATUS_NOT_A_SIZE, "not a size", 1, "1.5K, 10 MB or 2GiB") \
 	X(STATUS_NOT_AN_INTEGER, "not an integer", 1, "--invalid skip") \
 	X(STATUS_UNWRITABLE, "a text with a delimiter, a quote or a line end in it cannot be written in this input", 1, "") \
 	X(STATUS_CURRENCY, "", 1, "") /* the detail has the words */ \

@@ -245,10 +245,12 @@ enum { NOTE_CURRENCY = TOTAL_NNOTES_OF_RECORDS + 2, NOTE_NKINDS };
 
 static const enum status note_statuses[] = {STATUS_NOT_A_NUMBER, STATUS_OUT_OF_RANGE, STATUS_NUL, STATUS_RAGGED,
 					    STATUS_HEADER_AGAIN, STATUS_NOT_A_DATE, STATUS_TOO_COSTLY, STATUS_CURRENCY, STATUS_PACKED,
-					    STATUS_NOT_AN_INTEGER, STATUS_UNWRITABLE, STATUS_NOT_BOTH_NUMBERS};
+					    STATUS_NOT_AN_INTEGER, STATUS_UNWRITABLE, STATUS_NOT_BOTH_NUMBERS,
+					    STATUS_NOT_IN_FORMAT, STATUS_NOT_A_DURATION, STATUS_NOT_A_SIZE};
 static const char *const note_status_names[] = {"\"not a number\"", "\"out of range\"", "\"NUL\"", "\"ragged\"",
 						"\"header again\"", "\"not a date\"", "\"too costly\"", "\"currency\"", "\"packed\"",
-						"\"not an integer\"", "\"unwritable\"", "\"not both numbers\""};
+						"\"not an integer\"", "\"unwritable\"", "\"not both numbers\"",
+						"\"not in format\"", "\"not a duration\"", "\"not a size\""};
 #define NOTE_NSTATUSES (sizeof note_statuses / sizeof *note_statuses)
 
 /* One of n words; *i: its index. */

@@ -212,7 +212,7 @@ static enum status diagnose(const struct total *t, struct text *text, const stru
 	if ((v->why == STATUS_NOT_A_NUMBER || v->why == STATUS_NOT_BOTH_NUMBERS) && fault->detail_nbytes == v->nbytes)
 		notation_suggest(&t->plan->notation, fault->detail, fault->detail_nbytes, fault->remedy);
 	if (v->why == STATUS_NOT_A_DATE)
-		snprintf(fault->remedy, sizeof fault->remedy, "2024-01-05 or 20240105T101500Z");
+		snprintf(fault->remedy, sizeof fault->remedy, "%s", "time(t, \"%d.%m.%Y %H:%M\") for another form than 2024-01-05T10:15:00Z");
 	return diagnose_place(t->file_plan, text, v->offset, of->column, fault);
 }
 

@@ -117,7 +117,7 @@ void text_run_take(struct text_run *run, const struct text_at *x)
 
 	text_run_combine(run, &one);
 	if (!run->has_other)
-		text_run_note_date(run, iso_date_of(x->text, x->nbytes));
+		text_run_note_date(run, time_form_of(x->text, x->nbytes));
 }
 
 enum status texts_add(struct texts *t, const char *text, size_t nbytes)

@@ -14,7 +14,6 @@
 #include "lang/pattern.h"
 #include "number/decimal_text.h"
 #include "number/exact.h"
-#include "number/iso_date.h"
 #include "number/quotient.h"
 #include "number/real.h"
 #include "simd/simd.h"
@@ -121,6 +120,7 @@ enum status program_block_init(struct program_block *l, const struct plan *plan)
 	l->plan = plan;
 	l->first = plan->ncolumns - plan->nlets;
 	l->room_nbytes = ROOM_NBYTES;
+	time_reader_init(&l->times, &plan->zone);
 	l->text_nbytes = SIZE_MAX; /* until a text is copied, no field lies after it */
 	l->programs = calloc(n + 1, sizeof *l->programs);
 	NEED(l->programs);
@@ -507,13 +507,41 @@ static void divide_row_whole(const struct run *r, struct program_values *v, unsi
 	set_exact(r, v, row, &result);
 }
 
+/* Subtracts two fields that are times: seconds. Returns whether they are. */
+static bool subtract_times(const struct run *r, struct program_values *a, struct program_values *b, unsigned row)
+{
+	struct instant x, y;
+	int128 left, right;
+	const char *text[2];
+	size_t nbytes[2];
+	int left_scale, right_scale, scale;
+
+	if ((a->numbers | b->numbers | a->wrong | b->wrong) >> row & 1)
+		return false;
+	if (read_text(r, a, row, &r->l->scratch[0], &text[0], &nbytes[0]) != ROW_PRESENT ||
+	    read_text(r, b, row, &r->l->scratch[1], &text[1], &nbytes[1]) != ROW_PRESENT ||
+	    time_form_of(text[0], nbytes[0]) == TIME_NONE || time_form_of(text[1], nbytes[1]) == TIME_NONE ||
+	    !time_read(&r->l->times, text[0], nbytes[0], &x) || !time_read(&r->l->times, text[1], nbytes[1], &y))
+		return false;
+	left_scale = time_to_epoch(&x, &left);
+	right_scale = time_to_epoch(&y, &right);
+	scale = left_scale < right_scale ? right_scale : left_scale;
+	left = left * (int128)decimal_power(scale - left_scale) - right * (int128)decimal_power(scale - right_scale);
+	set_exact(r, a, row, &(struct exact){.value = left, .scale = scale});
+	return true;
+}
+
 /* Combines the values of a row that the loops below cannot. */
 static void combine_row(const struct run *r, enum step_code code, struct program_values *a, struct program_values *b, unsigned row)
 {
 	struct integer x_room, y_room, room;
 	struct exact x, y, result;
-	enum operand left = read_exact(r, a, row, &x_room, &x), right = read_exact(r, b, row, &y_room, &y);
+	enum operand left, right;
 
+	if (code == STEP_SUBTRACT && subtract_times(r, a, b, row))
+		return;
+	left = read_exact(r, a, row, &x_room, &x);
+	right = read_exact(r, b, row, &y_room, &y);
 	if (left == OPERAND_MISSING || right == OPERAND_MISSING) {
 		set_missing(r, a, row);
 	} else if (left == OPERAND_INVALID) {
@@ -808,20 +836,29 @@ static void take_wrong(const struct run *r, struct program_values *v, struct pro
 	set_wrong(v, row, why);
 }
 
-/* Makes a text the row's value, as a field. */
-static void set_text(const struct run *r, struct program_values *v, unsigned row, const char *text, size_t nbytes)
+/* Makes a text the row's value, as a field. last: the field that was made before, if that has the bytes of its text, else empty: it
+ * often is the same. */
+static void set_text(const struct run *r, struct program_values *v, unsigned row, const char *text, size_t nbytes,
+		     struct field_span *last)
 {
-	char *to = make_room(r->l, field_nbytes_max(nbytes));
-	size_t field_nbytes = to ? field_write(&r->l->plan->dialect, text, nbytes, to) : 0;
+	char *to;
+	size_t field_nbytes;
 
-	if (field_nbytes == SIZE_MAX) {
-		take_wrong(r, v, v, row, STATUS_UNWRITABLE);
-		return;
+	if (last->end - last->begin != nbytes || memcmp(r->l->data + last->begin, text, nbytes) != 0) {
+		to = make_room(r->l, field_nbytes_max(nbytes));
+		field_nbytes = to ? field_write(&r->l->plan->dialect, text, nbytes, to) : 0;
+		if (field_nbytes == SIZE_MAX) {
+			take_wrong(r, v, v, row, STATUS_UNWRITABLE);
+			return;
+		}
+		*last = (struct field_span){r->l->nbytes, r->l->nbytes + field_nbytes};
+		r->l->nbytes += field_nbytes;
 	}
 	v->numbers &= ~(UINT64_C(1) << row);
 	v->rounded &= ~(UINT64_C(1) << row);
-	set_span(v, row, (struct field_span){r->l->nbytes, r->l->nbytes + field_nbytes});
-	r->l->nbytes += field_nbytes;
+	set_span(v, row, *last);
+	if (last->end - last->begin != nbytes)
+		last->end = last->begin;
 }
 
 static bool read_integer(const struct run *r, struct program_values *v, unsigned row, int64_t *integer)
@@ -837,6 +874,20 @@ static bool read_integer(const struct run *r, struct program_values *v, unsigned
 	return true;
 }
 
+static enum status read_number_argument(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch,
+					struct argument *to, bool *is_missing)
+{
+	struct lane_value value;
+
+	load_numbers(r, v);
+	value = read_value(r, v, row, scratch);
+	*is_missing = value.kind == LANE_MISSING;
+	*to = (struct argument){.text = value.kind == LANE_LONG ? value.text : NULL, .nbytes = value.nbytes, .number = value.number};
+	if (v->wrong >> row & 1)
+		return (enum status)v->why[row];
+	return *is_missing || lane_is_number(&value) ? STATUS_OK : STATUS_NOT_A_NUMBER;
+}
+
 /* Reads a row's value as an argument of a kind; STATUS_OK: it is one, or *is_missing. A text that was made may consist of blanks. */
 static enum status read_argument(const struct run *r, char kind, struct program_values *v, unsigned row, struct scratch *scratch,
 				 struct argument *to, bool *is_missing)
@@ -846,6 +897,8 @@ static enum status read_argument(const struct run *r, char kind, struct program_
 
 	to->nbytes = 0;
 	*is_missing = false;
+	if (kind == 'n')
+		return read_number_argument(r, v, row, scratch, to, is_missing);
 	if (v->column != NO_COLUMN && !((v->fields | v->wrong) >> row & 1))
 		is = row_block_value(r->b, v->column, row, &to->text, &to->nbytes);
 	else if (!is_integer || !(v->numbers >> row & 1))
@@ -864,7 +917,7 @@ static enum status read_argument(const struct run *r, char kind, struct program_
 	return !is_integer || read_integer(r, v, row, &to->integer) ? STATUS_OK : STATUS_NOT_AN_INTEGER;
 }
 
-static void set_result(const struct run *r, const struct call *call, struct program_values *v, unsigned row)
+static void set_result(const struct run *r, const struct call *call, struct program_values *v, unsigned row, struct field_span *last)
 {
 	switch (call->result) {
 	case CALL_NUMBER:
@@ -875,7 +928,7 @@ static void set_result(const struct run *r, const struct call *call, struct prog
 		break;
 	case CALL_TEXT:
 		if (call->nbytes > 0) {
-			set_text(r, v, row, call->text, call->nbytes);
+			set_text(r, v, row, call->text, call->nbytes, last);
 			break;
 		}
 		/* fall through */
@@ -899,7 +952,7 @@ static const struct {
 static void set_kinds(const char *arguments, char *kinds, unsigned nvalues)
 {
 	for (unsigned i = 0; i < nvalues; arguments += arguments[1] != '*')
-		if (!strchr("?ksgp", *arguments))
+		if (!strchr("?ksgpurwz", *arguments))
 			kinds[i++] = *arguments;
 }
 
@@ -909,7 +962,10 @@ static void work_rows(struct run *r, const struct step *step)
 	struct argument values[PROGRAM_NVALUES_MAX];
 	char kinds[PROGRAM_NVALUES_MAX];
 	struct integer limbs;
+	struct field_span last = {0, 0};
 	struct call call = {.nvalues = step->nvalues, .value = values, .index = step->index, .limbs = &limbs, .room = &r->l->room,
+			    .times = &r->l->times, .notation = &r->l->plan->notation,
+			    .unit = {step->number.significand, step->number.scale},
 			    .constant = r->state->program->literals + step->literal_begin, .constant_nbytes = step->literal_nbytes};
 
 	if (r->state->program->npatterns > 0) { /* else it has none */
@@ -936,7 +992,7 @@ static void work_rows(struct run *r, const struct step *step)
 		else if (why != STATUS_OK)
 			take_wrong(r, first, first, row, why);
 		if (why == STATUS_OK || why == STATUS_NO_MEMORY)
-			set_result(r, &call, first, row);
+			set_result(r, &call, first, row, &last);
 	}
 	own(first);
 	r->top = first + 1;
@@ -1022,30 +1078,25 @@ static bool begins_as_number(const struct lane_value *v)
 }
 
 /* Whether two texts are times. *order: theirs. */
-static bool compare_times(const struct lane_value *a, const struct lane_value *b, int *order)
+static bool compare_times(struct time_reader *times, const struct lane_value *a, const struct lane_value *b, int *order)
 {
-	size_t nbytes[2] = {a->nbytes, b->nbytes}, fraction[2], ndigits[2];
-	const char *text[2] = {decimal_trim(a->text, &nbytes[0]), decimal_trim(b->text, &nbytes[1])};
-	int64_t seconds[2];
+	struct instant x, y;
 
-	for (int i = 0; i < 2; i++)
-		if (!iso_date_epoch(text[i], nbytes[i], &seconds[i], &fraction[i], &ndigits[i]))
-			return false;
-	*order = (seconds[0] > seconds[1]) - (seconds[0] < seconds[1]);
-	for (size_t k = 0; *order == 0 && (k < ndigits[0] || k < ndigits[1]); k++)
-		*order = (k < ndigits[0] ? text[0][fraction[0] + k] : '0') - (k < ndigits[1] ? text[1][fraction[1] + k] : '0');
+	if (!time_read(times, a->text, a->nbytes, &x) || !time_read(times, b->text, b->nbytes, &y))
+		return false;
+	*order = time_compare(&x, &y);
 	return true;
 }
 
 /* Tests two columns' values of which neither is a number: as times, if both are; else as texts. Of numbers in a notation that
  * was not asked for, bytes say whether they are equal, but not which one is greater. */
-static unsigned test_not_numbers(const struct step *step, const struct lane_value *a, const struct lane_value *b)
+static unsigned test_not_numbers(struct time_reader *times, const struct step *step, const struct lane_value *a, const struct lane_value *b)
 {
 	const bool is_order = !(step->accepts & ORDER_LESS) != !(step->accepts & ORDER_GREATER);
 	const bool are_like_numbers = begins_as_number(a) && begins_as_number(b);
 	int order;
 
-	if (are_like_numbers && compare_times(a, b, &order))
+	if (are_like_numbers && compare_times(times, a, b, &order))
 		return lane_accepts(step, lane_order_of(order));
 	if (is_order && (begins_as_number(a) || begins_as_number(b)))
 		return LANE_MAYBE;
@@ -1081,7 +1132,7 @@ static struct truth test_numbers(const struct run *r, const struct step *step, s
 				  right = read_value(r, b, lowest(odd), &r->l->scratch[1]);
 		bool are_texts = step->index && left.kind == LANE_NOT_A_NUMBER && left.text &&
 				 right.kind == LANE_NOT_A_NUMBER && right.text;
-		add_truth(&t, are_texts ? test_not_numbers(step, &left, &right) : test_long_numbers(step, &left, &right),
+		add_truth(&t, are_texts ? test_not_numbers(&r->l->times, step, &left, &right) : test_long_numbers(step, &left, &right),
 			  odd & -odd);
 	}
 	return t;
@@ -1496,6 +1547,7 @@ static void find_aggregates(struct program_block *l, const struct row_block *b)
 /* Makes one of the aggregates the rows' values. A row whose group the first pass has not seen is not kept. */
 static void take_aggregate(struct run *r, struct program_values *v, size_t aggregate)
 {
+	struct field_span last = {0, 0};
 	char text[EXACT_TEXT_NBYTES + 3], *field;
 
 	if (!r->l->has_aggregates)
@@ -1520,7 +1572,7 @@ static void take_aggregate(struct run *r, struct program_values *v, size_t aggre
 			set_field(r, v, row, field, nbytes);
 			break;
 		case AGGREGATE_TEXT:
-			set_text(r, v, row, x->text, strlen(x->text));
+			set_text(r, v, row, x->text, strlen(x->text), &last);
 			break;
 		}
 	}

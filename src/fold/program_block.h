@@ -28,6 +28,7 @@
 #include "csv/field.h"
 #include "fold/row_block.h"
 #include "lang/program.h"
+#include "lang/time.h"
 #include "query/plan.h"
 #include "query/value.h"
 
@@ -98,6 +99,7 @@ struct program_block {
 	const struct aggregate_value *aggregates[ROW_BLOCK_NROWS];
 	bool has_aggregates;
 	struct text_buffer key_text; /* for a key */
+	struct time_reader times;
 	/* A text, literals, and the fields that were made since. data: with padding before it. */
 	char *memory, *data;
 	size_t text_nbytes, nbytes, capacity; /* text_nbytes: SIZE_MAX if there is no copy */

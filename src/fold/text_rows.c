@@ -122,15 +122,15 @@ static inline bool take(const unsigned char *classes, bool parses, const struct 
 			struct text_run *run)
 {
 	enum text_class class = (enum text_class)classes[(unsigned char)*x->text];
-	enum iso_date kind = ISO_NONE;
+	enum time_form form = TIME_NONE;
 
 	if (class != TEXT_SURE && class != TEXT_DIGITS)
 		return false;
 	if (!run->has_other && (class == TEXT_DIGITS || !parses))
-		kind = iso_date_of(x->text, x->nbytes);
-	if (class == TEXT_DIGITS && kind == ISO_NONE && !is_no_number(x->text, x->nbytes))
+		form = time_form_of(x->text, x->nbytes);
+	if (class == TEXT_DIGITS && form == TIME_NONE && !is_no_number(x->text, x->nbytes))
 		return false;
-	text_run_note_date(run, kind);
+	text_run_note_date(run, form);
 	text_run_add(run, x->text, x->nbytes);
 	return true;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "number/iso_date.h"
+#include "lang/time.h"
 
 #define KEPT_NBYTES_INSIDE 16
 
@@ -91,10 +91,10 @@ static inline uint64_t text_key(const char *text, uint32_t nbytes)
 }
 
 /* Notes what kind of value came, for the column's type. */
-static inline void text_run_note_date(struct text_run *run, enum iso_date kind)
+static inline void text_run_note_date(struct text_run *run, enum time_form form)
 {
-	run->has_other |= kind == ISO_NONE;
-	run->has_time |= kind == ISO_DATETIME;
+	run->has_other |= form == TIME_NONE;
+	run->has_time |= form == TIME_DATETIME;
 }
 
 /* Adds a value as texts_add does, but for its kind. 8 bytes from text[0] on are readable; the text

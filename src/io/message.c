@@ -272,6 +272,9 @@ static void print_detail(const struct fault *f)
 	case STATUS_NOT_A_NUMBER:
 	case STATUS_OUT_OF_RANGE:
 	case STATUS_NOT_A_DATE:
+	case STATUS_NOT_IN_FORMAT:
+	case STATUS_NOT_A_DURATION:
+	case STATUS_NOT_A_SIZE:
 	case STATUS_NOT_AN_INTEGER:
 	case STATUS_NOT_BOTH_NUMBERS:
 	case STATUS_UNWRITABLE:

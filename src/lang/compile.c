@@ -19,6 +19,7 @@
 #include "lang/lane.h"
 #include "lang/pattern.h"
 #include "lang/program.h"
+#include "number/notation.h"
 
 #define PROGRAM_NBYTES_MAX ((size_t)1 << 28)
 #define PLACES_MAX EXACT_SCALE_MAX
@@ -45,6 +46,7 @@ struct parser {
 struct operand {
 	enum value_type type;
 	bool is_missing; /* the word */
+	bool is_epoch;   /* a number that is a time's seconds, to be compared with times */
 	size_t begin; /* in the text; of a comparison: its sign */
 	size_t first, end; /* end: of one whose value stays for several comparisons */
 };
@@ -368,6 +370,8 @@ static bool want_value(struct parser *p, struct operand *x)
 static bool want_number(struct parser *p, struct operand *x)
 {
 	use_column(p, x->first, p->program->nsteps, LOAD_CALCULATE);
+	if (x->type == TYPE_TIME)
+		return fail(p, x->begin, "a number is needed, not a time: epoch() is its seconds");
 	return want_value(p, x) && (x->type != TYPE_TEXT || fail(p, x->begin, "a number is needed, not a text"));
 }
 
@@ -485,6 +489,28 @@ static bool parse_constant(struct parser *p, struct step *step)
 	return true;
 }
 
+/* A unit of time, a format of times or the units of sizes: a constant whose text is checked. */
+static bool parse_word_of(struct parser *p, char kind, struct step *step)
+{
+	const size_t begin = p->token.begin;
+	struct time_unit unit = {0, 0};
+	const char *text, *wrong = NULL;
+	size_t nbytes, at = 0;
+
+	if (!parse_constant(p, step))
+		return false;
+	text = p->program->literals + step->literal_begin;
+	nbytes = step->literal_nbytes;
+	if (kind == 'u' && !time_unit_read(text, nbytes, &unit))
+		wrong = "no unit of time: second, minute, hour, day, week, month, quarter, year, also 15m, 6 hours";
+	else if (kind == 'z' && !(nbytes == 3 && !memcmp(text, "iec", 3)) && !(nbytes == 2 && !memcmp(text, "si", 2)))
+		wrong = "no units of sizes: \"iec\" or \"si\"";
+	else if (kind == 'r' || kind == 'w')
+		wrong = time_format_fault(text, nbytes, kind == 'r', &at);
+	step->number = (struct decimal){unit.seconds, (int32_t)unit.months};
+	return !wrong || fail(p, begin + 1 + at, "%s", wrong); /* a doubled quote before it moves the caret */
+}
+
 /* Compiles the step's literal, which began at a byte of the text, as a pattern of the program. */
 static bool add_pattern(struct parser *p, struct step *step, uint32_t *index, size_t begin)
 {
@@ -541,7 +567,7 @@ static const struct function *choose_row(const struct parser *p, const struct fu
 	struct token next = token_at(p->text, p->token.begin + p->token.nbytes, p->context->names);
 
 	while (f + 1 < functions + COUNT(functions) && !strcmp(f->name, f[1].name) && p->token.kind == TOKEN_COMMA &&
-	       next.kind == TOKEN_STRING && !strchr("tevsp", f->arguments[1]))
+	       next.kind == TOKEN_STRING && !strchr("tevspurwz", f->arguments[1]))
 		f++;
 	return f;
 }
@@ -558,6 +584,11 @@ static bool parse_argument(struct parser *p, const struct function **f, size_t k
 		return parse_index(p, step, pattern_keep_groups(p->program->patterns[step->left]), "a group of the regular expression");
 	case 's':
 		return parse_constant(p, step);
+	case 'u':
+	case 'r':
+	case 'w':
+	case 'z':
+		return parse_word_of(p, kind, step);
 	case 'p':
 		if (!compile_pattern(p, step, &step->left))
 			return false;
@@ -876,14 +907,125 @@ static bool want_term(struct parser *p, enum step_code code, struct operand *x)
 	return want_number(p, x);
 }
 
+/* Puts a step behind those before `at`. */
+static bool insert_step(struct parser *p, size_t at, struct step step)
+{
+	struct step *steps;
+
+	if (!add_step(p, step))
+		return false;
+	steps = p->program->steps;
+	memmove(steps + at + 1, steps + at, (p->program->nsteps - 1 - at) * sizeof *steps);
+	steps[at] = step;
+	return true;
+}
+
+/* Makes a literal significand x 10^-scale. Returns false if memory ran out. */
+static bool set_number(struct parser *p, struct step *literal, int128 significand, int scale)
+{
+	char *to = literal_room(p, DECIMAL_TEXT_NBYTES);
+
+	if (!to)
+		return false;
+	literal->literal_begin = (uint32_t)p->program->nliteral_bytes;
+	literal->literal_nbytes = (uint32_t)decimal_format(significand, scale, to);
+	p->program->nliteral_bytes += literal->literal_nbytes;
+	literal->is_long = decimal_parse(to, literal->literal_nbytes, &literal->number) != DECIMAL_NUMBER;
+	literal->code = literal->is_long ? STEP_LITERAL : STEP_NUMBER;
+	return true;
+}
+
+/* Makes a value of steps [x->first, end), which is a time or its text, its epoch seconds. */
+static bool to_epoch(struct parser *p, struct operand *x, size_t end)
+{
+	static const struct time_zone utc;
+	struct step *step = &p->program->steps[x->first];
+	struct time_reader times;
+	struct instant instant;
+	int128 seconds;
+	int scale;
+
+	if (x->is_epoch)
+		return true;
+	if (x->type == TYPE_NUMBER || x->type == TYPE_TRUTH)
+		return fail(p, x->begin, "a time is needed here: \"2024-05-01T10:15:00Z\", time(), from_epoch()");
+	x->type = TYPE_NUMBER;
+	x->is_epoch = true;
+	use_column(p, x->first, end, LOAD_VALUE);
+	if (!is_literal(p, x->first, end))
+		return insert_step(p, end, (struct step){.code = STEP_EPOCH, .nvalues = 1, .at = (uint32_t)x->begin});
+	time_reader_init(&times, p->context->zone ? p->context->zone : &utc);
+	if (!time_read(&times, p->program->literals + step->literal_begin, step->literal_nbytes, &instant))
+		return fail(p, x->begin, "not a time: \"2024-05-01\", \"2024-05-01T10:15:00Z\"");
+	scale = time_to_epoch(&instant, &seconds);
+	return set_number(p, step, seconds, scale) || no_memory(p);
+}
+
+/* A time and a text, "1h30m" or "2 months", which is the last step: adds or subtracts the duration that it is. */
+static bool shift_time(struct parser *p, enum step_code code, struct operand *a)
+{
+	const struct number_notation notation = {.decimal = '.', .durations = true};
+	struct step literal = *last_step(p);
+	const char *text = p->program->literals + literal.literal_begin;
+	char plain[64 + NOTATION_ROOM];
+	struct time_unit unit;
+	size_t nbytes;
+
+	p->program->nsteps--;
+	if (time_unit_read(text, literal.literal_nbytes, &unit) && unit.months > 0 && a->type != TYPE_NUMBER) {
+		a->type = TYPE_TIME;
+		use_column(p, a->first, p->program->nsteps, LOAD_VALUE);
+		return (set_number(p, &literal, code == STEP_ADD ? unit.months : -unit.months, 0) || no_memory(p)) && add_step(p, literal) && add_step(p, (struct step){.code = STEP_ADD_MONTHS, .nvalues = 2, .at = literal.at});
+	}
+	nbytes = literal.literal_nbytes > 64 ? 0 : notation_to_plain(&notation, text, literal.literal_nbytes, plain);
+	if (nbytes == 0 || decimal_parse(plain, nbytes, &literal.number) != DECIMAL_NUMBER)
+		return fail(p, literal.at, "a number is needed, not a text%s", code == STEP_ADD ? ": concat(a, b) joins texts" : "");
+	if (!set_number(p, &literal, literal.number.significand, literal.number.scale))
+		return no_memory(p);
+	if (!to_epoch(p, a, p->program->nsteps) || !add_step(p, literal) ||
+	    !add_step(p, (struct step){.code = (uint8_t)code, .nvalues = 2, .at = literal.at}) ||
+	    !add_step(p, (struct step){.code = STEP_FROM_EPOCH, .nvalues = 1, .at = literal.at}))
+		return false;
+	a->type = TYPE_TIME;
+	a->is_epoch = false;
+	return true;
+}
+
+/* Adds or subtracts where a side is a time: time + seconds, time - seconds, time - time. */
+static bool apply_to_times(struct parser *p, struct step step, struct operand *a, struct operand *b)
+{
+	const bool is_difference = step.code == STEP_SUBTRACT && b->type != TYPE_NUMBER;
+	const size_t before = p->program->nsteps;
+
+	if ((!is_difference && !want_number(p, b)) || !to_epoch(p, a, b->first))
+		return false;
+	b->first += p->program->nsteps - before;
+	if ((is_difference && !to_epoch(p, b, p->program->nsteps)) || !add_step(p, step))
+		return false;
+	a->type = is_difference ? TYPE_NUMBER : TYPE_TIME;
+	a->is_epoch = false;
+	return is_difference || add_step(p, (struct step){.code = STEP_FROM_EPOCH, .nvalues = 1, .at = step.at});
+}
+
 /* Applies an operator to a and the value that follows. */
 static bool apply(struct parser *p, enum step_code code, struct operand *a, parse_function *parse)
 {
+	const bool is_sum = code == STEP_ADD || code == STEP_SUBTRACT, is_text = a->type == TYPE_TEXT || a->type == TYPE_TIME;
 	struct step step = {.code = (uint8_t)code, .nvalues = 2, .at = (uint32_t)p->token.begin};
 	struct operand b;
 
 	advance(p);
-	if (!want_term(p, code, a) || !parse(p, &b) || !want_term(p, code, &b))
+	if ((!(is_sum && is_text) && !want_term(p, code, a)) || !parse(p, &b))
+		return false;
+	if (is_sum && (is_text || a->type == TYPE_ANY) && b.type == TYPE_TEXT && is_literal(p, b.first, p->program->nsteps) && !is_literal(p, a->first, b.first)) {
+		const struct step *literal = last_step(p);
+		if (time_form_of(p->program->literals + literal->literal_begin, literal->literal_nbytes) == TIME_NONE)
+			return shift_time(p, code, a);
+		b.type = TYPE_TIME;
+	}
+	if (is_sum && (a->type == TYPE_TIME || (b.type == TYPE_TIME && code == STEP_SUBTRACT)))
+		return apply_to_times(p, step, a, &b);
+	if ((is_text && !want_term(p, code, a)) || !want_term(p, code, &b))
 		return false;
 	a->type = TYPE_NUMBER;
 	return add_step(p, step);
@@ -961,6 +1103,24 @@ static void exchange(struct parser *p, struct operand *left, struct operand *rig
 	right->first = p->program->nsteps - 1;
 }
 
+static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps);
+
+/* Compares times, by their seconds. */
+static bool compare_times(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps)
+{
+	const size_t before = p->program->nsteps;
+
+	if (keeps && !left.is_epoch)
+		return fail(p, left.begin, "times are compared with times: time(column)");
+	if (!to_epoch(p, &left, right.first))
+		return false;
+	right.first += p->program->nsteps - before;
+	if (!to_epoch(p, &right, p->program->nsteps))
+		return false;
+	left.is_epoch = false;
+	return compare(p, left, right, accepts, keeps);
+}
+
 /* Compares left with right, which is the last operand. keeps: left's value stays. */
 static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps)
 {
@@ -971,6 +1131,8 @@ static bool compare(struct parser *p, struct operand left, struct operand right,
 
 	if (!is_value)
 		return false;
+	if (left.type == TYPE_TIME || left.is_epoch || right.type == TYPE_TIME)
+		return compare_times(p, left, right, accepts, keeps);
 	if (is_left_literal && is_right_literal)
 		return fail(p, left.begin, "neither side of this comparison is a column%s",
 			    left.type == TYPE_TEXT || right.type == TYPE_TEXT ? ": `NAME` is one, \"NAME\" a text" : "");
@@ -1229,6 +1391,8 @@ static bool parse_word(struct parser *p, struct operand *out)
 	if (is_literal(p, out->first, p->program->nsteps))
 		return fail(p, out->begin, "not a column: a comparison with a word after it begins with one");
 	advance(p);
+	if (out->type == TYPE_TIME && (words[i].code == STEP_OR || words[i].code == STEP_AND) && !to_epoch(p, out, p->program->nsteps))
+		return false;
 	out->end = p->program->nsteps;
 	if (words[i].code >= STEP_AND) {
 		if (!(words[i].code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
@@ -1240,6 +1404,7 @@ static bool parse_word(struct parser *p, struct operand *out)
 	if (negated)
 		negate(p, out->first);
 	out->type = TYPE_TRUTH;
+	out->is_epoch = false;
 	return true;
 }
 
@@ -1370,7 +1535,7 @@ static bool parse_all(struct parser *p)
 		return fail(p, 0, "the expression is empty");
 	if (!parse_expression(p, &x) || !(is_let ? want_value(p, &x) : want_truth(p, &x)))
 		return false;
-	p->program->type = x.type;
+	p->program->type = x.type == TYPE_TIME ? TYPE_TEXT : x.type;
 	if (p->token.kind == TOKEN_CLOSE)
 		return fail(p, p->token.begin, "no parenthesis is open here");
 	if (p->token.kind != TOKEN_END)

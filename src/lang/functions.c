@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "number/iso_date.h"
+#include "lang/time.h"
 
 #define TEXT_NBYTES_MAX ((int64_t)1 << 28)
 
@@ -232,24 +232,189 @@ enum status call_extract(struct call *call)
 
 /* ---- times ---- */
 
+/* Reads a call's first value as ISO 8601. */
+static enum status read_time(const struct call *call, struct instant *x)
+{
+	return time_read(call->times, call->value[0].text, call->value[0].nbytes, x) ? STATUS_OK : STATUS_NOT_A_DATE;
+}
+
+/* Returns significand x 10^-scale. */
+static enum status return_number(struct call *call, int128 significand, int scale)
+{
+	call->result = CALL_LONG;
+	call->exact = (struct exact){.value = significand, .scale = scale};
+	return STATUS_OK;
+}
+
 enum status call_epoch(struct call *call)
 {
-	char digits[64] = "0.";
-	size_t fraction, nfraction, nbytes = call->value[0].nbytes;
-	const char *text = decimal_trim(call->value[0].text, &nbytes);
-	struct integer part_room;
-	struct exact part;
-	int64_t seconds;
+	struct instant x;
+	int128 significand;
+	int scale;
 
-	if (!iso_date_epoch(text, nbytes, &seconds, &fraction, &nfraction))
-		return STATUS_NOT_A_DATE;
-	if (nfraction == 0)
-		return return_integer(call, seconds);
-	if (nfraction > sizeof digits - 2)
-		nfraction = sizeof digits - 2;
-	memcpy(digits + 2, text + fraction, nfraction);
-	exact_parse(digits, 2 + nfraction, &part_room, &part);
-	call->exact = exact_sum(&(struct exact){.value = seconds}, &part, call->limbs);
+	TRY(read_time(call, &x));
+	scale = time_to_epoch(&x, &significand);
+	return return_number(call, significand, scale);
+}
+
+/* Returns a time as text. */
+static enum status return_time(struct call *call, const struct instant *x)
+{
+	char *to = call_room(call, TIME_TEXT_NBYTES);
+
+	NEED(to);
+	if (!time_is_in_range(call->times, x))
+		return STATUS_OUT_OF_RANGE;
+	return return_text(call, to, time_write(call->times, x, to));
+}
+
+/* The time of value[0] x 10^-nplaces seconds. */
+static enum status return_from_epoch(struct call *call, int nplaces)
+{
+	const struct argument *v = &call->value[0];
+	struct decimal_syntax syntax;
+	struct instant x;
+	int128 significand = v->number.significand;
+	int64_t scale = v->number.scale;
+
+	if (v->text) {
+		if (!decimal_tokenize(v->text, v->nbytes, &syntax) || syntax.ndigits > 36)
+			return STATUS_OUT_OF_RANGE;
+		significand = 0;
+		for (const char *p = v->text; p < v->text + v->nbytes && (*p | 0x20) != 'e'; p++)
+			significand = decimal_is_digit(*p) ? 10 * significand + (*p - '0') : significand;
+		significand = syntax.negative ? -significand : significand;
+		scale = syntax.nfraction - syntax.exponent;
+	}
+	for (scale += nplaces; scale < 0 && significand < 1000000000000 && significand > -1000000000000; scale++)
+		significand *= 10;
+	if (scale < 0 || scale > INT16_MAX || !time_of_epoch(call->times, significand, (int)scale, &x))
+		return STATUS_OUT_OF_RANGE;
+	return return_time(call, &x);
+}
+
+enum status call_from_epoch(struct call *call)
+{
+	return return_from_epoch(call, 0);
+}
+
+enum status call_from_epoch_ms(struct call *call)
+{
+	return return_from_epoch(call, 3);
+}
+
+enum status call_time(struct call *call)
+{
+	const struct argument *v = &call->value[0];
+	size_t nbytes = v->nbytes;
+	const char *text = decimal_trim(v->text, &nbytes);
+	struct instant x;
+
+	if (call->constant_nbytes == 0)
+		TRY(read_time(call, &x));
+	else if (!time_read_format(call->times, call->constant, call->constant_nbytes, text, nbytes, &x))
+		return STATUS_NOT_IN_FORMAT;
+	return return_time(call, &x);
+}
+
+enum status call_trunc_time(struct call *call)
+{
+	struct instant x;
+
+	TRY(read_time(call, &x));
+	time_truncate(call->times, &call->unit, &x);
+	return return_time(call, &x);
+}
+
+enum status call_date(struct call *call)
+{
+	struct instant x;
+
+	TRY(read_time(call, &x));
+	x.is_date = true;
+	return return_time(call, &x);
+}
+
+enum status call_add_months(struct call *call)
+{
+	const int64_t most = 12 * 10000;
+	struct instant x;
+
+	TRY(read_time(call, &x));
+	if (call->value[1].integer < -most || call->value[1].integer > most)
+		return STATUS_OUT_OF_RANGE;
+	time_add_months(call->times, &x, call->value[1].integer);
+	return return_time(call, &x);
+}
+
+enum status call_format(struct call *call)
+{
+	char *to = call_room(call, TIME_FORMAT_NBYTES(call->constant_nbytes));
+	struct instant x;
+
+	NEED(to);
+	TRY(read_time(call, &x));
+	if (!time_is_in_range(call->times, &x))
+		return STATUS_OUT_OF_RANGE;
+	return return_text(call, to, time_write_format(call->times, call->constant, call->constant_nbytes, &x, to));
+}
+
+static enum status return_part(struct call *call, enum time_part part)
+{
+	struct instant x;
+
+	TRY(read_time(call, &x));
+	return return_integer(call, time_part(call->times, part, &x));
+}
+
+#define PART(name, part) \
+	enum status name(struct call *call) \
+	{ \
+		return return_part(call, part); \
+	}
+PART(call_year, TIME_YEAR)
+PART(call_quarter, TIME_QUARTER)
+PART(call_month, TIME_MONTH)
+PART(call_week, TIME_WEEK)
+PART(call_day, TIME_DAY)
+PART(call_weekday, TIME_WEEKDAY)
+PART(call_dayofyear, TIME_DAYOFYEAR)
+PART(call_hour, TIME_HOUR)
+PART(call_minute, TIME_MINUTE)
+PART(call_second, TIME_SECOND)
+
+/* ---- durations and sizes ---- */
+
+/* Returns the number that a text is in a notation, or the status where it is none. */
+static enum status return_noted(struct call *call, const struct number_notation *notation, enum status wrong)
+{
+	const struct argument *v = &call->value[0];
+	char *to = call_room(call, v->nbytes + NOTATION_ROOM);
+	size_t nbytes;
+
+	NEED(to);
+	nbytes = notation_to_plain(notation, v->text, v->nbytes, to);
+	if (nbytes == 0)
+		return wrong;
 	call->result = CALL_LONG;
-	return STATUS_OK;
+	return exact_parse(to, nbytes, call->limbs, &call->exact);
+}
+
+enum status call_duration(struct call *call)
+{
+	struct number_notation notation = *call->notation;
+
+	notation.durations = true;
+	return return_noted(call, &notation, STATUS_NOT_A_DURATION);
+}
+
+enum status call_bytes(struct call *call)
+{
+	struct number_notation notation = *call->notation;
+
+	if (call->constant_nbytes > 0)
+		notation.sizes = *call->constant == 'i' ? SIZES_IEC : SIZES_SI;
+	else if (notation.sizes == SIZES_NONE)
+		notation.sizes = SIZES_SI;
+	return return_noted(call, &notation, STATUS_NOT_A_SIZE);
 }

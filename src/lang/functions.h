@@ -17,13 +17,16 @@
 #include "csv/field.h"
 #include "lang/pattern.h"
 #include "lang/program.h"
+#include "lang/time.h"
 #include "number/exact.h"
+#include "number/notation.h"
 
 /* A value that a function is given. */
 struct argument {
 	const char *text; /* of letters t and e: unquoted, nbytes; not owned */
 	size_t nbytes;    /* 0 where it is missing */
 	int64_t integer;  /* of letter i */
+	struct decimal number; /* of letter n, if text is NULL; else it is longer, and text is plain */
 };
 
 enum call_result { CALL_MISSING, CALL_TEXT, CALL_NUMBER, CALL_LONG };
@@ -32,11 +35,14 @@ enum call_result { CALL_MISSING, CALL_TEXT, CALL_NUMBER, CALL_LONG };
 struct call {
 	unsigned nvalues; /* of arguments: those that are left out at the end have defaults of the function */
 	const struct argument *value;
-	const char *constant; /* of letters s and p, nbytes */
+	const char *constant; /* of letters s, p, r, w and z, nbytes */
 	size_t constant_nbytes;
 	uint32_t index; /* of letters k and g */
+	struct time_unit unit; /* of letter u */
+	const struct number_notation *notation; /* of the input */
 	const struct pattern *pattern; /* of letter p */
 	struct pattern_match *match;
+	struct time_reader *times;
 	struct scratch *room; /* for a text that is made: call_room */
 	/* the result; CALL_MISSING to begin with */
 	enum call_result result;

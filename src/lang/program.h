@@ -55,6 +55,7 @@
 #include "csv/field.h"
 #include "lang/lexer.h"
 #include "lang/select.h"
+#include "lang/time.h"
 #include "number/decimal.h"
 
 #define PROGRAM_NLEVELS 200    /* of nested parentheses */
@@ -65,7 +66,8 @@
 /* The order of two values; a test has the set of orders that make it true. */
 enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_ANY = 7 };
 
-enum value_type { TYPE_ANY, TYPE_NUMBER, TYPE_TEXT, TYPE_TRUTH };
+/* A time is a text of ISO 8601 when the program runs; only the compiler tells them apart, to compare, add and subtract instants. */
+enum value_type { TYPE_ANY, TYPE_NUMBER, TYPE_TEXT, TYPE_TRUTH, TYPE_TIME };
 
 enum step_code {
 	/* values */
@@ -154,6 +156,7 @@ struct program_context {
 	const struct csv_dialect *dialect; /* literals are raw fields of it; NULL: --where's that are printed nowhere */
 	char decimal;                      /* the decimal point of numbers */
 	const struct aggregate_name *aggregates; /* NULL: none */
+	const struct time_zone *zone;      /* of times without an offset; NULL: UTC */
 };
 
 /* Whether a step tests values. */

@@ -2,9 +2,9 @@
  *
  * notation.c - see notation.h.
  *
- * A value is peeled from both ends: parentheses, sign, currency and percent sign, each at most once
+ * A value is peeled from both ends: parentheses, sign, currency, percent sign and unit of a size, each at most once
  * and only where the notation has it. What is left must be digits[.digits][e[+-]digits] with the
- * notation's decimal point, and with separators before it, if there are any, at every third digit.
+ * notation's decimal point, and with separators before it, if there are any, at every third digit; or a duration.
  */
 #include "number/notation.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "number/decimal.h"
+#include "number/decimal_text.h"
 
 /* ---- characters ---- */
 
@@ -120,7 +120,9 @@ static size_t thousands_at(const struct number_notation *n, struct piece p)
 struct peeled {
 	struct piece rest;
 	struct piece currency;
-	bool has_sign, is_negative, has_currency, has_percent;
+	bool has_sign, is_negative, has_currency, has_percent, has_size;
+	int kilos;      /* of a size: the power of 1000, or of 1024 */
+	bool is_binary; /* the latter */
 };
 
 static bool peel_parentheses(const struct number_notation *n, struct peeled *v)
@@ -158,7 +160,7 @@ static bool peel_currency(const struct number_notation *n, struct peeled *v)
 	struct piece *p = &v->rest;
 	size_t nbytes;
 
-	if (!n->money || v->has_currency || v->has_percent)
+	if (!n->money || v->has_currency || v->has_percent || v->has_size)
 		return false;
 	if ((nbytes = currency_at(*p)) > 0) {
 		v->currency = (struct piece){p->begin, p->begin + nbytes};
@@ -177,7 +179,7 @@ static bool peel_percent(const struct number_notation *n, struct peeled *v)
 {
 	struct piece *p = &v->rest;
 
-	if (!n->percent || v->has_currency || v->has_percent || p->begin == p->end ||
+	if (!n->percent || v->has_currency || v->has_percent || v->has_size || p->begin == p->end ||
 	    p->end[-1] != '%')
 		return false;
 	p->end--;
@@ -186,12 +188,45 @@ static bool peel_percent(const struct number_notation *n, struct peeled *v)
 	return true;
 }
 
+/* The unit of a size: B; K to E, perhaps with B or iB. Small letters mean the same in kB, in kb to eb and in k, g, t and p alone; a
+ * Kb, of bits, is none. */
+static bool peel_size(const struct number_notation *n, struct peeled *v)
+{
+	static const char prefixes[] = "KMGTPEkmgtpe";
+	struct piece *p = &v->rest, unit = *p;
+	const char *prefix, *end;
+	bool is_small, has_byte, has_i;
+
+	while (unit.begin < unit.end && !(*unit.begin >= 'A' && (*unit.begin | 0x20) <= 'z'))
+		unit.begin++;
+	if (n->sizes == SIZES_NONE || v->has_size || v->has_percent || v->has_currency || unit.begin == unit.end)
+		return false;
+	end = unit.begin;
+	is_small = unit.end[-1] == 'b';
+	has_byte = is_small || unit.end[-1] == 'B';
+	unit.end -= has_byte;
+	has_i = nbytes_of(unit) == 2 && unit.end[-1] == 'i';
+	unit.end -= has_i;
+	if (nbytes_of(unit) > 0) {
+		prefix = memchr(prefixes, *unit.begin, sizeof prefixes - 1);
+		if (!prefix || nbytes_of(unit) > 1 || (is_small && prefix < prefixes + 6) ||
+		    (prefix > prefixes + 6 && !is_small && (has_byte || has_i || strchr("me", *prefix))))
+			return false;
+		v->kilos = (int)(prefix - prefixes) % 6 + 1;
+	}
+	v->has_size = true;
+	v->is_binary = has_i || n->sizes == SIZES_IEC;
+	p->end = end;
+	p->end -= blank_before_end(*p);
+	return true;
+}
+
 static struct peeled peel(const struct number_notation *n, const char *text, size_t nbytes)
 {
 	struct peeled v = {.rest = {text, text + nbytes}};
 
 	while (peel_parentheses(n, &v) || peel_sign(n, &v) || peel_currency(n, &v) ||
-	       peel_percent(n, &v))
+	       peel_percent(n, &v) || peel_size(n, &v))
 		continue;
 	return v;
 }
@@ -258,9 +293,8 @@ static void put_exponent(int64_t exponent, struct plain *out)
 		put(out, reversed[--n]);
 }
 
-/* Writes digits[.digits][e[+-]digits]. Returns false where the piece is something else. */
-static bool put_number(const struct number_notation *n, struct piece p, bool is_percentage,
-		       struct plain *out)
+/* Writes digits[.digits][e[+-]digits], the exponent more than the piece has. Returns false where the piece is something else. */
+static bool put_number(const struct number_notation *n, struct piece p, int shift, struct plain *out)
 {
 	int64_t exponent = 0, ninteger = put_integer(n, &p, out);
 	size_t nfraction = 0;
@@ -274,20 +308,177 @@ static bool put_number(const struct number_notation *n, struct piece p, bool is_
 		return false;
 	if (p.begin < p.end && (*p.begin == 'e' || *p.begin == 'E'))
 		p.begin = decimal_exponent(p.begin, p.end, &exponent);
-	put_exponent(exponent - 2 * is_percentage, out);
+	put_exponent(exponent + shift, out);
 	return p.begin == p.end;
+}
+
+/* Writes magnitude x 10^-scale, without zeros at its end. */
+static void put_decimal(uint128 magnitude, int scale, struct plain *out)
+{
+	char text[DECIMAL_TEXT_NBYTES + DECIMAL_TEXT_SLACK];
+	const char *end;
+
+	for (; scale > 0 && magnitude % 10 == 0; scale--)
+		magnitude /= 10;
+	end = decimal_write(text, (int128)magnitude, scale);
+	for (const char *p = text; p < end; p++)
+		put(out, *p);
+}
+
+/* Writes a number times 1024^kilos. Returns false where the piece is no number, or one of more than 18 digits. */
+static bool put_binary(const struct number_notation *n, struct piece p, int kilos, struct plain *out)
+{
+	char text[64 + NOTATION_ROOM];
+	struct plain number = {text, 0};
+	struct decimal x;
+
+	if (nbytes_of(p) > 64 || !put_number(n, p, 0, &number) ||
+	    decimal_parse(text, number.nbytes, &x) != DECIMAL_NUMBER)
+		return false;
+	put_decimal((uint128)x.significand << 10 * kilos, x.scale, out);
+	return true;
+}
+
+/* ---- durations ---- */
+
+#define DURATION_SCALE 18 /* of the sum of a duration's parts */
+#define DURATION_MAX ((uint128)1 << 124)
+
+/* Reads digits[.digits], or whole digits if point is a NUL, as significand x 10^-scale of up to 18 digits. Returns false where there
+ * is none. */
+static bool read_part(struct piece *p, char point, struct decimal *x)
+{
+	const char *begin = p->begin;
+	struct plain all = {(char[24]){0}, 0};
+
+	for (; p->begin < p->end && (decimal_is_digit(*p->begin) || (*p->begin == point && point)); p->begin++)
+		if (all.nbytes < 24)
+			put(&all, *p->begin == point ? '.' : *p->begin);
+	return p->begin > begin && all.nbytes < 24 && decimal_parse(all.to, all.nbytes, x) == DECIMAL_NUMBER;
+}
+
+/* Adds x times a unit of so many nanoseconds. Returns false where the sum has no room, or too long a fraction. */
+static bool add_part(uint128 *sum, struct decimal x, uint64_t unit_ns)
+{
+	uint128 product = (uint128)x.significand * unit_ns;
+	int shift = DURATION_SCALE - 9 - x.scale;
+
+	for (; shift < 0 && product % 10 == 0; shift++)
+		product /= 10;
+	if (shift < 0 || product >= DURATION_MAX / decimal_power(shift))
+		return false;
+	*sum += product * decimal_power(shift);
+	return *sum < DURATION_MAX;
+}
+
+#define WEEK_NS UINT64_C(604800000000000)
+#define DAY_NS UINT64_C(86400000000000)
+#define HOUR_NS UINT64_C(3600000000000)
+#define MINUTE_NS UINT64_C(60000000000)
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Takes the unit off that the piece begins with. has_t: of ISO 8601, 1 before its T, 2 after it; else 0. Returns nanoseconds, or 0. */
+static uint64_t take_unit(struct piece *p, int has_t)
+{
+	static const struct {
+		const char *names; /* with blanks around them */
+		uint64_t ns;
+		const char *iso;
+	} units[] = {
+		{" w week weeks ", WEEK_NS, "W"}, {" d day days ", DAY_NS, "D"}, {" h hr hrs hour hours ", HOUR_NS, "TH"},
+		{" m min mins minute minutes ", MINUTE_NS, "TM"}, {" s sec secs second seconds ", SECOND_NS, "TS"}, {" ms ", 1000000, ""},
+		{" us \u00b5s \u03bcs ", 1000, ""}, {" ns ", 1, ""},
+	};
+	char word[16] = " ";
+	size_t nbytes = 0;
+
+	for (; nbytes < nbytes_of(*p) && ((unsigned char)p->begin[nbytes] | 0x20) >= 'a' && nbytes < (has_t ? 1 : 12); nbytes++)
+		word[1 + nbytes] = p->begin[nbytes];
+	word[1 + nbytes] = ' ';
+	p->begin += nbytes;
+	for (size_t i = 0; nbytes > 0 && i < sizeof units / sizeof *units; i++)
+		if (has_t ? strlen(units[i].iso) == (size_t)has_t && units[i].iso[has_t - 1] == word[1] : strstr(units[i].names, word) != NULL)
+			return units[i].ns;
+	return 0;
+}
+
+/* Adds h:mm:ss or, unless days were before, m:ss, the last with perhaps a fraction. */
+static bool add_clock(const struct number_notation *n, struct piece p, struct decimal first, bool has_days, uint128 *sum)
+{
+	const bool has_hours = nbytes_of(p) > 3 && p.begin[3] == ':';
+	uint64_t unit_ns = has_hours ? HOUR_NS : MINUTE_NS;
+
+	if (!add_part(sum, first, unit_ns) || (has_days && !has_hours))
+		return false;
+	while (p.begin < p.end) {
+		const char *digits = ++p.begin;
+		struct decimal x;
+		unit_ns /= 60;
+		if (nbytes_of(p) < 2 || *digits < '0' || *digits > '5' || !decimal_is_digit(digits[1]) || !read_part(&p, unit_ns == SECOND_NS ? n->decimal : '\0', &x) ||
+		    (p.begin - digits != 2 && (p.begin - digits < 4 || digits[2] != n->decimal)) || !add_part(sum, x, unit_ns))
+			return false;
+		if (p.begin < p.end && (*p.begin != ':' || unit_ns == SECOND_NS))
+			return false;
+	}
+	return unit_ns == SECOND_NS;
+}
+
+/* Writes a duration as seconds: 1h30m, 2 days 4 hours, 01:30:15, 10:00, 1-02:03:04, PT1H30M: each unit once, longer ones first.
+ * Returns false where the piece is none, also where it is a number alone. */
+static bool put_duration(const struct number_notation *n, struct piece p, struct plain *out)
+{
+	uint64_t last_ns = UINT64_MAX, unit_ns;
+	uint128 sum = 0;
+	bool has_dash;
+	int has_t = 0;
+	struct decimal x;
+
+	if (p.begin < p.end && *p.begin == 'P') {
+		has_t = 1;
+		p.begin++;
+	}
+	do {
+		if (has_t == 1 && p.begin < p.end && *p.begin == 'T') {
+			has_t = 2;
+			p.begin++;
+		}
+		if (!read_part(&p, n->decimal, &x) || p.begin == p.end)
+			return false;
+		if (*p.begin == ':' && decimal_is_digit(p.begin[-1]) && !has_t && (last_ns == DAY_NS || last_ns == UINT64_MAX) && x.scale == 0) {
+			if (!add_clock(n, p, x, last_ns == DAY_NS, &sum))
+				return false;
+			break;
+		}
+		has_dash = *p.begin == '-' && decimal_is_digit(p.begin[-1]) && last_ns == UINT64_MAX && !has_t && memchr(p.begin, ':', nbytes_of(p));
+		p.begin += has_dash ? 1 : has_t ? 0 : blank_at(p);
+		unit_ns = has_dash && x.scale == 0 ? DAY_NS : take_unit(&p, has_t);
+		if (unit_ns == 0 || unit_ns >= last_ns || !add_part(&sum, x, unit_ns))
+			return false;
+		last_ns = unit_ns;
+		p.begin += !has_t && !has_dash && unit_ns == DAY_NS && nbytes_of(p) > 1 && *p.begin == ',';
+		p.begin += has_t || has_dash ? 0 : blank_at(p);
+	} while (p.begin < p.end);
+	put_decimal(sum, DURATION_SCALE, out);
+	return true;
 }
 
 size_t notation_to_plain(const struct number_notation *n, const char *text, size_t nbytes, char *to)
 {
 	struct plain out = {to, 0};
 	struct peeled v;
+	size_t before;
 
 	text = decimal_trim(text, &nbytes);
 	v = peel(n, text, nbytes);
 	if (v.is_negative)
 		put(&out, '-');
-	return put_number(n, v.rest, v.has_percent, &out) ? out.nbytes : 0;
+	before = out.nbytes;
+	if (v.kilos > 0 && v.is_binary)
+		return put_binary(n, v.rest, v.kilos, &out) ? out.nbytes : 0;
+	if (put_number(n, v.rest, 3 * v.kilos - 2 * v.has_percent, &out))
+		return out.nbytes;
+	out.nbytes = before;
+	return n->durations && !v.has_size && !v.has_percent && !v.has_currency && put_duration(n, v.rest, &out) ? out.nbytes : 0;
 }
 
 const char *notation_currency(const struct number_notation *n, const char *text, size_t nbytes, size_t *currency_nbytes)
@@ -400,7 +591,7 @@ bool notation_resembles_number(const char *text, size_t nbytes)
 	for (size_t i = 0; i < NDECIMALS * NTHOUSANDS && begins && !has_code; i++) {
 		n.decimal = decimals[i / NTHOUSANDS];
 		strcpy(n.thousands, thousands[i % NTHOUSANDS][0] == n.decimal ? "" : thousands[i % NTHOUSANDS]);
-		if (put_number(&n, v.rest, v.has_percent, &ignored))
+		if (put_number(&n, v.rest, -2 * v.has_percent, &ignored))
 			return true;
 	}
 	text = decimal_trim(text, &nbytes);
@@ -413,6 +604,8 @@ bool notation_resembles_number(const char *text, size_t nbytes)
 
 /* ---- suggestions ---- */
 
+#define NUNITS 3 /* none, durations, sizes */
+
 /* One combination of options: those that differ from the ones given are named. */
 struct guess {
 	struct number_notation notation;
@@ -422,7 +615,7 @@ struct guess {
 /* Makes the guess of a number; returns false where it makes no sense, or repeats another one. */
 static bool guess_make(const struct number_notation *given, size_t number, struct guess *out)
 {
-	size_t d = number / 4 / NTHOUSANDS, t = number / 4 % NTHOUSANDS;
+	size_t units = number % NUNITS, d = (number /= NUNITS) / 4 / NTHOUSANDS, t = number / 4 % NTHOUSANDS;
 	bool money = number & 1, percent = number & 2;
 	struct number_notation *n = &out->notation;
 
@@ -433,14 +626,18 @@ static bool guess_make(const struct number_notation *given, size_t number, struc
 		strcpy(n->thousands, thousands[t]);
 	n->money |= money;
 	n->percent |= percent;
+	n->durations |= units == 1;
+	if (units == 2 && n->sizes == SIZES_NONE)
+		n->sizes = SIZES_IEC;
 	out->nchanges = (n->decimal != given->decimal) +
 			(unsigned)(strcmp(n->thousands, given->thousands) != 0) +
-			(n->money != given->money) + (n->percent != given->percent);
+			(n->money != given->money) + (n->percent != given->percent) +
+			(n->durations != given->durations) + (n->sizes != given->sizes);
 	/* Each option that is asked for must change something. */
-	return out->nchanges == (unsigned)(d < NDECIMALS) + (t > 0) + money + percent &&
+	return out->nchanges == (unsigned)(d < NDECIMALS) + (t > 0) + money + percent + (units > 0) &&
 	       !notation_fault(n);
 }
-#define NGUESSES (4 * NTHOUSANDS * (NDECIMALS + 1))
+#define NGUESSES (NUNITS * 4 * NTHOUSANDS * (NDECIMALS + 1))
 
 /* Appends the options of the guess. */
 static void guess_write(const struct guess *g, const struct number_notation *given, char *text)
@@ -455,9 +652,10 @@ static void guess_write(const struct guess *g, const struct number_notation *giv
 	if (strcmp(n->thousands, given->thousands))
 		snprintf(thousands_text, sizeof thousands_text, " --thousands %s%s%s", quote,
 			 n->thousands, quote);
-	snprintf(text + used, room, "%s%s%s%s%s", used ? " or" : "", decimal, thousands_text,
+	snprintf(text + used, room, "%s%s%s%s%s%s%s", used ? " or" : "", decimal, thousands_text,
 		 n->money != given->money ? " --money" : "",
-		 n->percent != given->percent ? " --percent" : "");
+		 n->percent != given->percent ? " --percent" : "",
+		 n->durations != given->durations ? " --durations" : "", n->sizes != given->sizes ? " --sizes iec" : "");
 }
 
 void notation_suggest(const struct number_notation *n, const char *text, size_t nbytes,

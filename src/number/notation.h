@@ -11,24 +11,30 @@
 
 #define NOTATION_THOUSANDS_NBYTES 4
 
+/* What K, KB, M, MB, ... are; KiB is 1024 bytes in both. */
+enum size_units { SIZES_NONE, SIZES_IEC /* 1024 */, SIZES_SI /* 1000 */ };
+
 struct number_notation {
 	char decimal;                               /* the decimal point */
 	char thousands[NOTATION_THOUSANDS_NBYTES + 1]; /* one character of UTF-8, or "": none */
 	bool money;                                 /* currency signs, (5), 5- */
 	bool percent;                               /* 12% is 0.12 */
+	bool durations;                             /* 1h30m, 01:30:15, 10:00 are seconds */
+	enum size_units sizes;                      /* 1.5K, 2GiB are bytes */
 };
 
 /* Whether numbers are decimal.h's: then no function below is needed. */
 static inline bool notation_is_plain(const struct number_notation *n)
 {
-	return n->decimal == '.' && !n->thousands[0] && !n->money && !n->percent;
+	return n->decimal == '.' && !n->thousands[0] && !n->money && !n->percent && !n->durations &&
+	       n->sizes == SIZES_NONE;
 }
 
-/* Bytes by which a plain text may be longer than the value: a percentage's exponent. */
-#define NOTATION_ROOM 24
+/* Bytes by which a plain text may be longer than the value: an exponent, what a unit multiplies. */
+#define NOTATION_ROOM 40
 
 /* Rewrites the value text[0 .. nbytes), unquoted, blanks around it allowed, as decimal.h's
- * [+-]digits[.digits][e[+-]digits]; 12% becomes 12e-2.
+ * [+-]digits[.digits][e[+-]digits]; 12% becomes 12e-2, 1.5h 5400.
  * to: nbytes + NOTATION_ROOM bytes, which do not overlap the text; NULL: the value is only checked.
  * Returns the plain text's length, or 0 where the value is no number. Whether the number is in
  * range is for exact_parse to say. */

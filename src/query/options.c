@@ -272,6 +272,13 @@ static enum status set_thousands(const struct setting *s)
 	return STATUS_OK;
 }
 
+static enum status set_zone(const struct setting *s)
+{
+	const char *wrong = time_zone_set(s->member, s->argument);
+
+	return wrong ? option_fault(s->fault, "--tz '%.64s': %s", s->argument, wrong) : STATUS_OK;
+}
+
 /* Adds spellings of a missing value. Which of them a decimal comma would have split is for check_notation to say. */
 static enum status set_missing(const struct setting *s)
 {

@@ -11,6 +11,7 @@
 #include "io/picture.h"
 #include "io/table.h"
 #include "number/decimal.h"
+#include "lang/time.h"
 #include "number/notation.h"
 #include "query/option_table.h"
 #include "query/plan.h"
@@ -116,6 +117,7 @@ struct options {
 	enum ragged_policy ragged;
 	bool has_ragged; /* it was given */
 	struct number_notation notation;
+	struct time_zone zone;
 	struct invalid_limit max_invalid;
 	enum header_mode header;
 	size_t nmissing;

@@ -13,6 +13,7 @@
 #include "csv/field.h"
 #include "csv/record.h"
 #include "number/ewma.h"
+#include "lang/time.h"
 #include "number/notation.h"
 
 /* What to do about a value that is no number. */
@@ -215,6 +216,7 @@ struct plan_pair {
 struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
+	struct time_zone zone;
 	struct ragged_rule ragged;
 	enum invalid_policy bad_record; /* ERROR or SKIP: one that is ragged and not taken, or for
 					 * which a predicate compares text with a number */

@@ -60,7 +60,7 @@ struct making {
 static enum status compile(struct making *m, struct program *p, const char *option, const char *text)
 {
 	const struct options *o = m->options;
-	const struct program_context context = {&m->names, &o->dialect, o->notation.decimal, aggregate_names};
+	const struct program_context context = {&m->names, &o->dialect, o->notation.decimal, aggregate_names, &o->zone};
 	enum status status = program_compile(p, option, text, &context, m->fault);
 
 	if (status != STATUS_USAGE || !p->may_be_name || !m->waits_for_names)
@@ -1169,6 +1169,7 @@ static void begin(struct query *q, const struct options *options)
 	memset(q, 0, sizeof *q);
 	q->plan.dialect = options->dialect;
 	q->plan.notation = options->notation;
+	q->plan.zone = options->zone;
 	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;

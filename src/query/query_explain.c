@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/iso_date.h"
 #include "lang/program.h"
+#include "lang/time.h"
 #include "query/remedy.h"
 #include "query/value.h"
 
@@ -31,7 +31,7 @@ static bool may_have_row_name(const struct query *q, const struct fault *fault)
 /* Whether the value, which is no number, is a date of a column whose extremes are asked for. */
 static bool is_date_of_extremes(const struct query *q, const struct fault *fault)
 {
-	bool is_date = fault->detail_nbytes == fault->value_nbytes && iso_date_of(fault->detail, fault->detail_nbytes) != ISO_NONE;
+	bool is_date = fault->detail_nbytes == fault->value_nbytes && time_form_of(fault->detail, fault->detail_nbytes) != TIME_NONE;
 
 	for (size_t i = 0; is_date && fault->column && i < q->nresults; i++) {
 		const struct result *r = &q->results[i];

@@ -320,7 +320,7 @@ KEPT = [
     (["z = a/1e300/1e300"], "--mean=z", b"a\n3\n3\n", "z", "number beyond 10^-400 to 10^400: '0.000"),
     (["z = a + 1"], "--where=z > 1", b"a\n3e400\n", "z", "number beyond 10^-400 to 10^400: '3e400'"),
     (["z = lower(a)"], "--where=z > 1", b"a,b\nA\0,2\n", "z", "NUL byte in 'a\\x00'"),
-    (["z = epoch(t)"], None, b"t\n2024\n", "z", "not an ISO date: '2024' (try 2024-01-05 or 20240105T101500Z)"),
+    (["z = epoch(t)"], None, b"t\n2024\n", "z", "not an ISO date: '2024' (try time(t, \"%d.%m.%Y %H:%M\") for another form than 2024-01-05T10:15:00Z)"),
     (["z = epoch(t)"], "--sum=z", b"t,u\n45296.5,1\n", "z", "not an ISO date: '45296.5'"),
     (["z = epoch(t)"], "--where=z > 1", b"t\n1714557600123\n", "z", "not an ISO date: '1714557600123'"),
     (["z = if(u = 1, epoch(t), \"\")"], "--by=z", b"t,u\n20240105101500,1\n", "z", "not an ISO date: '20240105101500'"),

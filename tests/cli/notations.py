@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Numbers in other notations: --decimal, --thousands, --money, --percent, as the chapter NUMBERS of gpustat(1) has them.
+"""Numbers in other notations: --decimal, --thousands, --money, --percent, --durations, --sizes, as gpustat(1) has them.
 
-The model below tries every way to take a value apart; the program peels it from both ends.
+The model below tries every way to take a value apart; the program peels it from both ends. Durations and sizes have theirs in
+oracle_notation.py.
 """
 import os
 import random
@@ -10,6 +11,8 @@ import tempfile
 import unicodedata
 
 import harness
+import hostile_dialect
+import oracle_notation
 import oracle_statistic
 import oracle_text
 
@@ -339,6 +342,51 @@ def check_random_values():
         harness.ok(not wrong, "spoiled numbers %s" % " ".join(options(**notation)), lambda: wrong[0])
 
 
+# ---- durations and sizes ----------------------------------------------------------------------
+
+def check_units():
+    everywhere("durations", ["--durations", "--sum=d"], "d\n1h30m\n45m\n", "8100\n")
+    everywhere("clocks", ["--durations", "--by=who", "--sum=dur"], "who,dur\na,01:30:15\nb,00:45:50\na,10:00\n",
+               "who,sum(dur)\na,6015\nb,2750\n")
+    everywhere("sizes of du", ["--sizes=iec", "--header=no", "--sum=1"], "1.5K\n10M\n2GiB\n", "2157970944\n")
+    everywhere("sizes of disks", ["--sizes=si", "--header=no", "--sum=1"], "1.5K\n10M\n2GiB\n", "2157485148\n")
+    everywhere("all at once", ["--sizes=si", "--durations", "--percent", "--money", "--header=no", "--sum=1"],
+               "1.5K\n1:40\n50%\n($3)\n2m\n", "1717.50\n")
+    everywhere("in conditions", ["--durations", "--where=d > 600 and d <= 5400"], "d,n\n10:00,1\n1h30m,2\n10:01,3\n2h,4\n",
+               "d,n\n1h30m,2\n10:01,3\n")
+    everywhere("in expressions", ["--sizes=iec", "--let=k=x/1024", "--only"], "x\n1.5K\n3M\n\n", "k\n1.5\n3072\n\n")
+    for text, remedy in (("1h30m", "--durations"), ("10:00", "--durations"), ("1.5K", "--sizes iec"), ("2GiB", "--sizes iec")):
+        message(text, "not a number: '%s' (try %s)" % (text, remedy))
+    for text, option in (("1 month", "--durations"), ("1:60", "--durations"), ("1Kb", "--sizes=si"), ("1m", "--sizes=si")):
+        harness.refuses("%s is none, %s" % (text, option), ["--header=no", "--sum=1", option], ("5\n%s\n" % text).encode(), 1,
+                        "<stdin>:2: column 'col1': not a number: '%s'" % text)
+    r = harness.run(["--sizes=4", "--sum=1"], b"1\n")
+    harness.ok(r.status == 2 and b"iec, si" in r.err, "units that do not exist", lambda: harness.describe(r))
+
+
+def check_random_units():
+    rng = random.Random(SEED + 3)
+    for how in (dict(durations=True), dict(durations=True, decimal=b","), dict(sizes=b"iec"), dict(sizes=b"si", thousands=b"'"),
+                dict(sizes=b"iec", durations=True, percent=True, money=True)):
+        notation, jobs, wants = oracle_notation.Notation(**how), [], []
+        for _ in range(12):
+            texts = [str(rng.randrange(10 ** rng.choice((1, 3, 6)))) + rng.choice(("", "", ".5", ".250")) for _ in range(150)]
+            values = [hostile_dialect.in_notation(rng, text, notation).decode() for text in texts]
+            values = [spoiled(rng, v) if rng.randrange(3) == 0 else v for v in values]
+            pairs = [notation.number(v.encode()) if v.strip(" \t") else None for v in values]
+            columns = [oracle_statistic.Column() for _ in values]
+            for column, pair in zip(columns, pairs):
+                for p in [pair] * bool(pair) + [(7, 0)]:
+                    column.add(p)
+            wants.append("".join("%s\n" % column.answer("sum") for column in columns))
+            data = "|".join(quoted(v) for v in values) + "\n" + "|".join("7" for v in values) + "\n"
+            jobs.append(dict(args=BARE + ["-d|", "--invalid=skip"] + [a.decode() for a in notation.args()] + ["--sum=1-%d" % len(values)],
+                             stdin=data.encode(), chunk=rng.choice(CHUNKS + (None,))))
+        wrong = [harness.describe(r, job["stdin"]) + "\nwanted: " + want
+                 for job, want, r in zip(jobs, wants, harness.run_many(jobs)) if r.status or r.out != want.encode()]
+        harness.ok(not wrong, "random units %s" % b" ".join(notation.args()).decode(), lambda: wrong[0])
+
+
 # ---- currencies -------------------------------------------------------------------------------
 
 def currency_of(text):
@@ -476,4 +524,6 @@ check_devices()
 check_missing()
 check_random_sums()
 check_random_values()
+check_units()
+check_random_units()
 harness.done()

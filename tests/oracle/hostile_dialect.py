@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Random dialects and notations, and how contents are written down in them, the same for the same state of rng."""
+import decimal
 import re
 
 from oracle_dialect import Dialect
 from oracle_notation import PLAIN, Notation
 
 DIALECT = ("delimiter", "whitespace", "trim", "quote", "escape", "comment", "skip-lines")      # the options' names
-NOTATION = ("decimal", "thousands", "money", "percent")
+NOTATION = ("decimal", "thousands", "money", "percent", "durations", "sizes")
 DELIMITERS = (b";", b"\t", b"|") * 3 + (b"-", b".", b"5", b"e", b" ", b",")
 COMMENTS = (b"", b" a note", b'"', b" 1,2,3", b",,", b'"open', b" it's", b"\r")
 PREAMBLES = (b"", b"made by hand", b'a "quote', b"1,2", b"# x", b"\r", b"sep")
@@ -141,7 +142,10 @@ def notation_for(rng, asked, delimiter, quote=b'"'):
         how["thousands"] = rng.choice([m for m in marks if m != quote])
     how["money"], how["percent"] = "money" in asked, "percent" in asked
     how["currency"] = rng.choice(CURRENCIES) if how["money"] else None
-    if delimiter in (b".", b"-", b"5", b"e") and asked & set(NOTATION):
+    how["durations"] = "durations" in asked
+    if "sizes" in asked:
+        how["sizes"] = rng.choice((b"iec", b"si"))
+    if delimiter in (b".", b"-", b"5", b"e", b":") and asked & set(NOTATION):
         return PLAIN
     return Notation(**how)
 
@@ -166,9 +170,44 @@ def in_notation(rng, text, notation):
     number = whole + point.replace(".", notation.decimal.decode()) + power
     if notation.money and rng.randrange(3):
         return with_money(rng, sign, number, notation.mark or rng.choice(CURRENCIES)).encode()
+    if notation.sizes != b"none" and not power and (whole or "0").isdigit() and rng.randrange(3):
+        return (sign + with_size(rng, whole or "0", point, notation)).encode()
+    if notation.durations and not power and (whole or "0").isdigit() and rng.randrange(3):
+        return (sign + duration(rng, whole or "0", point)).replace(".", notation.decimal.decode()).encode()
     if notation.percent and rng.randrange(3):
         number += rng.choice(("%", "%", " %"))
     return (sign + number).encode()
+
+
+def with_size(rng, whole, point, notation):
+    """Bytes as a size."""
+    x, power = decimal.Decimal(whole + point), rng.choice((1, 1, 2, 3))
+    units = ("", "KMG"[power - 1])
+    if notation.sizes == b"si" and len(whole + point) < 26 and rng.randrange(2):
+        return format(x.scaleb(-3 * power), "f").replace(".", notation.decimal.decode()) + rng.choice(("%s", "%sB", " %s")) % units[1]
+    scaled = x / 1024 ** power
+    if scaled == scaled.to_integral_value() and len(whole) < 18:
+        return "%d" % scaled + rng.choice(("%siB", " %siB", "%si")) % units[1]
+    return whole + point.replace(".", notation.decimal.decode()) + rng.choice(("B", " B", "b", "Kb" if rng.randrange(9) == 0 else "B"))
+
+
+def duration(rng, whole, point):
+    """Seconds as a duration, with a point."""
+    n, form = int(whole), rng.randrange(8)
+    if form < 2 or len(whole) > 15:
+        return whole + point + rng.choice(("s", " s", " sec", " seconds"))
+    if form < 4:
+        return "%d:%02d" % (n // 60, n % 60) + (point if len(point) > 1 else "")
+    minutes, seconds = divmod(n, 60)
+    hours, minutes = divmod(minutes, 60)
+    if form == 4:
+        return "%d:%02d:%02d" % (hours, minutes, seconds) + (point if len(point) > 1 else "")
+    if form == 5:
+        return "PT%dH%dM%d%sS" % (hours, minutes, seconds, point)
+    if form == 6:
+        return "%d days %d:%02d:%02d" % (hours // 24, hours % 24, minutes, seconds) + (point if len(point) > 1 else "")
+    return rng.choice(("%dh%dm%d%ss", "%d hours %d min %d%s s", "%dh %dm %d%ss", "%dm %dh%d%ss" if rng.randrange(9) == 0 else "%dh%dm%d%ss")) % (
+        hours, minutes, seconds, point)
 
 
 def with_money(rng, sign, number, currency):

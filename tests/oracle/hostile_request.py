@@ -319,7 +319,23 @@ def spell_sum(rng, depth, columns):
     if form == 12:
         return b"length(" + spell_words_of(rng, depth - 1, columns) + b")"
     dates = columns.of_kind("date", "datetime")
-    return b"epoch(" + spell_column(rng, rng.choice(dates), columns) + b")" if dates else x
+    if not dates:
+        return rng.choice((b"duration(%s)", b"bytes(%s)", b"bytes(%s, 'iec')", b"%s")) % x
+    t = spell_time(rng, depth - 1, columns)
+    return rng.choice((b"epoch(%s)", b"hour(%s)", b"week(%s)", b"year(%s)", b"dayofyear(%s)", b"second(%s)", b"(%s - '2024-02-29')",
+                       b"(" + spell_column(rng, rng.choice(dates), columns) + b" - time(%s))")) % t
+
+
+def spell_time(rng, depth, columns):
+    """An expression whose value is a time."""
+    dates = columns.of_kind("date", "datetime")
+    if not dates or (depth > 0 and rng.randrange(6) == 0):
+        return b"from_epoch(" + spell_sum(rng, max(depth - 1, 0), columns) + b")"
+    t = spell_column(rng, rng.choice(dates if rng.randrange(12) else columns.all()), columns)
+    for _ in range(rng.randrange(3)):
+        t = rng.choice((b"trunc(%s, '15m')", b"trunc(%s, 'week')", b"trunc(%s, 'quarter')", b"time(%s)", b"date(%s)", b"(%s + '1h30m')",
+                        b"(%s - '1 month')", b"add_months(%s, 13)", b"time(format(%s, '%%d.%%m.%%Y %%T'), '%%d.%%m.%%Y %%H:%%M:%%S')")) % t
+    return t
 
 
 def spell_aggregate(rng, depth, columns):
@@ -359,7 +375,9 @@ def spell_made(rng, x, depth, columns):
 
 def spell_words_of(rng, depth, columns):
     """An expression whose value is a text, as a field is one."""
-    form = rng.randrange(9 if depth > 0 else 3)
+    form = rng.randrange(10 if depth > 0 else 3)
+    if form == 9:
+        return rng.choice((b"%s", b"format(%s, '%%F, %%H:00')")) % spell_time(rng, depth - 1, columns)
     if form < 2:
         return spell_column(rng, rng.choice(columns.all()), columns)
     if form == 2:
@@ -483,6 +501,7 @@ ARGUMENTS = {
     "OLD=NEW": lambda rng, o, shape, c, uses: spell_rename(rng, c),
     "[-]RESULT": lambda rng, o, shape, c, uses: spell_result(rng, c, uses),
     "N": lambda rng, o, shape, c, uses: spell_count(rng, o, shape),
+    "ZONE": lambda rng, o, shape, c, uses: rng.choice((b"UTC", b"+02:00", b"-0330", b"+05", b"Z")),
     "S": lambda rng, o, shape, c, uses: b"%d" % rng.randrange(1000),
     "C": lambda rng, o, shape, c, uses: spell_byte(rng, o, shape),
     "LIST": lambda rng, o, shape, c, uses: b",".join(shape.missing),

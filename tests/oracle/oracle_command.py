@@ -18,7 +18,7 @@ SILENT = ("threads", "device", "progress")      # options that change nothing; t
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
 MODELLED = (("where", "by", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
-             "comment", "decimal", "thousands", "money", "percent", "all", "row-number", "byte-offset", "offsets", RANK, "pNN", TRIMMED[:-1])
+             "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "row-number", "byte-offset", "offsets", RANK, "pNN", TRIMMED[:-1])
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
 
@@ -45,9 +45,9 @@ def read(uses):
             dialect["skip_lines"] = int(argument)
         elif name in ("whitespace", "trim"):
             dialect[name] = True
-        elif name in ("decimal", "thousands"):
+        elif name in ("decimal", "thousands", "sizes"):
             notation[name] = argument
-        elif name in ("money", "percent"):
+        elif name in ("money", "percent", "durations"):
             notation[name] = True
         elif name == "headers":
             how["header"] = "yes"

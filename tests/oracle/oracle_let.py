@@ -7,12 +7,12 @@ is computed of it is rounded, too, unless the digits say that the errors cancel.
 COMPUTED COLUMNS.
 """
 import collections
-import datetime
 import decimal
 import fractions
 import math
 import re
 
+import oracle_time
 from oracle_statistic import rounded
 
 Number = collections.namedtuple("Number", "significand scale rounded", defaults=(False,))
@@ -283,26 +283,11 @@ UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda 
 
 
 def epoch(text):
-    text = text.strip(b" \t")
-    m = None
-    for date, colon in ((rb"(\d{4})-(\d\d)-(\d\d)", b":"), (rb"(\d{4})(\d\d)(\d\d)", b"")):
-        m = m or re.match(date + rb"(?:[T ](\d\d)" + colon + rb"(\d\d)(?:" + colon + rb"(\d\d)(?:[.,](\d+))?)?"
-                          rb"(?:Z|([+-])(\d\d):?(\d\d)?)?)?\Z", text)
-    if not m:
-        raise Invalid(text)
     try:
-        day = datetime.date(int(m[1]), int(m[2]), int(m[3]))
-    except ValueError:
+        x = oracle_time.read(text.strip(b" \t"))
+    except oracle_time.NoTime:
         raise Invalid(text) from None
-    hours, minutes, seconds = (int(m[i] or b"0") for i in (4, 5, 6))
-    if hours > 23 or minutes > 59 or seconds > 60:
-        raise Invalid(text)
-    whole = (day - datetime.date(1970, 1, 1)).days * 86400 + hours * 3600 + minutes * 60 + seconds
-    if m[8]:
-        offset = int(m[9]) * 3600 + int(m[10] or b"0") * 60
-        whole -= offset if m[8] == b"+" else -offset
-    places = len(m[7] or b"")
-    return Number(whole * 10 ** places + int(m[7] or b"0"), places)
+    return Number(int(x.seconds * 10 ** x.places), x.places)
 
 
 CASE = {

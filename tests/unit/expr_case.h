@@ -127,7 +127,7 @@ static void ask_block(struct outcome *out, const struct program *p, const char *
 __attribute__((unused)) static struct outcome ask(const char *text, const char *record)
 {
 	static const struct csv_dialect dialect = {.delimiter = '|', .quote = '"'};
-	const struct program_context context = {NULL, &dialect, '.'};
+	const struct program_context context = {NULL, &dialect, '.', NULL, NULL};
 	struct outcome out = {.field = UINT32_MAX};
 	struct program p;
 

@@ -325,7 +325,7 @@ static void test_depth(void)
 static void test_columns(void)
 {
 	static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
-	const struct program_context context = {NULL, &dialect, '.'};
+	const struct program_context context = {NULL, &dialect, '.', NULL, NULL};
 	struct program p;
 	struct fault fault;
 

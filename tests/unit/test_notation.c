@@ -18,6 +18,9 @@ static const struct number_notation swiss = {.decimal = '.', .thousands = "'"};
 static const struct number_notation curly = {.decimal = '.', .thousands = "\u2019"};
 static const struct number_notation money = {.decimal = '.', .thousands = ",", .money = true};
 static const struct number_notation percent = {.decimal = '.', .percent = true};
+static const struct number_notation durations = {.decimal = '.', .durations = true};
+static const struct number_notation durations_comma = {.decimal = ',', .durations = true};
+static const struct number_notation iec = {.decimal = '.', .sizes = SIZES_IEC}, si = {.decimal = '.', .sizes = SIZES_SI};
 static const struct number_notation both = {.decimal = '.', .money = true, .percent = true};
 
 /* The value's plain text is want; "": it is no number. It is read from memory of its own length, so
@@ -120,6 +123,47 @@ static void test_percent(void)
 	becomes(&plain, "12%", "");
 }
 
+static void test_durations(void)
+{
+	static const char *const same[][2] = {
+		{"1h30m", "5400"}, {"45m", "2700"}, {"01:30:15", "5415"}, {"10:00", "600"}, {"-0:30", "-30"}, {"+1h", "3600"},
+		{"90", "90"}, {"1.5", "1.5"}, {"1.5h", "5400"}, {"2d 3h", "183600"}, {"2 days 3 hours", "183600"}, {"1w", "604800"},
+		{"1 day, 2:03:04", "93784"}, {"1-02:03:04", "93784"}, {"1d2:03:04.50", "93784.5"}, {"100:00:00", "360000"}, {"90:00", "5400"},
+		{"1h2m3s4ms5us6ns", "3723.004005006"}, {"1.25ms", "0.00125"}, {"250\u00b5s", "0.00025"}, {"PT1H30M", "5400"}, {"P1DT2H", "93600"},
+		{"P1W", "604800"}, {"PT0.5S", "0.5"}, {"3 min", "180"}, {"1hr 5mins", "3900"}, {"0s", "0"}, {"5.h", "18000"},
+		{"m", ""}, {"1h30", ""}, {"30m1h", ""}, {"1h1h", ""}, {"1:2:3", ""}, {"1:60", ""}, {"1:00:60", ""}, {"1::00", ""}, {"1:", ""},
+		{":30", ""}, {"1:.5", ""}, {"1.:30", ""}, {"1d10:00", ""}, {"1h10:00", ""}, {"1-2", ""}, {"1-5h", ""}, {"1-,02:03:04", ""}, {"P", ""}, {"PT", ""},
+		{"P1M", ""}, {"P1Y", ""}, {"P1DT", ""}, {"PT1D", ""}, {"P1H", ""}, {"PT1h", ""}, {"1 month", ""}, {"1H", ""}, {"1M", ""}, {"h", ""},
+		{"1  h", ""}, {"1h,30m", ""}, {"1d, 2h", "93600"}, {"1d,", ""}, {"1:00:00:00", ""}, {"10:00:0", ""}, {"10:00.", ""}, {"99999999999999999w", ""},
+		{"0.0000000001ns", ""}, {"1.0000000000ns", "0.000000001"}, {"--1h", ""}, {"1h%", ""}, {"1e3s", ""},
+	};
+
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		becomes(&durations, same[i][0], same[i][1]);
+	becomes(&durations_comma, "1,5h", "5400");
+	becomes(&durations_comma, "0:30,5", "30.5");
+	becomes(&durations_comma, "1.5h", "");
+	becomes(&plain, "1h", "");
+}
+
+static void test_sizes(void)
+{
+	static const char *const same[][3] = { /* iec, si */
+		{"1.5K", "1536", "1.5e3"}, {"10M", "10485760", "10e6"}, {"2GiB", "2147483648", "2147483648"}, {"512", "512", "512"},
+		{"512B", "512", "512"}, {"1KB", "1024", "1e3"}, {"1 kB", "1024", "1e3"}, {"1kb", "1024", "1e3"}, {"1Ki", "1024", "1024"},
+		{"1.1K", "1126.4", "1.1e3"}, {"-2G", "-2147483648", "-2e9"}, {"3t", "3298534883328", "3e12"}, {"1E", "1152921504606846976", "1e18"},
+		{"999999999999999999E", "1152921504606846974847078495393153024", "999999999999999999e18"}, {"1P", "1125899906842624", "1e15"},
+		{"1mib", "1048576", "1048576"}, {"1E3", "1e3", "1e3"}, {"1Kb", "", ""}, {"1m", "", ""}, {"1e", "", ""}, {"1mB", "", ""}, {"1gi", "", ""},
+		{"K", "", ""}, {"1KK", "", ""}, {"1 K B", "", ""}, {"1 bytes", "", ""}, {"1iB", "", ""}, {"1KiBs", "", ""}, {"1  K", "", ""},
+		{"1e3K", "", ""}, {"1K%", "", ""}, {"1234567890123456789K", "", "1234567890123456789e3"},
+	};
+
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+		becomes(&iec, same[i][0], same[i][1]);
+		becomes(&si, same[i][0], same[i][2]);
+	}
+}
+
 /* ---- what is suggested ---- */
 
 static void suggests(const struct number_notation *n, const char *text, const char *want)
@@ -143,6 +187,10 @@ static void test_suggestions(void)
 	suggests(&plain, "$5", "--money");
 	suggests(&plain, "(5)", "--money");
 	suggests(&plain, "12 %", "--percent");
+	suggests(&plain, "1h30m", "--durations");
+	suggests(&plain, "10:00", "--durations");
+	suggests(&plain, "1.5K", "--sizes iec");
+	suggests(&comma, "1.5K", "--decimal . --sizes iec");
 	suggests(&plain, "$1,234", "--decimal , --money or --thousands , --money");
 	suggests(&comma, "1.5", "--decimal .");
 	suggests(&comma, "1.234", "--decimal . or --thousands .");
@@ -225,6 +273,8 @@ int main(void)
 	test_points_and_groups();
 	test_money();
 	test_percent();
+	test_durations();
+	test_sizes();
 	test_suggestions();
 	test_resemblance();
 	test_faults();
