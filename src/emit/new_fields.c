@@ -354,7 +354,7 @@ static enum status append_of_group(const struct writing *w, unsigned k)
 
 	TRY(row_text_value(w->b, w->column->column, row, w->column->kind == NEW_FILL_DOWN, &w->f->scratch, &v));
 	if (is_in_line(w, row, &v)) {
-		TRY(group_window_show_field(w->groups[row], w->f->plan, w->column->window, &v, room, &out));
+		group_window_show_field(w->groups[row], w->f->plan, w->column->window, &v, room, &out);
 	} else {
 		NEED(window = window_at(w, row));
 		TRY(window_show_field(window, &v, &out));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * recent.c - see recent.h. A value takes 9 bytes: a significand and a scale, or where a text lies in its
- * block. Blocks begin small and grow while one queue alone has them, since each group may have one.
+ * block. A block has room for about as many values as its queue has by then, since each group may have one.
  */
 #include "fold/recent.h"
 
@@ -15,18 +15,19 @@
 #define BLOCK_NVALUES_MIN 8
 #define BLOCK_NVALUES_MAX 8192
 #define BLOCK_TEXT_NBYTES_MAX ((size_t)1 << 20) /* unless one text is longer */
-#define DEAD_NVALUES_MIN 16 /* so many dropped values make it worth while to move the others */
+#define LIKELY_TEXT_NBYTES 16 /* that a text is longer than the first one of its block */
 #define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full */
 
 /* In place of a scale: */
 #define IS_NONE 255
 #define IS_TEXT 254
 
+/* One allocation. */
 struct recent_block {
 	atomic_uint npieces;      /* in all queues */
 	uint32_t nvalues, capacity;
 	int64_t *significands;    /* of a text: offset << 32 | nbytes */
-	uint8_t *scales;          /* after them, in their memory */
+	uint8_t *scales;
 	char *text;
 	size_t text_nbytes, text_capacity;
 	size_t taken_nbytes;      /* of the memory limit */
@@ -58,64 +59,33 @@ static bool is_shared(const struct recent_block *b)
 	return atomic_load_explicit(&b->npieces, memory_order_acquire) > 1;
 }
 
-static void block_free(struct recent_block *b)
+static void block_release(struct recent_block *b)
 {
+	if (atomic_fetch_sub_explicit(&b->npieces, 1, memory_order_acq_rel) > 1)
+		return;
 	memory_give(b->taken_nbytes);
-	free(b->significands);
-	free(b->text);
 	free(b);
 }
 
-static void block_release(struct recent_block *b)
+/* Makes a block for values of which the first has a text of nbytes. NULL: no memory. */
+static struct recent_block *block_new(uint32_t capacity, size_t nbytes)
 {
-	if (atomic_fetch_sub_explicit(&b->npieces, 1, memory_order_acq_rel) == 1)
-		block_free(b);
-}
+	size_t likely = nbytes ? capacity * (nbytes + LIKELY_TEXT_NBYTES) : 0, limit = nbytes > BLOCK_TEXT_NBYTES_MAX ? nbytes : BLOCK_TEXT_NBYTES_MAX;
+	struct recent_block b = {.capacity = capacity, .text_capacity = likely < limit ? likely : limit}, *made;
 
-static enum status take(struct recent_block *b, size_t nbytes)
-{
-	if (!memory_take(nbytes))
-		return STATUS_NO_MEMORY;
-	b->taken_nbytes += nbytes;
-	return STATUS_OK;
-}
-
-/* Gives a block that is not shared room for twice as many values. */
-static enum status block_grow(struct recent_block *b)
-{
-	uint32_t capacity = b->capacity ? 2 * b->capacity : BLOCK_NVALUES_MIN;
-	int64_t *significands;
-	uint8_t *scales;
-
-	TRY(take(b, (capacity - b->capacity) * (sizeof *significands + sizeof *scales)));
-	significands = malloc(capacity * (sizeof *significands + sizeof *scales));
-	if (!significands)
-		return STATUS_NO_MEMORY;
-	scales = (uint8_t *)(significands + capacity);
-	if (b->nvalues) {
-		memcpy(significands, b->significands, b->nvalues * sizeof *significands);
-		memcpy(scales, b->scales, b->nvalues * sizeof *scales);
+	b.taken_nbytes = sizeof b + capacity * (sizeof *b.significands + sizeof *b.scales) + b.text_capacity;
+	if (!memory_take(b.taken_nbytes))
+		return NULL;
+	if (!(made = malloc(b.taken_nbytes))) {
+		memory_give(b.taken_nbytes);
+		return NULL;
 	}
-	free(b->significands);
-	b->significands = significands;
-	b->scales = scales;
-	b->capacity = capacity;
-	return STATUS_OK;
-}
-
-/* Gives a block that is not shared room for nbytes more of text. */
-static enum status block_grow_text(struct recent_block *b, size_t nbytes)
-{
-	size_t capacity = 2 * b->text_capacity + nbytes;
-	char *text;
-
-	TRY(take(b, capacity - b->text_capacity));
-	text = realloc(b->text, capacity);
-	if (!text)
-		return STATUS_NO_MEMORY;
-	b->text = text;
-	b->text_capacity = capacity;
-	return STATUS_OK;
+	b.significands = (int64_t *)(made + 1);
+	b.scales = (uint8_t *)(b.significands + capacity);
+	b.text = (char *)(b.scales + capacity);
+	*made = b;
+	atomic_init(&made->npieces, 1);
+	return made;
 }
 
 /* A piece of a block of its own, without values. */
@@ -165,8 +135,7 @@ static struct recent_value block_value(const struct recent_block *b, uint32_t at
 		v.kind = RECENT_NONE;
 	if (b->scales[at] != IS_TEXT)
 		return v;
-	return (struct recent_value){.kind = RECENT_TEXT, .text = b->text ? b->text + (bits >> 32) : "",
-				     .nbytes = (uint32_t)bits};
+	return (struct recent_value){.kind = RECENT_TEXT, .text = b->text + (bits >> 32), .nbytes = (uint32_t)bits};
 }
 
 /* ---- pieces ---- */
@@ -208,74 +177,25 @@ static enum status need_piece(struct recent *r)
 	return ARRAY_GROW(r->pieces, r->capacity, r->end + 1);
 }
 
-/* Begins a block of r's own. */
-static enum status begin_block(struct recent *r)
+/* Whether r's last block is its own, and has room for a value more, with a text of nbytes. */
+static bool has_room(const struct recent *r, size_t nbytes)
 {
+	const struct recent_block *b = r->owns_last ? r->pieces[r->end - 1].block : NULL;
+
+	return b && b->nvalues < b->capacity && nbytes <= b->text_capacity - b->text_nbytes;
+}
+
+/* Begins a block of r's own. */
+static __attribute__((noinline)) enum status begin_block(struct recent *r, size_t nbytes)
+{
+	uint64_t capacity = r->nvalues < BLOCK_NVALUES_MIN ? BLOCK_NVALUES_MIN : r->nvalues;
 	struct recent_block *b;
 
 	TRY(need_piece(r));
-	if (!(b = calloc(1, sizeof *b)))
-		return STATUS_NO_MEMORY;
-	atomic_init(&b->npieces, 1);
+	NEED(b = block_new(capacity < BLOCK_NVALUES_MAX ? (uint32_t)capacity : BLOCK_NVALUES_MAX, nbytes));
 	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
-	return take(b, sizeof *b);
-}
-
-/* Moves a piece that a block has to itself to the block's begin, if at least half of the block lies before
- * it: so each value is moved once at most. */
-static void compact(struct recent_piece *p)
-{
-	struct recent_block *b = p->block;
-	uint32_t n = p->end - p->begin;
-	size_t dropped = b->text_nbytes;
-
-	if (p->begin < DEAD_NVALUES_MIN || p->begin < b->nvalues / 2 || is_shared(b))
-		return;
-	for (uint32_t i = p->begin; i < p->end && dropped == b->text_nbytes; i++)
-		if (b->scales[i] == IS_TEXT)
-			dropped = (uint64_t)b->significands[i] >> 32;
-	for (uint32_t i = 0; i < n; i++) {
-		b->significands[i] = b->significands[p->begin + i];
-		b->scales[i] = b->scales[p->begin + i];
-		if (b->scales[i] == IS_TEXT)
-			b->significands[i] -= (int64_t)((uint64_t)dropped << 32);
-	}
-	p->has_sum = false;
-	b->text_nbytes -= dropped;
-	if (b->text_nbytes)
-		memmove(b->text, b->text + dropped, b->text_nbytes);
-	p->begin = 0;
-	p->end = b->nvalues = n;
-}
-
-/* Whether a block has room for a text of nbytes. */
-static bool has_room(const struct recent_block *b, size_t nbytes)
-{
-	return b->nvalues < b->capacity && nbytes <= b->text_capacity - b->text_nbytes;
-}
-
-/* Whether a block may grow until it has room for a text of nbytes. */
-static bool may_grow(const struct recent_block *b, size_t nbytes)
-{
-	return !is_shared(b) && b->nvalues < BLOCK_NVALUES_MAX &&
-	       (b->text_nbytes == 0 || b->text_nbytes + nbytes <= BLOCK_TEXT_NBYTES_MAX);
-}
-
-/* Makes room in r's last block for a value more, with a text of nbytes, in a block of its own if need be. */
-static __attribute__((noinline)) enum status make_room(struct recent *r, size_t nbytes)
-{
-	struct recent_block *b;
-
-	if (r->owns_last)
-		compact(&r->pieces[r->end - 1]);
-	if (!r->owns_last || (!has_room(r->pieces[r->end - 1].block, nbytes) &&
-			      !may_grow(r->pieces[r->end - 1].block, nbytes)))
-		TRY(begin_block(r));
-	b = r->pieces[r->end - 1].block;
-	if (b->nvalues == b->capacity)
-		TRY(block_grow(b));
-	return nbytes > b->text_capacity - b->text_nbytes ? block_grow_text(b, nbytes) : STATUS_OK;
+	return STATUS_OK;
 }
 
 enum status recent_push(struct recent *r, const struct recent_value *value)
@@ -283,9 +203,8 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 	size_t nbytes = value->kind == RECENT_TEXT ? value->nbytes : 0;
 	struct recent_piece *last;
 
-	if ((!r->owns_last || !has_room(r->pieces[r->end - 1].block, nbytes)) &&
-	    make_room(r, nbytes) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	if (!has_room(r, nbytes))
+		TRY(begin_block(r, nbytes));
 	last = &r->pieces[r->end - 1];
 	block_put(last->block, value);
 	if (r->is_last)
@@ -299,6 +218,8 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 
 void recent_keep(struct recent *r, uint64_t n)
 {
+	if (n == 0)
+		recent_clear(r);
 	while (r->nvalues > n) {
 		struct recent_piece *p = &r->pieces[r->first];
 		uint64_t surplus = r->nvalues - n;
@@ -308,10 +229,6 @@ void recent_keep(struct recent *r, uint64_t n)
 			return;
 		}
 		r->nvalues -= p->end - p->begin;
-		if (r->first + 1 == r->end) { /* the last one stays, for its room */
-			p->begin = p->end;
-			return;
-		}
 		block_release(p->block);
 		r->first++;
 	}

@@ -464,13 +464,6 @@ static bool take_in_piece(void *context, const struct recent_sum *some)
 	return true;
 }
 
-static bool skip_piece(void *context, const struct recent_sum *some)
-{
-	(void)context;
-	(void)some;
-	return true; /* none of its numbers was rounded */
-}
-
 /* The scale of a value's number. */
 static int scale_of(const struct recent_value *v)
 {
@@ -496,7 +489,7 @@ static int window_scale(const struct window_fold *w)
 
 	if (r->coarsest && r->ncoarsest == 0) {
 		r->coarsest = 0;
-		recent_each(&w->recent, false, skip_piece, note_value, r);
+		recent_each(&w->recent, false, NULL, note_value, r);
 	}
 	if (r->coarsest)
 		return r->coarsest;
@@ -812,9 +805,13 @@ static void put(struct group_window *w, const struct plan_window *window, const 
 {
 	unsigned room = window->cell_nvalues;
 
+	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
+		w->scale = (uint8_t)value->number.scale;
 	if (room == 0)
 		return;
-	if (w->n == room) {
+	if (w->n == room && room == 1) {
+		w->n = 0;
+	} else if (w->n == room) {
 		memmove(w->kinds, w->kinds + 1, room - 1);
 		memmove(value_at(w, window, 0), value_at(w, window, 1), (room - 1) * value_nbytes(window));
 		w->n--;
@@ -886,12 +883,12 @@ enum status group_window_add(struct group *g, const struct plan *plan, size_t i,
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
 
-	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
-		w->scale = (uint8_t)value->number.scale;
 	if (group_window_fits(w, window, value)) {
 		put(w, window, value);
 		return STATUS_OK;
 	}
+	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
+		w->scale = (uint8_t)value->number.scale;
 	TRY(group_window_move(g, plan, i));
 	return window_add(&g->rest->windows[i], value);
 }
@@ -1021,29 +1018,31 @@ static enum status add_few(struct running *r, bool has_squares, const struct gro
 	return is_number && !is_alike ? running_add(r, has_squares, value->number) : STATUS_OK;
 }
 
-/* Puts a number, if there is one, in its place among n that ascend. */
-static void put_in_order(struct recent_value *numbers, unsigned *n, const struct recent_value *number)
-{
-	unsigned k = *n;
-
-	if (number->kind == RECENT_NONE)
-		return;
-	for (; k > 0 && recent_compare(&numbers[k - 1], number) > 0; k--)
-		numbers[k] = numbers[k - 1];
-	numbers[k] = *number;
-	++*n;
-}
-
+/* Writes the median of so few numbers, which are put in order anew. */
 static char *write_few_middle(const struct plan_window *window, const struct group_window *w, const struct recent_value *value, int scale,
 			      char *to)
 {
-	struct recent_value numbers[GROUP_WINDOW_NVALUES + 1];
-	unsigned n = 0;
+	struct recent_value numbers[GROUP_WINDOW_NVALUES + 1], v;
+	int64_t x[GROUP_WINDOW_NVALUES + 1];
+	unsigned n = 0, nshort = 0, at;
+	char *end = NULL;
 
-	put_in_order(numbers, &n, value);
-	for (unsigned k = 0; k < w->n; k++) {
-		const struct recent_value v = value_of(w, window, k);
-		put_in_order(numbers, &n, &v);
+	for (unsigned k = 0; k <= w->n; k++) {
+		v = k < w->n ? value_of(w, window, k) : *value;
+		if (v.kind == RECENT_NONE)
+			continue;
+		nshort += fits_scale(&v, scale, &x[n]);
+		numbers[n++] = v;
+	}
+	if (n > 0 && nshort == n)
+		end = quantile_write_short(OPERATION_MEDIAN, (struct percentile){50, 0}, x, n, scale, to);
+	if (end)
+		return end;
+	for (unsigned k = 1; k < n; k++) {
+		v = numbers[k];
+		for (at = k; at > 0 && recent_compare(&numbers[at - 1], &v) > 0; at--)
+			numbers[at] = numbers[at - 1];
+		numbers[at] = v;
 	}
 	return write_middle(numbers + (n - (n > 0)) / 2, n == 0 ? 0 : 2 - n % 2, scale, to);
 }
@@ -1054,45 +1053,50 @@ char *group_rolling_show(struct group *group, const struct plan *plan, size_t i,
 	const enum operation aggregate = new_column_aggregate(window->kind);
 	const unsigned needs = operation_needs(aggregate);
 	const bool has_squares = needs & MOMENT_SQUARES;
+	struct group_window *w = group_window(group, window);
 	struct running all = {.numbers = {.count = 0}};
 	int scale = group_scale(group, plan, i);
 
 	scale = value->kind == RECENT_NUMBER && value->number.scale > scale ? value->number.scale : scale;
 	if (needs & MOMENT_VALUES)
-		to = write_few_middle(window, group_window(group, window), value, scale, to);
-	else if (add_few(&all, has_squares, group_window(group, window), value, scale) == STATUS_OK)
+		to = write_few_middle(window, w, value, scale, to);
+	else if (add_few(&all, has_squares, w, value, scale) == STATUS_OK)
 		to = write_running(&all, aggregate, scale, to);
 	else
 		to = NULL;
 	running_free(&all, has_squares);
-	return to && group_window_add(group, plan, i, value) == STATUS_OK ? to : NULL;
+	put(w, window, value);
+	return to;
 }
 
 char *group_change_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
 {
 	const struct plan_window *window = &plan->windows[i];
-	const struct group_window *w = group_window(group, window);
+	struct group_window *w = group_window(group, window);
 	const struct recent_value last = w->n ? value_of(w, window, 0) : (struct recent_value){.kind = RECENT_NONE};
 
 	to = write_change(window->kind, &last, value, to);
-	return value->kind == RECENT_NONE || group_window_add(group, plan, i, value) == STATUS_OK ? to : NULL;
+	if (value->kind != RECENT_NONE)
+		put(w, window, value);
+	return to;
 }
 
 char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
 {
-	struct ewma mean;
+	struct group_window *w = group_window(group, &plan->windows[i]);
+	struct ewma mean = mean_now(w, &plan->windows[i]);
 
-	if (value->kind != RECENT_NONE && go_on(group, plan, i, value) != STATUS_OK)
-		return NULL;
-	mean = mean_now(group_window(group, &plan->windows[i]), &plan->windows[i]);
+	window_weigh(&mean, &plan->windows[i], value);
+	set_mean(w, &mean);
+	w->n = 0;
 	return ewma_write(&mean, to);
 }
 
-enum status group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-				    char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out)
+void group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+			     char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out)
 {
 	const struct plan_window *window = &plan->windows[i];
-	const struct group_window *w = group_window(group, window);
+	struct group_window *w = group_window(group, window);
 	bool is_lag = window->kind == NEW_LAG;
 
 	*out = (struct recent_value){.kind = RECENT_TEXT, .text = ""};
@@ -1102,7 +1106,8 @@ enum status group_window_show_field(struct group *group, const struct plan *plan
 		*out = value_of(w, window, 0);
 		out->text = memcpy(shown, out->text, out->nbytes);
 	}
-	return value->kind == RECENT_TEXT ? group_window_add(group, plan, i, value) : STATUS_OK;
+	if (value->kind == RECENT_TEXT)
+		put(w, window, value);
 }
 
 /* ---- of rows ---- */

@@ -161,9 +161,9 @@ enum status group_window_add(struct group *g, const struct plan *plan, size_t i,
 typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);
 group_window_show group_rolling_show, group_change_show, group_ewma_show;
 
-/* Like window_show_field; shown: room for the text of *out. */
-enum status group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-				    char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out);
+/* Like window_show_field, there; shown: room for the text of *out. */
+void group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+			     char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out);
 
 /* The window where the group does not have it in line, begun; NULL: no memory. */
 struct window_fold *group_window_elsewhere(struct group *group, const struct plan *plan, size_t i);
