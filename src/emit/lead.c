@@ -59,16 +59,11 @@ static const struct new_column *lead_from(const struct new_column *column)
 
 /* ---- gathering ---- */
 
-static size_t count_parts(const struct plan *plan)
-{
-	return 2 * plan->nleads + 1;
-}
-
 void lead_rows_free(struct lead_rows *r)
 {
 	text_free(&r->bytes);
 	text_free(&r->firsts);
-	free(r->part_nbytes);
+	free(r->cells);
 	free(r->rows);
 	free(r->order);
 	free(r->groups);
@@ -90,45 +85,34 @@ static enum status find_number(struct lead_rows *r, struct new_fields *fields, s
 	return STATUS_OK;
 }
 
-/* Copies the record and new fields of row k of the fields', in parts. */
-static char *add_parts(struct lead_rows *r, const struct row_block *b, const struct new_fields *fields,
-		       unsigned k, const struct row_record *record, uint32_t *part_nbytes, char *to)
+/* Copies the record and new fields of row k of the fields', and notes where its own fields are. */
+static char *add_row(const struct lead_rows *r, const struct row_block *b, const struct new_fields *fields,
+		     unsigned k, const struct row_record *record, struct lead_cell *cell, char *to)
 {
 	const struct plan *plan = r->plan;
 	const size_t *begin = fields->begins + k;
-	char *piece = to;
 
 	if (!plan->only)
 		to = copy_delimiters(copy_text(to, b->text + record->begin, record->end - record->begin),
 				     plan->dialect.delimiter, record->nlacking);
 	for (size_t i = 0; i < plan->nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1) {
-		const char *field = fields->text.data + begin[0];
 		size_t nbytes = begin[1] - begin[0], nleading = i > 0 || !plan->only;
-		if (plan->new_columns[i].kind != NEW_LEAD) {
-			to = copy_text(to, field, nbytes);
-			continue;
-		}
-		to = copy_text(to, field, nleading);
-		*part_nbytes++ = (uint32_t)(to - piece);
-		piece = to;
-		to = copy_text(to, field + nleading, nbytes - nleading);
-		*part_nbytes++ = (uint32_t)(to - piece);
-		piece = to;
+		if (plan->new_columns[i].kind == NEW_LEAD)
+			*cell++ = (struct lead_cell){(size_t)(to - r->bytes.data) + nleading, (uint32_t)(nbytes - nleading)};
+		to = copy_text(to, fields->text.data + begin[0], nbytes);
 	}
 	memcpy(to, b->text + record->line_end, 2); /* the line end, perhaps a byte more */
-	to += record->next - record->line_end;
-	*part_nbytes = (uint32_t)(to - piece);
-	return to;
+	return to + (record->next - record->line_end);
 }
 
 enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct new_fields *fields,
 			  struct group *const *groups)
 {
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b) + fields->text.nbytes;
-	size_t n = r->n + fields->nrows, nparts = count_parts(r->plan);
+	size_t n = r->n + fields->nrows, nleads = r->plan->nleads;
 	char *to;
 
-	TRY(ARRAY_GROW(r->part_nbytes, r->parts_capacity, n * nparts));
+	TRY(ARRAY_GROW(r->cells, r->cells_capacity, n * nleads));
 	TRY(ARRAY_GROW(r->rows, r->rows_capacity, n));
 	TRY(ARRAY_GROW(r->order, r->order_capacity, n));
 	TRY(text_reserve(&r->bytes, nbytes + EMIT_SLACK));
@@ -140,7 +124,7 @@ enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct
 		struct lead_row *out = &r->rows[r->n];
 		TRY(find_number(r, fields, groups ? groups[row] : NULL, &out->group));
 		out->begin = (size_t)(to - r->bytes.data);
-		to = add_parts(r, b, fields, k, &record, r->part_nbytes + r->n * nparts, to);
+		to = add_row(r, b, fields, k, &record, r->cells + r->n * nleads, to);
 	}
 	r->bytes.nbytes = (size_t)(to - r->bytes.data);
 	return STATUS_OK;
@@ -175,45 +159,31 @@ static uint64_t count_edge(const struct lead_rows *r, const struct lead_rows_gro
 	return n < r->plan->nahead_max ? n : r->plan->nahead_max;
 }
 
-/* The lead-th field of a row. */
-static const char *own_field(const struct lead_rows *r, size_t row, size_t lead, uint32_t *nbytes)
-{
-	const uint32_t *part_nbytes = r->part_nbytes + row * count_parts(r->plan);
-	const char *field = r->bytes.data + r->rows[row].begin;
-
-	for (size_t part = 0; part < 2 * lead + 1; part++)
-		field += part_nbytes[part];
-	*nbytes = part_nbytes[2 * lead + 1];
-	return field;
-}
-
-/* Copies a row with the fields of later ones. field, piece_nbytes: where they and the pieces' lengths are noted; NULL: they are not
- * wanted, and no field is lacking. Returns the copy's end. */
+/* Copies a row with the fields of later ones. field, piece_nbytes: where they and the lengths of the pieces between them are noted; NULL:
+ * they are not wanted, and no field is lacking. Returns the copy's end. */
 static char *fill_row(const struct lead_rows *r, size_t row, struct lead_field *field, uint32_t *piece_nbytes, char *to)
 {
-	const uint32_t *own_nbytes = r->part_nbytes + row * count_parts(r->plan);
-	const char *from = r->bytes.data + r->rows[row].begin;
+	const size_t nleads = r->plan->nleads;
+	const struct lead_cell *own = r->cells + row * nleads, *later;
 	const uint32_t place = r->rows[row].place, left = r->groups[r->rows[row].group].end - place;
 	const struct new_column *column = r->plan->new_columns;
+	size_t from = r->rows[row].begin, end = row + 1 < r->n ? r->rows[row + 1].begin : r->bytes.nbytes;
 
-	for (size_t lead = 0; lead < r->plan->nleads; lead++, own_nbytes += 2) {
-		uint32_t nbytes = IS_OPEN;
-		const char *later = NULL;
+	for (size_t lead = 0; lead < nleads; lead++, own++) {
 		column = lead_from(column + (lead > 0));
-		to = copy_text(to, from, own_nbytes[0]);
-		if (column->nahead < left)
-			later = own_field(r, r->order[place + column->nahead], lead, &nbytes);
+		later = column->nahead < left ? &r->cells[r->order[place + column->nahead] * nleads + lead] : NULL;
+		to = copy_text(to, r->bytes.data + from, own->begin - from);
 		if (field) {
-			*field++ = (struct lead_field){to, nbytes};
-			*piece_nbytes++ = own_nbytes[0];
+			*field++ = (struct lead_field){to, later ? later->nbytes : IS_OPEN};
+			*piece_nbytes++ = (uint32_t)(own->begin - from);
 		}
 		if (later)
-			to = copy_text(to, later, nbytes);
-		from += own_nbytes[0] + own_nbytes[1];
+			to = copy_text(to, r->bytes.data + later->begin, later->nbytes);
+		from = own->begin + own->nbytes;
 	}
 	if (field)
-		*piece_nbytes = own_nbytes[0];
-	return copy_text(to, from, own_nbytes[0]);
+		*piece_nbytes = (uint32_t)(end - from);
+	return copy_text(to, r->bytes.data + from, end - from);
 }
 
 /* ---- a block ---- */
@@ -221,19 +191,19 @@ static char *fill_row(const struct lead_rows *r, size_t row, struct lead_field *
 /* Writes the fields of each group's first rows, nfirsts of all. */
 static enum status gather_firsts(struct lead_rows *r, size_t nfirsts)
 {
-	uint32_t nbytes;
+	const size_t nleads = r->plan->nleads;
+	const struct lead_cell *cell;
 	char *to;
 
 	r->firsts.nbytes = 0;
-	TRY(text_reserve(&r->firsts, nfirsts * r->plan->nleads * sizeof nbytes + r->bytes.nbytes + EMIT_SLACK));
+	TRY(text_reserve(&r->firsts, nfirsts * nleads * sizeof cell->nbytes + r->bytes.nbytes + EMIT_SLACK));
 	to = r->firsts.data;
 	for (size_t g = 0; g < r->ngroups; g++)
-		for (uint64_t i = 0; i < count_edge(r, &r->groups[g]); i++)
-			for (size_t lead = 0; lead < r->plan->nleads; lead++) {
-				const char *field = own_field(r, r->order[r->groups[g].begin + i], lead, &nbytes);
-				memcpy(to, &nbytes, sizeof nbytes);
-				to = copy_text(to + sizeof nbytes, field, nbytes);
-			}
+		for (uint64_t i = 0; i < count_edge(r, &r->groups[g]) * nleads; i++) {
+			cell = &r->cells[r->order[r->groups[g].begin + i / nleads] * nleads + i % nleads];
+			memcpy(to, &cell->nbytes, sizeof cell->nbytes);
+			to = copy_text(to + sizeof cell->nbytes, r->bytes.data + cell->begin, cell->nbytes);
+		}
 	r->firsts.nbytes = (size_t)(to - r->firsts.data);
 	return STATUS_OK;
 }

@@ -23,9 +23,15 @@
 struct writer; /* io/output.h */
 
 struct lead_row {
-	size_t begin;   /* in the gathered bytes, of its parts */
+	size_t begin;   /* in the gathered bytes */
 	uint32_t group; /* of the text's */
 	uint32_t place; /* in `order` */
+};
+
+/* A field that is shown by an earlier record: bytes[begin .. begin + nbytes), in the place of the one that its own record shows. */
+struct lead_cell {
+	size_t begin;
+	uint32_t nbytes;
 };
 
 /* One of the text's groups, whose records are order[begin .. end). */
@@ -37,13 +43,13 @@ struct lead_rows_group {
 /* One thread's. Zeroed but for the plan: without records. All owned. */
 struct lead_rows {
 	const struct plan *plan;
-	struct text_buffer bytes; /* piece, own field, piece, own field, ... piece */
+	struct text_buffer bytes; /* records with their own fields */
 	struct text_buffer firsts; /* fields of first rows, on their way to the queue */
-	uint32_t *part_nbytes;    /* 2 * plan->nleads + 1 for each row */
+	struct lead_cell *cells;  /* plan->nleads for each row */
 	struct lead_row *rows;
 	uint32_t *order;          /* the rows, group by group */
 	struct lead_rows_group *groups;
-	size_t n, ngroups, parts_capacity, rows_capacity, order_capacity, groups_capacity;
+	size_t n, ngroups, cells_capacity, rows_capacity, order_capacity, groups_capacity;
 };
 
 void lead_rows_free(struct lead_rows *r);
