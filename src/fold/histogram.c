@@ -66,27 +66,16 @@ static size_t count_bins(const struct bins *b, const struct exact *max)
 	return (size_t)integer_low(&quotient) + 1;
 }
 
-static int128 floor_to(int128 x, int128 width)
+/* Sets what small bins have, if they are. scale: of the numbers and the width. */
+static void set_small(struct bins *b, const struct exact *max, int scale)
 {
-	int128 rest = x % width;
-
-	return x - rest - (rest < 0 ? width : 0);
-}
-
-/* Sets what small bins have, if they are. */
-static void set_small(struct bins *b, const struct number_sums *numbers, struct decimal width)
-{
+	const struct exact first = exact_view(&b->first, b->places), width = exact_view(&b->width, b->places);
 	const int128 most = DECIMAL_INT128_MAX / 4;
-	int128 min, max;
+	int128 max128;
 
-	b->scale = numbers->scale > width.scale ? numbers->scale : width.scale;
-	b->width128 = width.significand;
-	b->is_small = decimal_rescale(&b->width128, b->scale - width.scale) &&
-		      exact_to_int128(&numbers->min, b->scale, &min) &&
-		      exact_to_int128(&numbers->max, b->scale, &max) && min > -most && max < most &&
-		      b->width128 < most;
-	if (b->is_small)
-		b->first128 = floor_to(min, b->width128);
+	b->scale = scale;
+	b->is_small = exact_to_int128(&first, scale, &b->first128) && exact_to_int128(&width, scale, &b->width128) &&
+		      exact_to_int128(max, scale, &max128) && b->first128 > -most && b->width128 < most && max128 < most;
 }
 
 /* numbers: of the column, at least one. */
@@ -100,7 +89,7 @@ static void bins_set(struct bins *b, const struct number_sums *numbers, struct d
 	exact_to_integer(&numbers->min, b->places, &b->first);
 	round_down(&b->first, &b->width);
 	b->n = count_bins(b, &numbers->max);
-	set_small(b, numbers, width);
+	set_small(b, &numbers->max, scale);
 }
 
 /* ---- counting ---- */

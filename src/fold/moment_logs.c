@@ -148,14 +148,13 @@ static enum status reciprocals_add(void *cell, const int64_t *significand, const
 static enum status reciprocals_add_long(void *cell, const struct exact *x)
 {
 	struct reciprocals *r = cell;
-	struct integer n, reciprocal;
-	int scale;
+	struct integer room;
+	struct exact reciprocal;
 
-	exact_to_integer(x, x->scale, &n);
-	if (n.negative || integer_is_zero(&n))
+	if (exact_is_negative(x) || exact_is_zero(x))
 		return STATUS_OK;
-	reciprocal_of_long(&reciprocal, &scale, &n, x->scale);
-	return exact_add_integer(&r->longer, &reciprocal, scale);
+	reciprocal = reciprocal_of(x, &room);
+	return exact_add(&r->longer, &reciprocal);
 }
 
 static enum status reciprocals_combine(void *cell, void *later_cell)

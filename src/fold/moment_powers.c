@@ -101,13 +101,14 @@ static enum status powers_add(struct exact *to, int power, const int64_t *signif
 
 static enum status powers_add_long(struct exact *to, int power, const struct exact *x)
 {
-	struct integer n, square, product;
+	struct exact once = *x, result;
+	struct integer rooms[2];
 
-	exact_to_integer(x, x->scale, &n);
-	integer_multiply(&square, &n, &n);
+	once.is_rounded = false; /* a power is not rounded in its turn */
+	result = exact_product(&once, &once, &rooms[0]);
 	if (power > 2)
-		integer_multiply(&product, &square, power == 3 ? &n : &square);
-	return exact_add_integer(to, power == 2 ? &square : &product, power * x->scale);
+		result = exact_product(&result, power == 3 ? &once : &result, &rooms[1]);
+	return exact_add(to, &result);
 }
 
 #define MOMENT_OF_POWERS(name, id, power) \

@@ -370,17 +370,6 @@ void values_each_block(const struct values *v,
 
 /* ---- reading ---- */
 
-#define INT128_NDIGITS 38 /* 10^38 < 2^127 */
-
-int128 values_lift(int64_t significand, int from, int scale)
-{
-	int128 x = significand;
-
-	for (; from < scale && x; from++)
-		x *= 10;
-	return x;
-}
-
 static const struct values_record *record_at(const struct values_cursor *at)
 {
 	return (const struct values_record *)(const void *)(at->block->data + at->offset_bytes);
@@ -451,16 +440,14 @@ size_t values_next64(struct values_cursor *at, int scale, int64_t *out)
 	const struct values_block *b = at->block;
 	uint32_t first = at->nread;
 	size_t n = take_batch(at);
-	int64_t unit = 1;
+	const int nplaces = scale - b->scale; /* where it is large, the only number that still fits is 0 */
+	const int64_t unit = nplaces <= DECIMAL_NDIGITS ? (int64_t)decimal_powers[nplaces] : 0;
 
 	if (b->form == VALUES_EXACT) {
 		for (size_t i = 0; i < n; i++)
 			out[i] = (int64_t)read_integer(at, scale);
 		return n;
 	}
-	for (int i = b->scale; i < scale; i++)
-		if (__builtin_mul_overflow(unit, 10, &unit))
-			unit = 0; /* the only number that still fits is 0 */
 	if (b->form == VALUES_INT32)
 		for (size_t i = 0; i < n; i++)
 			out[i] = ((const int32_t *)(const void *)b->data)[first + i];
@@ -475,7 +462,7 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 {
 	const struct values_block *b = at->block;
 	int64_t x[VALUES_BATCH];
-	int128 unit;
+	int128 unit = 1;
 	size_t n;
 
 	if (b->form == VALUES_EXACT) {
@@ -485,8 +472,8 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 		return n;
 	}
 	n = values_next64(at, b->scale, x);
-	unit = scale - b->scale > INT128_NDIGITS ? 0 /* the only number that fits is 0 */
-						 : values_lift(1, b->scale, scale);
+	if (!decimal_lengthen(&unit, scale - b->scale))
+		unit = 0; /* the only number that still fits is 0 */
 	for (size_t i = 0; i < n; i++)
 		out[i] = x[i] * unit;
 	return n;

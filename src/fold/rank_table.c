@@ -43,7 +43,6 @@ static void *allocate(struct rank_table *t, uint64_t nbytes)
 void rank_table_free(struct rank_table *t)
 {
 	free(t->distances);
-	free(t->x128);
 	for (uint64_t i = 0; t->longer && i < t->n; i++)
 		exact_free(&t->longer[i]);
 	free(t->longer);
@@ -57,13 +56,6 @@ void rank_table_free(struct rank_table *t)
 static int compare_distances(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int compare128(const void *a, const void *b)
-{
-	int128 x = *(const int128 *)a, y = *(const int128 *)b;
 
 	return (x > y) - (x < y);
 }
@@ -261,20 +253,6 @@ static enum status make64(struct rank_table *t, const struct values_blocks *bloc
 
 /* ---- longer numbers ---- */
 
-static enum status make128(struct rank_table *t, const struct values_blocks *blocks)
-{
-	int128 *to = t->x128 = allocate(t, t->n * sizeof *t->x128), x[VALUES_BATCH];
-
-	for (size_t i = 0; to && i < blocks->n; i++) {
-		struct values_cursor at = {.block = blocks->at[i]};
-		for (size_t n; (n = values_next128(&at, t->keys.scale, x)) > 0; to += n)
-			memcpy(to, x, n * sizeof *x);
-	}
-	if (to)
-		qsort(t->x128, t->n, sizeof *t->x128, compare128);
-	return to ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
 /* Copies a number, as it is settled. */
 static enum status add_long(struct rank_table *t, const struct exact *x, struct exact *to)
 {
@@ -325,9 +303,7 @@ enum status rank_table_make(struct rank_table *t, const struct column_partial *c
 	status = values_blocks_list(moments_cell(&column->moments, CELL_VALUES), &blocks);
 	t->least = (int64_t)low;
 	if (status == STATUS_OK)
-		status = t->keys.kind == KEY_64	   ? make64(t, &blocks, (uint64_t)(high - low), nthreads)
-			 : t->keys.kind == KEY_128 ? make128(t, &blocks)
-						   : make_long(t, &blocks);
+		status = t->keys.kind == KEY_64 ? make64(t, &blocks, (uint64_t)(high - low), nthreads) : make_long(t, &blocks);
 	values_blocks_free(&blocks);
 	return status;
 }
@@ -380,14 +356,12 @@ static uint64_t find_long(const struct rank_table *t, const struct value *number
 			return 0; /* beyond the range */
 		x = exact_settle(&x, &settled);
 	}
-	if (t->keys.kind == KEY_OF_LONG)
+	if (t->keys.kind != KEY_64)
 		nbelow = count_below(t->longer, sizeof x, 0, t->n, &x, descending, compare_long);
-	else if (!exact_to_int128(&x, t->keys.scale, &key))
-		return 0;
-	else if (t->keys.kind == KEY_128)
-		nbelow = count_below(t->x128, sizeof key, 0, t->n, &key, descending, compare128);
-	else
+	else if (exact_to_int128(&x, t->keys.scale, &key))
 		nbelow = count_below64(t, key, descending);
+	else
+		return 0;
 	return descending ? t->n - nbelow + 1 : nbelow + 1;
 }
 

@@ -27,7 +27,6 @@ struct rank_table {
 	uint64_t n;
 	int64_t least;       /* KEY_64: number i is least + distances[i] */
 	uint64_t *distances;
-	int128 *x128;
 	struct exact *longer; /* whose limbs are owned, too */
 	/* Of distances, if there are many: those with the same d >> shift are starts[d >> shift] .. starts[.. + 1) */
 	uint64_t *starts;

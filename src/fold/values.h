@@ -74,9 +74,6 @@ struct values_cursor {
 	uint32_t nread, offset_bytes;
 };
 
-/* A significand of scale `from` at a scale that is no smaller; the caller knows that it fits. */
-int128 values_lift(int64_t significand, int from, int scale);
-
 /* These write the next numbers of the block, up to VALUES_BATCH, and return how many; 0: no more. Each x 10^scale, which is an
  * integer that fits; the caller knows the column's largest scale and its extremes. */
 size_t values_next64(struct values_cursor *at, int scale, int64_t *out);

@@ -276,10 +276,6 @@ struct values_pass {
 	struct values_pass *next; /* of those that no thread has */
 	struct exact sum;         /* where numbers are summed; owned */
 	bool lacks_memory;
-	union { /* a batch */
-		int64_t x64[VALUES_BATCH];
-		int128 x128[VALUES_BATCH];
-	};
 	uint64_t counts[]; /* NBINS for each interval that does not gather */
 };
 
@@ -330,17 +326,6 @@ static void count64(const int64_t *x, size_t n, const struct interval *v, uint64
 	}
 }
 
-static void count128(const int128 *x, size_t n, const struct interval *v, uint64_t *counts)
-{
-	uint128 low = (uint128)v->low, width = (uint128)v->high - low;
-
-	for (size_t i = 0; i < n; i++) {
-		uint128 distance = (uint128)x[i] - low;
-		if (distance <= width)
-			counts[(size_t)(distance >> v->shift)]++;
-	}
-}
-
 /* Appends a number with that key if it lies in the interval. One too many, of an input that has changed, is counted. */
 static inline void gather(struct values_pass *p, struct interval *v, int128 key, const struct exact *x)
 {
@@ -370,17 +355,6 @@ static void pass64(const struct values_search *s, const int64_t *x, size_t n, st
 	}
 }
 
-static void pass128(const struct values_search *s, const int128 *x, size_t n, struct values_pass *p)
-{
-	for (size_t k = 0; k < s->nintervals; k++) {
-		struct interval *v = &s->intervals[k];
-		if (!v->gathers)
-			count128(x, n, v, p->counts + v->slot * NBINS);
-		for (size_t i = 0; v->gathers && i < n; i++)
-			gather(p, v, x[i], NULL);
-	}
-}
-
 static void pass_long(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
 {
 	struct integer rooms[2];
@@ -392,11 +366,13 @@ static void pass_long(const struct values_search *s, struct values_cursor *at, s
 			x = distance_of(&x, s->extent.center, rooms);
 		x.is_rounded = false;
 		key = key_of(&s->keys, &x);
-		for (size_t k = 0; k < s->nintervals; k++)
-			if (s->intervals[k].gathers)
-				gather(p, &s->intervals[k], key, &x);
-			else
-				count128(&key, 1, &s->intervals[k], p->counts + s->intervals[k].slot * NBINS);
+		for (size_t k = 0; k < s->nintervals; k++) {
+			struct interval *v = &s->intervals[k];
+			if (v->gathers)
+				gather(p, v, key, s->keys.kind == KEY_OF_LONG ? &x : NULL);
+			else if (key >= v->low && key <= v->high)
+				p->counts[v->slot * NBINS + (size_t)(((uint128)key - (uint128)v->low) >> v->shift)]++;
+		}
 	}
 }
 
@@ -421,23 +397,20 @@ static void sum_long(const struct values_search *s, struct values_cursor *at, st
 			p->lacks_memory = true;
 }
 
-/* Reads the next batch of what is ranked, in the form of the keys, which are no long ones'. Returns how many; 0: no more. */
-static size_t next_batch(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
+static void pass_block64(const struct values_search *s, struct values_cursor *at, struct values_pass *p)
 {
-	const bool has_center = s->extent.center;
-	const int64_t center64 = (int64_t)s->center;
+	const int64_t center = (int64_t)s->center;
+	int64_t x[VALUES_BATCH];
 	size_t n;
 
-	if (s->keys.kind == KEY_64) {
-		n = values_next64(at, s->keys.scale, p->x64);
-		for (size_t i = 0; has_center && i < n; i++)
-			p->x64[i] = 2 * p->x64[i] < center64 ? center64 - 2 * p->x64[i] : 2 * p->x64[i] - center64;
-	} else {
-		n = values_next128(at, s->keys.scale, p->x128);
-		for (size_t i = 0; has_center && i < n; i++)
-			p->x128[i] = 2 * p->x128[i] < s->center ? s->center - 2 * p->x128[i] : 2 * p->x128[i] - s->center;
+	while ((n = values_next64(at, s->keys.scale, x)) > 0) {
+		for (size_t i = 0; s->extent.center && i < n; i++)
+			x[i] = 2 * x[i] < center ? center - 2 * x[i] : 2 * x[i] - center;
+		if (s->low_end)
+			sum64(x, n, s, &p->sum.value);
+		else
+			pass64(s, x, n, p);
 	}
-	return n;
 }
 
 static void pass_block(void *search, const struct values_block *block)
@@ -445,23 +418,15 @@ static void pass_block(void *search, const struct values_block *block)
 	struct values_search *s = search;
 	struct values_cursor at = {.block = block};
 	struct values_pass *p = pass_take(s);
-	size_t n;
 
 	if (!p)
 		return;
-	if (s->low_end && s->keys.kind == KEY_64)
-		while ((n = values_next64(&at, s->keys.scale, p->x64)) > 0)
-			sum64(p->x64, n, s, &p->sum.value);
+	if (s->keys.kind == KEY_64)
+		pass_block64(s, &at, p);
 	else if (s->low_end)
 		sum_long(s, &at, p);
-	else if (s->keys.kind == KEY_OF_LONG)
-		pass_long(s, &at, p);
 	else
-		while ((n = next_batch(s, &at, p)) > 0)
-			if (s->keys.kind == KEY_64)
-				pass64(s, p->x64, n, p);
-			else
-				pass128(s, p->x128, n, p);
+		pass_long(s, &at, p);
 	pass_give(s, p);
 }
 

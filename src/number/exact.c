@@ -175,18 +175,13 @@ enum status exact_add_scaled(struct exact *x, int128 significand, int scale)
 {
 	const uint128 magnitude = significand < 0 ? -(uint128)significand : (uint128)significand;
 	int128 term = significand, sum;
-	uint128 low, high;
 
 	TRY(exact_raise(x, scale));
 	if (!x->is_long && decimal_lengthen(&term, x->scale - scale) && !__builtin_add_overflow(x->value, term, &sum)) {
 		x->value = sum;
 		return STATUS_OK;
 	}
-	if (x->scale - scale > DECIMAL_POWER_MAX)
-		return exact_add_limbs(x, (unsigned long[]){(unsigned long)magnitude, (unsigned long)(magnitude >> 64)}, 2, significand < 0, scale);
-	low = (uint128)(uint64_t)magnitude * decimal_powers[x->scale - scale];
-	high = (magnitude >> 64) * decimal_powers[x->scale - scale] + (low >> 64);
-	return add_limbs(x, (unsigned long[]){(unsigned long)low, (unsigned long)high, (unsigned long)(high >> 64)}, 3, significand < 0);
+	return exact_add_limbs(x, (unsigned long[]){(unsigned long)magnitude, (unsigned long)(magnitude >> 64)}, 2, significand < 0, scale);
 }
 
 enum status exact_add(struct exact *x, const struct exact *y)
@@ -248,6 +243,8 @@ int exact_compare(const struct exact *x, const struct exact *y)
 	struct integer a, b;
 	int128 p = x->value, q = y->value;
 
+	if (!x->is_long && !y->is_long && x->scale == y->scale)
+		return (p > q) - (p < q);
 	if (!x->is_long && !y->is_long && decimal_lengthen(&p, scale - x->scale) && decimal_lengthen(&q, scale - y->scale))
 		return (p > q) - (p < q);
 	exact_to_integer(x, scale, &a);

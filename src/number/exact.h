@@ -98,11 +98,6 @@ enum status exact_add_scaled(struct exact *x, int128 significand, int scale);
 /* x += a magnitude of nlimbs limbs, the least significant first, x 10^-scale, or -= one. */
 enum status exact_add_limbs(struct exact *x, const unsigned long *limb, int nlimbs, bool negative, int scale);
 
-static inline enum status exact_add_integer(struct exact *x, const struct integer *n, int scale)
-{
-	return exact_add_limbs(x, n->limb, n->nlimbs, n->negative, scale);
-}
-
 /* The number n x 10^-scale, to be read: its limbs are n's. */
 struct exact exact_view(struct integer *n, int scale);
 

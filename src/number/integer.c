@@ -60,25 +60,23 @@ void integer_set_digits(struct integer *x, const char *digits, size_t n)
 void integer_set_words(struct integer *x, const unsigned long *word, int nwords)
 {
 	x->negative = word[nwords - 1] >> 63;
-	for (int i = 0; i < nwords; i++)
-		x->limb[i] = x->negative ? ~word[i] : word[i];
-	x->nlimbs = significant(x->limb, nwords);
 	if (x->negative)
-		multiply_add(x, 1, 1);
+		mpn_neg(x->limb, word, nwords);
+	else
+		mpn_copyi(x->limb, word, nwords);
+	x->nlimbs = significant(x->limb, nwords);
 }
 
 bool integer_to_words(const struct integer *x, unsigned long *word, int nwords)
 {
 	const bool negative = x->negative && x->nlimbs > 0;
-	uint64_t carry = negative;
 
 	if (x->nlimbs > nwords)
 		return false;
-	for (int i = 0; i < nwords; i++) {
-		uint64_t limb = i < x->nlimbs ? x->limb[i] : 0;
-		word[i] = (negative ? ~limb : limb) + carry;
-		carry = carry && word[i] == 0;
-	}
+	memset(word, 0, (size_t)nwords * sizeof *word);
+	memcpy(word, x->limb, (size_t)x->nlimbs * sizeof *word);
+	if (negative)
+		mpn_neg(word, word, nwords);
 	return word[nwords - 1] >> 63 == negative;
 }
 

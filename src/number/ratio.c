@@ -11,6 +11,7 @@
  */
 #include "number/ratio.h"
 
+#include <gmp.h>
 #include <string.h>
 
 #include "number/decimal_text.h"
@@ -57,18 +58,14 @@ static uint128 round_half_even(uint128 s, struct integer *rest, unsigned times, 
 	return s + (order > 0 || (order == 0 && s % 2 == 1));
 }
 
-/* The integer part of x's root, by Newton's iteration from above. 0 < x < 2^126 */
+/* The integer part of x's root; 0 < x < 2^126 */
 static uint64_t integer_root(uint128 x)
 {
-	int nbits = x >> 64 ? 128 - __builtin_clzll((uint64_t)(x >> 64))
-			    : 64 - __builtin_clzll((uint64_t)x);
-	uint64_t root = UINT64_C(1) << (nbits + 1) / 2, next;
+	const unsigned long limb[] = {(unsigned long)x, (unsigned long)(x >> 64)};
+	unsigned long root;
 
-	for (;; root = next) {
-		next = (uint64_t)((root + x / root) / 2);
-		if (next >= root)
-			return root;
-	}
+	mpn_sqrtrem(&root, NULL, limb, limb[1] ? 2 : 1);
+	return root;
 }
 
 /* The first 17 digits of the root of r/d as an integer, rounded. */

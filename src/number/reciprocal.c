@@ -4,6 +4,8 @@
  */
 #include "number/reciprocal.h"
 
+#include <gmp.h>
+
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
@@ -29,33 +31,27 @@ void reciprocal_add(struct reciprocal_sum *sum, struct decimal number)
 
 void reciprocal_combine(struct reciprocal_sum *sum, const struct reciprocal_sum *later)
 {
-	uint128 word = 0;
-
-	for (int i = 0; i < RECIPROCAL_NWORDS; i++) {
-		word = (word >> 64) + sum->word[i] + later->word[i];
-		sum->word[i] = (uint64_t)word;
-	}
+	mpn_add_n(sum->word, sum->word, later->word, RECIPROCAL_NWORDS);
 }
 
 bool reciprocal_is_zero(const struct reciprocal_sum *sum)
 {
-	uint64_t any = 0;
-
-	for (int i = 0; i < RECIPROCAL_NWORDS; i++)
-		any |= sum->word[i];
-	return any == 0;
+	return mpn_zero_p(sum->word, RECIPROCAL_NWORDS);
 }
 
-void reciprocal_of_long(struct integer *out, int *out_scale, const struct integer *x, int scale)
+struct exact reciprocal_of(const struct exact *x, struct integer *room)
 {
-	const int ndigits = integer_ndigits(x) + RECIPROCAL_NDIGITS, nplaces = ndigits - scale;
-	struct integer one;
+	struct integer one, n;
+	int ndigits, nplaces;
 
+	exact_to_integer(x, x->scale, &n);
+	ndigits = integer_ndigits(&n) + RECIPROCAL_NDIGITS;
+	nplaces = ndigits - x->scale;
 	integer_set(&one, 1);
 	integer_shift(&one, ndigits);
-	integer_divide(&one, x, out);
-	integer_shift(out, -nplaces);
-	*out_scale = nplaces < 0 ? 0 : nplaces;
+	integer_divide(&one, &n, room);
+	integer_shift(room, -nplaces);
+	return exact_view(room, nplaces < 0 ? 0 : nplaces);
 }
 
 size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct exact *wide, uint64_t count, int ndigits,

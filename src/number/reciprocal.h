@@ -33,8 +33,8 @@ void reciprocal_combine(struct reciprocal_sum *sum, const struct reciprocal_sum 
 
 bool reciprocal_is_zero(const struct reciprocal_sum *sum);
 
-/* *out x 10^-*out_scale = 1 / (x x 10^-scale), rounded down to RECIPROCAL_NDIGITS digits, or one more; x is above 0. */
-void reciprocal_of_long(struct integer *out, int *out_scale, const struct integer *x, int scale);
+/* 1 / x, rounded down to RECIPROCAL_NDIGITS digits, or one more; x is above 0. Its limbs are in the room. */
+struct exact reciprocal_of(const struct exact *x, struct integer *room);
 
 /* Writes count over the sum of reciprocals, the harmonic mean, rounded to ndigits significant digits, as ratio_format() writes; nothing
  * where the sum is not above 0, as that of a forged part. wide: what wide numbers add to the sum; NULL: nothing. text:

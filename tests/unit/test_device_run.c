@@ -27,7 +27,7 @@ static bool is_broken;
 static void run_pass(const struct test_run *r, int scale, struct device_range *range)
 {
 	for (uint64_t i = 0; i < r->run.nnumbers; i++) {
-		int64_t x = (int64_t)values_lift(r->numbers[i], r->run.scale, scale);
+		int64_t x = decimal_shift(r->numbers[i], scale - r->run.scale);
 		if (x < range->low || x > range->high)
 			continue;
 		if (range->counts)
@@ -111,7 +111,7 @@ static int64_t random_number(int nbits)
 
 static void note(struct column *c, int64_t x, int scale)
 {
-	c->sorted[c->n++] = (int64_t)values_lift(x, scale, c->scale);
+	c->sorted[c->n++] = decimal_shift(x, c->scale - scale);
 }
 
 static void add_to_run(struct column *c, struct values *cell, size_t n, int scale, int nbits)
