@@ -181,15 +181,70 @@ static enum status add_item(struct selection *keys, const char *item, uint32_t c
 	return s->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* Whether a text is what trunc() takes: a unit, or digits and one. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = {"second", "minute", "hour", "day", "week", "month", "quarter", "year"};
+	const size_t ndigits = strspn(text, "0123456789");
+
+	for (size_t i = 0; ndigits == 0 && i < sizeof units / sizeof *units; i++)
+		if (!strcmp(text, units[i]))
+			return true;
+	return ndigits > 0 && text[ndigits] && strspn(text + ndigits, "abcdefghijklmnopqrstuvwxyz") == strlen(text + ndigits);
+}
+
+/* Writes the expression that an item COL:WIDTH or COL:UNIT stands for to `to`, of 2 * nbytes + 32: bin(COL, WIDTH), trunc(COL, "UNIT").
+ * Returns false for any other item. */
+static bool write_short_form(const char *item, size_t nbytes, char *to)
+{
+	const char *colon = strrchr(item, ':'), *end;
+	struct decimal width;
+	bool is_number, is_bare;
+
+	if (!colon || colon == item)
+		return false;
+	is_number = decimal_parse(colon + 1, strlen(colon + 1), &width) == DECIMAL_NUMBER;
+	if (!is_number && !is_unit(colon + 1))
+		return false;
+	is_bare = *item == ':' || (!strncmp(item, "col", 3) && strspn(item + 3, "0123456789") == (size_t)(colon - item) - 3);
+	to = stpcpy(to, is_number ? "bin(" : "trunc(");
+	if (strspn(item, "0123456789") == (size_t)(colon - item)) {
+		*to++ = ':';
+		is_bare = true;
+	}
+	*to = '`';
+	to += !is_bare;
+	if (*item == '"') {
+		end = selector_unquote(item, to);
+		if (end != colon)
+			return false;
+		to += strlen(to);
+	} else {
+		to = mempcpy(to, item, (size_t)(colon - item));
+	}
+	*to = '`';
+	to += !is_bare;
+	snprintf(to, nbytes + 8, is_number ? ", %s)" : ", \"%s\")", colon + 1);
+	return true;
+}
+
 /* Adds the key of an item that may be an expression: it is a computed column then, the last of these. A name with signs whose
  * parts are no columns, or with blanks alone, is a column that is unknown. */
 static enum status add_expression(struct making *m, struct selection *keys, const char *item)
 {
 	struct query *q = m->q;
 	struct program *p = &q->lets[q->ncomputed];
-	enum status status = compile(m, p, "by", item);
+	const size_t nbytes = strlen(item);
+	char *text = malloc(2 * nbytes + 32);
+	const bool is_short = text && write_short_form(item, nbytes, text);
+	enum status status = text ? compile(m, p, "by", is_short ? text : item) : STATUS_NO_MEMORY;
 	bool is_name = status == STATUS_USAGE ? !strpbrk(item, "(=\"'`") : name_is_signed(item) && !has_columns(m, p);
 
+	free(text);
+	if (status == STATUS_OK && is_short) {
+		free(p->name);
+		NEED(p->name = strdup(item));
+	}
 	if (status == STATUS_OK && !is_name)
 		return add_item(keys, item, (uint32_t)++q->ncomputed);
 	program_free(p);

@@ -32,6 +32,9 @@ MEANINGS = [
     ("h=host", "h,sum(bytes)|A,10|b,20|B,30|a,5"),
     ("if(host in ('A', 'a'), \"it's a, b\", 'c')", "\"if(host in ('A', 'a'), \"\"it's a, b\"\", 'c')\",sum(bytes)|\"it's a, b\",15|c,50"),
     ("'all'", "'all',sum(bytes)|all,65"),
+    ("bytes:20", "bytes:20,sum(bytes)|0,15|20,50"), ("h = bin(bytes, 20)", "h,sum(bytes)|0,15|20,50"), (":3:20", ":3:20,sum(bytes)|0,15|20,50"),
+    ("3:20", "3:20,sum(bytes)|0,15|20,50"), ('"a-b":2,unit price:2.5', "\"\"\"a-b\"\":2\",unit price:2.5,sum(bytes)|0,5.0,40|2,5.0,25"),
+    ("col3:20,host", "col3:20,host,sum(bytes)|0,A,10|20,b,20|20,B,30|0,a,5"),
     (" lower(host) ", "lower(host),sum(bytes)|a,15|b,50"),
 ]
 
@@ -85,6 +88,7 @@ def check_errors():
             ("lower(host) + 1", "--by: a number is needed, not a text"), ("h=", "--by: expected a column or a value, not the end"),
             ("lower(host),", "an item is empty"), (",lower(host)", "an item is empty"), ("lower(host),,status", "an item is empty"),
             ("status, *", "--by: '*' is not a column"), ("nosuch(host)", "no function of this name"),
+            ("nosuch:10", "unknown column 'nosuch'"), ("host:nothing", "unknown column 'host:nothing'"),
             ("unit prize", "unknown column 'unit prize'", "did you mean 'unit price'?"), ("2 apples", "unknown column '2 apples'")):
         refuses("refused: " + keys, ["--by=" + keys], LOG, 2, *words)
     refuses("an empty input", ["--by=lower(host)"], b"", 1, "the input is empty, and has no column 'host'")
