@@ -464,33 +464,22 @@ static enum status update_ends(struct groups *g, struct group *const *groups, si
 
 /* ---- quotients ---- */
 
-/* Adds rounded numbers to a column. Errors: STATUS_NO_MEMORY. */
-static enum status add_quotients(const struct quotient_fold *x, struct column_partial *column)
-{
-	struct number_sums numbers = {.count = x->count, .scale = EXACT_SCALE_ROUNDED - x->least_scale};
-	struct exact *sums[QUOTIENT_NSUMS] = {&numbers.sum, &numbers.min, &numbers.max};
-	struct integer n[QUOTIENT_NSUMS];
-
-	for (int i = 0; i < QUOTIENT_NSUMS; i++) {
-		integer_set_words(&n[i], x->sums[i], QUOTIENT_NWORDS);
-		*sums[i] = exact_view(&n[i], x->scale);
-	}
-	return x->count ? numbers_add_sums(&column->numbers, &numbers) : STATUS_OK;
-}
-
 static enum status add_quotients_to_group(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
 {
 	if (quotient_fold_add(group_quotients(g, &plan->columns[c]), x))
 		return STATUS_OK;
 	TRY(group_need_rest(g, plan));
-	return add_quotients(x, &g->rest->columns[c]);
+	return numbers_add_quotients(&g->rest->columns[c].numbers, x);
 }
 
 static enum status update_quotients(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	for (uint64_t rows = v->quotients; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		const struct quotient_fold one = quotient_fold_of(&v->rounded[row]);
+		struct quotient_fold one;
+		if (quotient_fold_add_one(group_quotients(groups[row], &g->plan->columns[c]), &v->rounded[row]))
+			continue;
+		one = quotient_fold_of(&v->rounded[row]);
 		TRY(add_quotients_to_group(groups[row], g->plan, c, &one));
 	}
 	return STATUS_OK;
@@ -674,7 +663,7 @@ static enum status add_quotients_to_column(struct group *g, const struct plan *p
 					   struct column_partial *to)
 {
 	(void)plan;
-	return add_quotients(group_quotients(g, column), to);
+	return numbers_add_quotients(&to->numbers, group_quotients(g, column));
 }
 
 static enum status combine_numbers(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)

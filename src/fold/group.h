@@ -292,7 +292,7 @@ struct group_vector {
 		uint32_t nbytes, nbefore;
 		uint64_t place;
 	} texts[SIMD_NUMBERS_NROWS];
-	struct exact rounded[SIMD_NUMBERS_NROWS]; /* of `quotients` */
+	const struct exact *rounded; /* of `quotients`: SIMD_NUMBERS_NROWS */
 };
 
 /* Whether a column's states take its values as texts. */

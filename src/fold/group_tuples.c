@@ -257,12 +257,13 @@ void group_tuples_put(struct group_tuples *t, const struct plan *plan, const str
 	}
 }
 
-/* The values of a column of n tuples. numbers: for their numbers. */
+/* The values of a column of n tuples. numbers, quotients: for their numbers. */
 static void get_values(struct group_tuple *const *tuples, unsigned n, const struct plan_column *column, struct simd_numbers *numbers,
-		       struct group_vector *v)
+		       struct exact *quotients, struct group_vector *v)
 {
 	v->present = v->numbers = v->quotients = 0;
 	v->x = numbers;
+	v->rounded = quotients;
 	for (unsigned i = 0; i < n; i++) {
 		const unsigned code = *code_of(tuples[i], column);
 		v->present |= (uint64_t)(code != TUPLE_MISSING) << i;
@@ -274,7 +275,7 @@ static void get_values(struct group_tuple *const *tuples, unsigned n, const stru
 		if (code == TUPLE_QUOTIENT) {
 			const struct tuple_quotient *q = quotient_of(tuples[i], column);
 			v->quotients |= (uint64_t)1 << i;
-			v->rounded[i] = (struct exact){.value = (int128)group_joined(q->value), .scale = q->scale, .is_rounded = true};
+			quotients[i] = (struct exact){.value = (int128)group_joined(q->value), .scale = q->scale, .is_rounded = true};
 		}
 		if (group_wants_texts(column)) {
 			const struct tuple_text *x = text_of(tuples[i], column);
@@ -361,6 +362,7 @@ enum status group_tuples_fold(struct groups *part, size_t number)
 	struct group *groups[FLIGHT_NTUPLES];
 	struct simd_numbers numbers;
 	struct group_vector v;
+	struct exact quotients[SIMD_NUMBERS_NROWS];
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < t->n && status == STATUS_OK; i += FLIGHT_NTUPLES) {
@@ -371,7 +373,7 @@ enum status group_tuples_fold(struct groups *part, size_t number)
 		for (size_t c = 0; c < part->plan->ncolumns && status == STATUS_OK; c++) {
 			if (!part->plan->columns[c].needs)
 				continue;
-			get_values(tuples, n, &part->plan->columns[c], &numbers, &v);
+			get_values(tuples, n, &part->plan->columns[c], &numbers, quotients, &v);
 			status = group_add_vector(part, groups, c, &v);
 		}
 		for (size_t k = 0; k < part->plan->npairs && status == STATUS_OK; k++)

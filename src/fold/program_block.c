@@ -281,16 +281,17 @@ static char *to_notation(const struct plan *plan, char *text, size_t *nbytes)
 	return text;
 }
 
-/* Writes the row's number as its field. */
+/* Writes the row's number, or its quotient, as its field. */
 static void number_to_field(struct program_block *l, struct program_values *v, unsigned row)
 {
-	char *to = make_room(l, DECIMAL_TEXT_NBYTES + 3), *field;
+	const bool is_rounded = v->rounded >> row & 1;
+	char *to = make_room(l, (is_rounded ? EXACT_QUOTIENT_NBYTES : DECIMAL_TEXT_NBYTES) + 3), *field;
 	size_t nbytes;
 
 	set_span(v, row, (struct field_span){0, 0});
 	if (!to)
 		return;
-	nbytes = decimal_format(v->significand[row], v->scale[row], to + 1);
+	nbytes = is_rounded ? quotient_format(&v->quotient[row], to + 1) : decimal_format(v->significand[row], v->scale[row], to + 1);
 	field = to_notation(l->plan, to, &nbytes);
 	set_span(v, row, (struct field_span){(size_t)(field - l->data), (size_t)(field - l->data) + nbytes});
 	l->nbytes = v->end[row];
@@ -353,6 +354,7 @@ static void own(struct program_values *v)
 	v->empty = 0;
 	v->significand = v->own_significand;
 	v->scale = v->own_scale;
+	v->quotient = v->own_quotient;
 }
 
 /* Copies numbers and fields from the values' column. */
@@ -361,12 +363,14 @@ static void settle(const struct run *r, struct program_values *v)
 	if (v->column == NO_COLUMN)
 		return;
 	load_numbers(r, v);
-	for (uint64_t rows = r->rows & ~v->fields; rows; rows &= rows - 1) {
+	for (uint64_t rows = r->rows & v->rounded; rows; rows &= rows - 1)
+		v->own_quotient[lowest(rows)] = v->quotient[lowest(rows)];
+	for (uint64_t rows = r->rows & ~v->fields & ~v->rounded; rows; rows &= rows - 1) {
 		struct field_span span = row_block_field(r->b, v->column, lowest(rows));
 		v->begin[lowest(rows)] = (uint32_t)span.begin;
 		v->end[lowest(rows)] = (uint32_t)span.end;
 	}
-	v->fields |= r->rows;
+	v->fields |= r->rows & ~v->rounded;
 	if (v->significand != v->own_significand) {
 		memcpy(v->own_significand, v->significand, sizeof v->own_significand);
 		memcpy(v->own_scale, v->scale, sizeof v->own_scale);
@@ -376,18 +380,15 @@ static void settle(const struct run *r, struct program_values *v)
 
 /* ---- numbers beyond the fast path ---- */
 
-static void set_quotient(const struct run *r, struct program_values *v, unsigned row, const struct exact *q)
+static void set_quotient(struct program_values *v, unsigned row, const struct exact *q)
 {
-	char text[EXACT_QUOTIENT_NBYTES + QUOTIENT_TEXT_NBYTES];
-	size_t nbytes = quotient_format(q, text + 1), number_nbytes;
-	char *field = to_notation(r->l->plan, text, &nbytes);
+	const uint64_t bit = UINT64_C(1) << row;
 
-	number_nbytes = quotient_write(q, field + nbytes) + 1;
-	set_field(r, v, row, field, nbytes + number_nbytes);
-	if (r->l->is_full)
-		return;
-	v->end[row] -= (uint32_t)number_nbytes;
-	v->rounded |= UINT64_C(1) << row;
+	v->numbers &= ~bit;
+	v->fields &= ~bit;
+	v->wrong &= ~bit;
+	v->rounded |= bit;
+	v->own_quotient[row] = *q;
 }
 
 /* Shows the first digits of x, which no field may hold. */
@@ -420,7 +421,7 @@ static void set_exact(const struct run *r, struct program_values *v, unsigned ro
 	} else if (!exact_is_in_range(x)) {
 		set_beyond(r, v, row, x);
 	} else if (x->is_rounded) {
-		set_quotient(r, v, row, x);
+		set_quotient(v, row, x);
 	} else {
 		nbytes = (size_t)(exact_write(x, x->scale, text + 1) - (text + 1));
 		field = to_notation(r->l->plan, text, &nbytes);
@@ -442,11 +443,11 @@ static enum operand read_exact(const struct run *r, struct program_values *v, un
 		*x = (struct exact){.value = v->significand[row], .scale = v->scale[row]};
 		return OPERAND_NUMBER;
 	}
-	field = field_of(r, v, row);
 	if (v->rounded >> row & 1) {
-		quotient_parse(data + field.end, strlen(data + field.end), x);
+		*x = v->quotient[row];
 		return OPERAND_NUMBER;
 	}
+	field = field_of(r, v, row);
 	if (v->wrong >> row & 1)
 		return OPERAND_INVALID;
 	if (field.begin == field.end)
@@ -629,27 +630,29 @@ static inline __attribute__((always_inline)) uint64_t calculate(enum step_code c
 }
 
 /* Divides numbers; returns the rows that are done. */
-static uint64_t divide(const struct run *r, struct program_values *a, const struct program_values *b, uint64_t rows)
+static uint64_t divide(struct program_values *a, const struct program_values *b, uint64_t rows)
 {
-	uint64_t done = 0;
+	uint64_t done = 0, rounded = 0;
 
 	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct exact q;
+		const unsigned row = lowest(rows);
+		struct exact *q = &a->own_quotient[row];
 		if (b->significand[row] == 0)
 			continue;
-		quotient_divide(&q, number_at(a, row), number_at(b, row));
-		if (q.is_rounded) {
-			set_quotient(r, a, row, &q);
-		} else if (q.scale >= 0 && q.scale < DECIMAL_NSCALES && q.value < DECIMAL_SIGNIFICAND_LIMIT &&
-			   q.value > -DECIMAL_SIGNIFICAND_LIMIT) {
-			set_number(a, row, (struct decimal){(int64_t)q.value, q.scale});
-		} else {
-			continue;
+		quotient_divide(q, number_at(a, row), number_at(b, row));
+		if (q->is_rounded) {
+			rounded |= rows & -rows;
+		} else if (q->scale >= 0 && q->scale < DECIMAL_NSCALES && q->value < DECIMAL_SIGNIFICAND_LIMIT &&
+			   q->value > -DECIMAL_SIGNIFICAND_LIMIT) {
+			set_number(a, row, (struct decimal){(int64_t)q->value, q->scale});
+			done |= rows & -rows;
 		}
-		done |= rows & -rows;
 	}
-	return done;
+	a->numbers &= ~rounded;
+	a->fields &= ~rounded;
+	a->wrong &= ~rounded;
+	a->rounded |= rounded;
+	return done | rounded;
 }
 
 /* MOD, DIV, BIN of numbers; returns the rows whose result fits. */
@@ -709,7 +712,7 @@ static void work_numbers(struct run *r, const struct step *step)
 	}
 	a->fields &= ~done;
 	if (step->code == STEP_DIVIDE)
-		done = divide(r, a, b, both);
+		done = divide(a, b, both);
 	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
 		combine_row(r, (enum step_code)step->code, a, b, lowest(rows));
 	own(a);
@@ -1282,6 +1285,7 @@ static void load(const struct run *r, uint32_t column, struct program_values *v)
 		const struct program_values *from = compute(r->b, column);
 		v->wrong = from->wrong;
 		v->rounded = from->rounded;
+		v->quotient = from->quotient;
 		memcpy(v->why, from->why, sizeof v->why);
 	}
 }
@@ -1406,6 +1410,8 @@ static void take_rows(struct program_values *to, const struct program_values *fr
 		to->begin[row] = from->begin[row];
 		to->end[row] = from->end[row];
 		to->why[row] = from->why[row];
+		if (from->rounded >> row & 1)
+			to->own_quotient[row] = from->quotient[row];
 	}
 }
 
@@ -1416,7 +1422,7 @@ static uint64_t missing_rows(const struct run *r, struct program_values *v)
 	const char *text;
 	size_t nbytes;
 
-	for (uint64_t rows = r->rows & ~v->numbers & ~v->wrong; rows; rows &= rows - 1)
+	for (uint64_t rows = r->rows & ~v->numbers & ~v->rounded & ~v->wrong; rows; rows &= rows - 1)
 		if (read_text(r, v, lowest(rows), &r->l->scratch[0], &text, &nbytes) == ROW_MISSING)
 			missing |= rows & -rows;
 	return missing;
@@ -1599,7 +1605,9 @@ static struct program_values *compute(struct row_block *b, size_t c)
 		r = run_program(b, l, state, row_block_all(b));
 	}
 	settle(&r, bottom);
-	*state->values = *bottom;
+	memcpy(state->values, bottom, offsetof(struct program_values, own_quotient));
+	if (bottom->rounded)
+		memcpy(state->values->own_quotient, bottom->own_quotient, sizeof bottom->own_quotient);
 	own(state->values);
 	l->top = bottom;
 	return state->values;
@@ -1638,11 +1646,23 @@ struct field_span program_block_field(const struct row_block *b, size_t c, unsig
 const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row)
 {
 	struct program_values *v;
+	char *text;
 
 	if (!b->plan->columns[c].let)
 		return NULL;
 	v = compute_again(b, c);
-	return v->rounded >> row & 1 ? b->programs->data + v->end[row] : NULL;
+	text = v->rounded >> row & 1 ? make_room(b->programs, QUOTIENT_TEXT_NBYTES) : NULL;
+	if (text)
+		b->programs->nbytes += quotient_write(&v->quotient[row], text) + 1;
+	return text;
+}
+
+const struct exact *program_block_quotients(struct row_block *b, size_t c, uint64_t *rows)
+{
+	const struct program_values *v = compute(b, c);
+
+	*rows = v->rounded;
+	return v->quotient;
 }
 
 uint64_t program_block_wrong(struct row_block *b, size_t c)

@@ -3,11 +3,10 @@
  * program_block.h - runs programs (lang/program.h) for a block of rows: the plan's conditions, and the values of its computed
  * columns.
  *
- * A value is a number of the fast path, or a raw field: text as in the input, quotes and all, or a
- * longer number, or a quotient that was rounded (number/quotient.h): its field is what is printed, compared
- * and used as a key, and after it lies the text of the number that is folded. To all that folds and prints, a computed column
- * looks like one of the input. So that its fields have places, texts are folded from a copy, after which there is room for them.
- * A number becomes text only where someone asks for its field.
+ * A value is a number of the fast path, or a quotient that was rounded (number/quotient.h), or a raw field: text as in the input,
+ * quotes and all, or a longer number. A quotient's field is what is printed, compared and used as a key; what is folded is the
+ * quotient. To all that folds and prints, a computed column looks like one of the input. So that its fields have places, texts are
+ * folded from a copy, after which there is room for them. A number becomes text only where someone asks for its field.
  *
  * Steps work on all rows at once. Rows with a value beyond the fast path are done one by one, with
  * number/exact.h, or by a look at their text.
@@ -42,7 +41,7 @@ struct program_values {
 	uint64_t numbers; /* rows with significand x 10^-scale */
 	uint64_t empty;   /* rows of a column whose field has no byte */
 	uint64_t fields;  /* rows with the field text[begin .. end); of no byte: the value is missing */
-	uint64_t rounded; /* of those with fields only, rows with what quotient_write wrote at text[end] */
+	uint64_t rounded; /* rows with a quotient, and no number; its field is made when one asks for it */
 	uint64_t wrong;   /* rows with a wrong value; they have a field, and no number */
 	const int64_t *significand; /* own_significand, or the block's of a column */
 	const uint8_t *scale;       /* < DECIMAL_NSCALES */
@@ -50,6 +49,8 @@ struct program_values {
 	uint8_t own_scale[ROW_BLOCK_NROWS];
 	int64_t own_significand[ROW_BLOCK_NROWS];
 	uint32_t begin[ROW_BLOCK_NROWS], end[ROW_BLOCK_NROWS];
+	const struct exact *quotient; /* of `rounded`: own_quotient, or those of a computed column */
+	struct exact own_quotient[ROW_BLOCK_NROWS]; /* the last member: it is copied only where there are some */
 };
 
 /* Rows where it is true whatever the values that are not numbers, and rows where it may be true, depending on them. */
@@ -138,9 +139,12 @@ const struct simd_numbers *program_block_numbers(struct row_block *b, size_t c);
 /* The raw field of the plan's column c, which is computed, in a row. */
 struct field_span program_block_field(const struct row_block *b, size_t c, unsigned row);
 
-/* The number of the plan's column c in a row, as what quotient_write wrote; NULL if it was not rounded, or the value is no
- * number, or the column is not computed. */
+/* The number of the plan's column c in a row, as quotient_write writes it; NULL if it was not rounded, or the value is no
+ * number, or the column is not computed. It lies among the fields. */
 const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row);
+
+/* The rounded numbers of the plan's column c, which is computed: those of *rows. */
+const struct exact *program_block_quotients(struct row_block *b, size_t c, uint64_t *rows);
 
 /* How a field at data[begin] is read: VALUE_COMPUTED if it lies after the text, or 0. */
 static inline unsigned program_block_how(const struct program_block *l, size_t begin)

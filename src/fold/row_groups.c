@@ -426,17 +426,6 @@ static enum row_value take_presence(const struct grouping *m, size_t c, unsigned
 	return is == ROW_PRESENT && !m->f->has_plain_texts ? ROW_QUOTED : is;
 }
 
-/* Takes the number of column c in a row, if it was rounded. ROW_QUOTED: it was not. */
-static enum row_value take_quotient(const struct grouping *m, size_t c, unsigned row, struct group_vector *v)
-{
-	const char *text = program_block_rounded(&m->f->block, c, row);
-
-	if (!text || !quotient_parse(text, strlen(text), &v->rounded[row]))
-		return ROW_QUOTED;
-	v->quotients |= (uint64_t)1 << row;
-	return ROW_PRESENT;
-}
-
 /* Takes the values of column c, which has states, in some rows. Returns the rows for which v has all: what their value is, or that
  * they have none. */
 static uint64_t take_values(const struct grouping *m, size_t c, uint64_t rows, struct group_vector *v)
@@ -452,9 +441,15 @@ static uint64_t take_values(const struct grouping *m, size_t c, uint64_t rows, s
 	v->present = taken & v->numbers;
 	if (wants_texts && is_plain)
 		take_numbers_as_texts(m, c, v);
-	for (left = v->x && !wants_texts && !group_keeps_quotients(column) ? 0 : rows & ~taken; left; left &= left - 1) {
+	if (group_keeps_quotients(column) && !wants_texts) {
+		v->rounded = program_block_quotients(&m->f->block, c, &v->quotients);
+		v->quotients &= rows & ~taken;
+		taken |= v->quotients;
+		v->present |= v->quotients;
+	}
+	for (left = v->x && !wants_texts ? 0 : rows & ~taken; left; left &= left - 1) {
 		const unsigned row = lowest(left);
-		const enum row_value is = wants_texts ? take_text(m, c, row, v) : v->x ? take_quotient(m, c, row, v) : take_presence(m, c, row);
+		const enum row_value is = wants_texts ? take_text(m, c, row, v) : take_presence(m, c, row);
 		taken |= is == ROW_QUOTED ? 0 : left & -left;
 		v->present |= is == ROW_PRESENT ? left & -left : 0;
 	}

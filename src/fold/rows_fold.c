@@ -756,6 +756,21 @@ static enum status fold_computed_ends(struct row_folder *f, size_t c, struct par
 	return status == STATUS_OK ? offer_rows(f, c, out->offset_bytes, ends, END_LAST) : status;
 }
 
+/* Folds rounded numbers of which counts, sums and extremes are asked. Returns the rows that are left: those that would not fit. */
+static uint64_t fold_quotients(struct row_folder *f, size_t c, uint64_t kept, struct column_partial *column, enum status *status)
+{
+	struct quotient_fold fold = {.count = 0};
+	uint64_t done;
+	const struct exact *q = program_block_quotients(&f->block, c, &done);
+
+	done &= kept;
+	done &= ~quotient_fold_add_rows(&fold, q, done);
+	if (done && column->first_number_offset == OFFSET_NONE)
+		column->first_number_offset = (uint32_t)(row_block_ends(&f->block, lowest(done))[-1] + 1);
+	*status = done ? numbers_add_quotients(&column->numbers, &fold) : STATUS_OK;
+	return kept & ~done;
+}
+
 enum status computed_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
 {
 	const struct plan_column *plan = &f->plan->columns[c];
@@ -773,7 +788,10 @@ enum status computed_fold_column(struct row_folder *f, const char *text, size_t 
 	if (numbers && column->first_number_offset == OFFSET_NONE)
 		column->first_number_offset =
 			(uint32_t)(row_block_ends(&f->block, lowest(numbers))[-1] + 1);
-	for (kept &= ~numbers; kept && status == STATUS_OK; kept &= kept - 1)
+	kept &= ~numbers;
+	if (status == STATUS_OK && kept && plan->parses && !(plan->needs & ~(unsigned)MOMENTS_FUSED))
+		kept = fold_quotients(f, c, kept, column, &status);
+	for (; kept && status == STATUS_OK; kept &= kept - 1)
 		status = computed_fold_row(f, text, c, lowest(kept), out);
 	return status;
 }

@@ -114,6 +114,19 @@ enum status numbers_add_sums(struct numbers *n, const struct number_sums *later)
 	return STATUS_OK;
 }
 
+enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x)
+{
+	struct number_sums numbers = {.count = x->count, .scale = EXACT_SCALE_ROUNDED - x->least_scale};
+	struct exact *sums[QUOTIENT_NSUMS] = {&numbers.sum, &numbers.min, &numbers.max};
+	struct integer words[QUOTIENT_NSUMS];
+
+	for (int i = 0; i < QUOTIENT_NSUMS; i++) {
+		integer_set_words(&words[i], x->sums[i], QUOTIENT_NWORDS);
+		*sums[i] = exact_view(&words[i], x->scale);
+	}
+	return x->count ? numbers_add_sums(n, &numbers) : STATUS_OK;
+}
+
 enum status numbers_combine(struct numbers *n, const struct numbers *later)
 {
 	struct number_sums sums;

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "number/decimal.h"
 #include "number/exact.h"
+#include "number/quotient.h"
 
 enum { NUMBERS_SUM, NUMBERS_MIN, NUMBERS_MAX, NUMBERS_NSUMS };
 
@@ -71,6 +72,9 @@ enum status numbers_add_fold(struct numbers *n, const struct decimal_fold *later
 
 /* Adds `later`, whatever holds its limbs. */
 enum status numbers_add_sums(struct numbers *n, const struct number_sums *later);
+
+/* Adds rounded numbers. */
+enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x);
 
 enum status numbers_combine(struct numbers *n, const struct numbers *later);
 

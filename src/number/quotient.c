@@ -2,8 +2,8 @@
  *
  * quotient.c - see quotient.h.
  *
- * Long division, many digits a step: what remains of a step is less than the divisor, which has up to 18
- * digits, so that 18 more digits of the quotient come of one division of 128 bits.
+ * Long division, many digits a step: what remains of a step is less than the divisor, of 64 bits, so that 19 more digits of the
+ * quotient, which 64 bits hold as well, come of one division of 128 bits by 64.
  */
 #include "number/quotient.h"
 
@@ -13,7 +13,12 @@
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
-#define STEP_NDIGITS 18
+#define STEP_NDIGITS 19
+
+static const uint64_t powers[STEP_NDIGITS + 1] = {
+	1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u, 10000000000u, 100000000000u, 1000000000000u,
+	10000000000000u, 100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
+	10000000000000000000u};
 
 struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, bool has_rest)
 {
@@ -34,30 +39,56 @@ struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, b
 	return q;
 }
 
+/* x / y, below 2^64, and the rest. */
+static inline uint64_t divide_step(uint128 x, uint64_t y, uint64_t *rest)
+{
+#ifdef __x86_64__ /* one instruction where the compiler calls a function */
+	uint64_t q;
+	__asm__("divq %4" : "=a"(q), "=d"(*rest) : "a"((uint64_t)x), "d"((uint64_t)(x >> 64)), "r"(y) : "cc");
+	return q;
+#else
+	*rest = (uint64_t)(x % y);
+	return (uint64_t)(x / y);
+#endif
+}
+
+static inline int count_digits(uint64_t x)
+{
+	const int n = (64 - __builtin_clzll(x | 1)) * 1233 >> 12; /* of log10(2) */
+
+	return n + (x >= powers[n]);
+}
+
 void quotient_divide(struct exact *q, struct decimal a, struct decimal b)
 {
-	uint64_t x = a.significand < 0 ? -(uint64_t)a.significand : (uint64_t)a.significand;
-	uint64_t y = b.significand < 0 ? -(uint64_t)b.significand : (uint64_t)b.significand;
-	uint64_t rest = x % y;
-	uint128 magnitude = x / y;
-	int scale = a.scale - b.scale, ndigits = decimal_ndigits(magnitude);
+	const bool negative = (a.significand ^ b.significand) < 0;
+	const uint64_t x = a.significand < 0 ? -(uint64_t)a.significand : (uint64_t)a.significand;
+	const uint64_t y = b.significand < 0 ? -(uint64_t)b.significand : (uint64_t)b.significand;
+	uint64_t rest = x % y, digits = x / y;
+	int scale = a.scale - b.scale, n;
+	uint128 magnitude;
 
-	while (rest && ndigits < QUOTIENT_NDIGITS) {
-		int n = QUOTIENT_NDIGITS - ndigits < STEP_NDIGITS ? QUOTIENT_NDIGITS - ndigits
-								 : STEP_NDIGITS;
-		uint128 t = (uint128)rest * decimal_powers[n];
-		uint64_t next = (uint64_t)(t / y);
-		rest = (uint64_t)(t % y);
-		ndigits = ndigits ? ndigits + n : decimal_ndigits(next);
-		magnitude = magnitude * decimal_powers[n] + next;
-		scale += n;
+	for (; __builtin_expect(digits == 0 && rest, 0); scale += STEP_NDIGITS)
+		digits = divide_step((uint128)rest * powers[STEP_NDIGITS], y, &rest); /* the rest is less than y, here and below */
+	magnitude = digits;
+	if (rest) {
+		n = QUOTIENT_NDIGITS - STEP_NDIGITS - count_digits(digits);
+		magnitude = magnitude * powers[STEP_NDIGITS] + divide_step((uint128)rest * powers[STEP_NDIGITS], y, &rest);
+		magnitude = magnitude * powers[n] + divide_step((uint128)rest * powers[n], y, &rest);
+		scale += STEP_NDIGITS + n;
 	}
-	magnitude += rest > y - rest || (rest == y - rest && magnitude % 2 == 1);
-	if (magnitude >= decimal_power(QUOTIENT_NDIGITS)) {
-		magnitude /= 10;
-		scale--;
+	if (rest == 0) {
+		*q = quotient_from_digits(negative, magnitude, scale, false);
+		return;
 	}
-	*q = quotient_from_digits((a.significand < 0) != (b.significand < 0), magnitude, scale, rest != 0);
+	if (rest > y - rest || (rest == y - rest && magnitude % 2 == 1)) {
+		magnitude++;
+		if (magnitude == (uint128)powers[STEP_NDIGITS] * powers[STEP_NDIGITS]) { /* 10^38 */
+			magnitude /= 10;
+			scale--;
+		}
+	}
+	*q = (struct exact){.value = negative ? -(int128)magnitude : (int128)magnitude, .scale = scale, .is_rounded = true};
 }
 
 /* ---- text ---- */
@@ -94,11 +125,11 @@ bool quotient_parse(const char *text, size_t nbytes, struct exact *q)
 	p += negative;
 	do { /* as many digits as 64 bits hold */
 		uint64_t x = 0;
-		for (n = 0; n < STEP_NDIGITS && ndigits + n < QUOTIENT_NDIGITS && p < end && decimal_is_digit(*p); n++)
+		for (n = 0; n < DECIMAL_NDIGITS && ndigits + n < QUOTIENT_NDIGITS && p < end && decimal_is_digit(*p); n++)
 			x = x * 10 + (uint64_t)(*p++ - '0');
 		magnitude = magnitude * decimal_powers[n] + x;
 		ndigits += n;
-	} while (n == STEP_NDIGITS);
+	} while (n == DECIMAL_NDIGITS);
 	if (ndigits == 0 || p == end || *p != 'e' || decimal_exponent(p, end, &exponent) != end ||
 	    exponent < -EXACT_SCALE_MAX || exponent > EXACT_SCALE_MAX)
 		return false;
@@ -142,6 +173,11 @@ struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t s
 	return fold;
 }
 
+static bool is_negative(const unsigned long words[QUOTIENT_NWORDS])
+{
+	return words[QUOTIENT_NWORDS - 1] >> 63;
+}
+
 /* Gives the numbers a scale that is not smaller than theirs; false where that does not fit. */
 static bool set_scale(struct quotient_fold *f, int scale)
 {
@@ -149,6 +185,20 @@ static bool set_scale(struct quotient_fold *f, int scale)
 	struct integer x;
 
 	f->scale = scale;
+	if (nzeros > 0 && nzeros <= STEP_NDIGITS) {
+		for (int i = 0; i < QUOTIENT_NSUMS; i++) {
+			const bool negative = is_negative(f->sums[i]);
+			unsigned long carry;
+			if (negative)
+				mpn_neg(f->sums[i], f->sums[i], QUOTIENT_NWORDS);
+			carry = mpn_mul_1(f->sums[i], f->sums[i], QUOTIENT_NWORDS, powers[nzeros]);
+			if (carry || is_negative(f->sums[i]))
+				return false;
+			if (negative)
+				mpn_neg(f->sums[i], f->sums[i], QUOTIENT_NWORDS);
+		}
+		return true;
+	}
 	for (int i = 0; nzeros > 0 && i < QUOTIENT_NSUMS; i++) {
 		integer_set_words(&x, f->sums[i], QUOTIENT_NWORDS);
 		if (x.nlimbs && nzeros > QUOTIENT_NWORDS * DECIMAL_POWER_MAX)
@@ -158,11 +208,6 @@ static bool set_scale(struct quotient_fold *f, int scale)
 			return false;
 	}
 	return true;
-}
-
-static bool is_negative(const unsigned long words[QUOTIENT_NWORDS])
-{
-	return words[QUOTIENT_NWORDS - 1] >> 63;
 }
 
 static bool is_less(const unsigned long a[QUOTIENT_NWORDS], const unsigned long b[QUOTIENT_NWORDS])
@@ -195,6 +240,88 @@ bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *late
 	all.least_scale = other.least_scale < all.least_scale ? other.least_scale : all.least_scale;
 	*f = all;
 	return true;
+}
+
+/* x x 10^nzeros, or false where that may not fit. */
+static bool scale_up(unsigned long to[QUOTIENT_NWORDS], int128 x, int nzeros)
+{
+	const uint128 magnitude = x < 0 ? -(uint128)x : (uint128)x;
+	const uint64_t power = decimal_powers[nzeros];
+	const uint128 low = (uint128)(uint64_t)magnitude * power, high = (uint128)(uint64_t)(magnitude >> 64) * power + (uint64_t)(low >> 64);
+	const unsigned long sign = x < 0 ? ~0ul : 0;
+
+	if (high >> 127)
+		return false;
+	to[0] = (unsigned long)low ^ sign; /* a negative one: its complement, and 1 */
+	to[1] = (unsigned long)high ^ sign;
+	to[2] = (unsigned long)(high >> 64) ^ sign;
+	if (sign && ++to[0] == 0 && ++to[1] == 0)
+		to[2]++;
+	return true;
+}
+
+bool quotient_fold_add_one(struct quotient_fold *f, const struct exact *q)
+{
+	const int nzeros = f->scale - q->scale;
+	unsigned long x[QUOTIENT_NWORDS], sum[QUOTIENT_NWORDS];
+	struct quotient_fold one;
+
+	if (f->count == 0 || nzeros < 0 || nzeros > DECIMAL_NDIGITS || !scale_up(x, q->value, nzeros)) {
+		one = quotient_fold_of(q);
+		return quotient_fold_add(f, &one);
+	}
+	memcpy(sum, f->sums[QUOTIENT_SUM], sizeof sum);
+	mpn_add_n(sum, sum, x, QUOTIENT_NWORDS);
+	if (is_negative(f->sums[QUOTIENT_SUM]) == is_negative(x) && is_negative(x) != is_negative(sum))
+		return false;
+	memcpy(f->sums[QUOTIENT_SUM], sum, sizeof sum);
+	if (is_less(x, f->sums[QUOTIENT_MIN]))
+		memcpy(f->sums[QUOTIENT_MIN], x, sizeof x);
+	if (is_less(f->sums[QUOTIENT_MAX], x))
+		memcpy(f->sums[QUOTIENT_MAX], x, sizeof x);
+	f->count++;
+	f->least_scale = q->scale < f->least_scale ? q->scale : f->least_scale;
+	return true;
+}
+
+uint64_t quotient_fold_add_rows(struct quotient_fold *f, const struct exact *q, uint64_t rows)
+{
+	struct {
+		uint128 low; /* the sum of the low words, and of the high ones */
+		int128 high, least, greatest;
+		uint64_t count;
+	} bins[64]; /* of the scale */
+	uint64_t used = 0, left = 0;
+
+	for (; rows; rows &= rows - 1) {
+		const struct exact *x = &q[__builtin_ctzll(rows)];
+		const unsigned scale = (unsigned)x->scale;
+		if (scale >= 64) {
+			left |= rows & -rows;
+			continue;
+		}
+		if (!(used >> scale & 1)) {
+			memset(&bins[scale], 0, sizeof *bins);
+			bins[scale].least = bins[scale].greatest = x->value;
+			used |= UINT64_C(1) << scale;
+		}
+		bins[scale].low += (uint64_t)x->value;
+		bins[scale].high += (int64_t)(x->value >> 64);
+		bins[scale].least = x->value < bins[scale].least ? x->value : bins[scale].least;
+		bins[scale].greatest = x->value > bins[scale].greatest ? x->value : bins[scale].greatest;
+		bins[scale].count++;
+	}
+	for (; used; used &= used - 1) {
+		const int scale = __builtin_ctzll(used);
+		const int128 high = bins[scale].high + (int128)(bins[scale].low >> 64);
+		struct quotient_fold one = {.count = bins[scale].count, .scale = scale, .least_scale = scale,
+					    .sums[QUOTIENT_SUM] = {(unsigned long)bins[scale].low, (unsigned long)high, (unsigned long)(high >> 64)}};
+		words_set(one.sums[QUOTIENT_MIN], bins[scale].least);
+		words_set(one.sums[QUOTIENT_MAX], bins[scale].greatest);
+		if (!quotient_fold_add(f, &one))
+			return UINT64_MAX;
+	}
+	return left;
 }
 
 size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int places, char *text)

@@ -72,6 +72,13 @@ struct quotient_fold {
 struct quotient_fold quotient_fold_of(const struct exact *q);
 struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t sum, int64_t least, int64_t greatest);
 
+/* Adds a rounded number; returns as quotient_fold_add does. */
+bool quotient_fold_add_one(struct quotient_fold *f, const struct exact *q);
+
+/* Adds the rounded numbers of some rows to a fold of none. Returns the rows that are left, whose scales are beyond those of the fast path's
+ * quotients; UINT64_MAX: all, for their sum does not fit. */
+uint64_t quotient_fold_add_rows(struct quotient_fold *f, const struct exact *q, uint64_t rows);
+
 /* f becomes the fold of its numbers and later's. Returns false, and changes nothing, where that does not fit. */
 bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later);
 
