@@ -120,17 +120,18 @@ bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item)
 	return taken;
 }
 
-/* Under the lock: passes the turn to the next item. */
-static void turn(struct ordered_queue *q)
+/* Under the lock: passes the turn on, as far as items are finished. */
+static void pass_turn(struct ordered_queue *q)
 {
-	q->turn++;
-	pthread_cond_broadcast(&q->turned[q->turn % ORDERED_QUEUE_NWAITS]);
+	for (bool *at; *(at = &q->finished[q->turn % ORDERED_QUEUE_MOST]);) {
+		*at = false;
+		q->turn++;
+		pthread_cond_broadcast(&q->turned[q->turn % ORDERED_QUEUE_NWAITS]);
+	}
 }
 
 void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault)
 {
-	bool *finished = q->finished;
-
 	pthread_mutex_lock(&q->lock);
 	if (status != STATUS_OK && item < q->fault_at) {
 		q->fault_at = item;
@@ -138,9 +139,8 @@ void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status st
 		fault_complete(&q->fault, status); /* a worker may have left it without details */
 	}
 	if (item >= q->turn) /* it was not skipped */
-		finished[item % ORDERED_QUEUE_MOST] = true;
-	for (; finished[q->turn % ORDERED_QUEUE_MOST]; turn(q))
-		finished[q->turn % ORDERED_QUEUE_MOST] = false;
+		q->finished[item % ORDERED_QUEUE_MOST] = true;
+	pass_turn(q);
 	if (has_next(q))
 		pthread_cond_signal(&q->put);
 	pthread_mutex_unlock(&q->lock);
@@ -213,7 +213,10 @@ enum status ordered_queue_status(struct ordered_queue *q, struct fault *fault)
 void ordered_queue_skip(struct ordered_queue *q, uint64_t item)
 {
 	pthread_mutex_lock(&q->lock);
+	for (uint64_t i = q->turn; i < item && i < q->turn + ORDERED_QUEUE_MOST; i++)
+		q->finished[i % ORDERED_QUEUE_MOST] = false;
 	q->turn = item;
+	pass_turn(q);
 	wake_all(q);
 	pthread_mutex_unlock(&q->lock);
 }

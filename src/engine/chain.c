@@ -87,7 +87,12 @@ enum status chain_init(struct chain *c, uint64_t nchunks)
 		c->nslots *= 2;
 	c->slots = calloc(c->nslots, sizeof *c->slots);
 	c->waiters = calloc(c->nslots, sizeof *c->waiters);
-	NEED(c->slots && c->waiters);
+	if (!c->slots || !c->waiters) {
+		free(c->slots);
+		free(c->waiters);
+		c->slots = NULL;
+		return STATUS_NO_MEMORY;
+	}
 	for (uint64_t i = 0; i < c->nslots; i++)
 		atomic_init(&c->slots[i], i == 0 ? SLOT_TURN : SLOT_EMPTY);
 	atomic_init(&c->next, 0);

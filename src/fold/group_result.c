@@ -277,43 +277,11 @@ const char *group_key_value(const struct group *g, size_t i, size_t *nbytes)
 
 /* ---- rows of text ---- */
 
-/* Appends a value to a row as CSV or TSV has it: like print_csv_cell and print_tsv_cell of table.c. There is
- * room for twice its bytes, and two more. */
-static char *append_csv(char *to, const char *value, size_t nbytes)
-{
-	bool quoted = memchr(value, ',', nbytes) || memchr(value, '"', nbytes) ||
-		      memchr(value, '\n', nbytes) || memchr(value, '\r', nbytes);
-
-	if (!quoted)
-		return (char *)memcpy(to, value, nbytes) + nbytes;
-	*to++ = '"';
-	for (size_t i = 0; i < nbytes; i++) {
-		if (value[i] == '"')
-			*to++ = '"';
-		*to++ = value[i];
-	}
-	*to++ = '"';
-	return to;
-}
-
-static char *append_tsv(char *to, const char *value, size_t nbytes)
-{
-	static const char special[] = "\t\n\r\\";
-
-	for (size_t i = 0; i < nbytes; i++) {
-		const char *at = value[i] ? strchr(special, value[i]) : NULL;
-		if (at)
-			*to++ = '\\';
-		*to++ = at ? "tnr\\"[at - special] : value[i];
-	}
-	return to;
-}
-
 /* What is printed as text. */
 struct printing {
 	struct group_rows *rows;
 	char separator;
-	char *(*append)(char *to, const char *value, size_t nbytes);
+	char *(*write)(char *to, const char *value, size_t nbytes);
 	struct text_buffer text;
 };
 
@@ -322,7 +290,7 @@ static enum status append_value(struct printing *p, const char *value, size_t nb
 	char *to;
 
 	TRY(text_reserve(&p->text, 2 * nbytes + 3));
-	to = p->append(p->text.data + p->text.nbytes, value, nbytes);
+	to = p->write(p->text.data + p->text.nbytes, value, nbytes);
 	*to++ = behind;
 	p->text.nbytes = (size_t)(to - p->text.data);
 	return STATUS_OK;
@@ -488,7 +456,7 @@ static enum status print_text(struct group_rows *rows, const struct group_list *
 			      enum format format, struct fault *fault)
 {
 	struct printing p = {.rows = rows, .separator = format == FORMAT_TSV ? '\t' : ',',
-			     .append = format == FORMAT_TSV ? append_tsv : append_csv};
+			     .write = format == FORMAT_TSV ? table_write_tsv : table_write_csv};
 	struct row_queue q = queue_of(list, &rows->q->plan, nmost);
 	enum status status = append_names(&p);
 

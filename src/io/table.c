@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_buffer.h"
 #include "base/utf8.h"
 #include "io/output.h"
 
@@ -45,51 +46,63 @@ static const struct cell *row_of(const struct table *t, size_t row)
 
 /* ---- separated ---- */
 
-static void print_csv_cell(FILE *out, const char *text)
+char *table_write_csv(char *to, const char *text, size_t nbytes)
 {
-	static const struct csv_dialect of_results = {.delimiter = ',', .quote = '"'};
+	bool quoted = memchr(text, ',', nbytes) || memchr(text, '"', nbytes) || memchr(text, '\n', nbytes) ||
+		      memchr(text, '\r', nbytes);
 
-	output_field(out, text, &of_results, false);
-}
-
-/* Prints tabs and line ends as \t, \n, \r, and \ as \\. */
-static void print_tsv_cell(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		const char *special = "\t\n\r\\", *at = strchr(special, *text);
-		if (at) {
-			putc('\\', out);
-			putc("tnr\\"[at - special], out);
-		} else {
-			putc(*text, out);
-		}
+	if (!quoted)
+		return (char *)memcpy(to, text, nbytes) + nbytes;
+	*to++ = '"';
+	for (size_t i = 0; i < nbytes; i++) {
+		if (text[i] == '"')
+			*to++ = '"';
+		*to++ = text[i];
 	}
+	*to++ = '"';
+	return to;
 }
 
-static void print_separated(FILE *out, const struct cell *row, size_t ncells, char separator,
-			    void (*print)(FILE *, const char *))
+char *table_write_tsv(char *to, const char *text, size_t nbytes)
 {
-	for (size_t i = 0; i < ncells; i++) {
-		if (i)
-			putc(separator, out);
-		print(out, row[i].text);
+	static const char special[] = "\t\n\r\\";
+
+	for (size_t i = 0; i < nbytes; i++) {
+		const char *at = text[i] ? strchr(special, text[i]) : NULL;
+		if (at)
+			*to++ = '\\';
+		*to++ = at ? "tnr\\"[at - special] : text[i];
 	}
-	putc('\n', out);
+	return to;
 }
 
-static void print_rows(FILE *out, const struct table *t, char separator, bool names,
-		       void (*print)(FILE *, const char *))
+/* Prints nrows rows, each of as many cells as the table has columns. */
+static enum status print_rows(FILE *out, const struct table *t, const struct cell *cells, size_t nrows, char separator,
+			      char *(*write)(char *, const char *, size_t))
 {
-	if (names)
-		print_separated(out, t->names, t->ncolumns, separator, print);
-	for (size_t i = 0; i < t->nrows; i++)
-		print_separated(out, row_of(t, i), t->ncolumns, separator, print);
+	struct text_buffer row = {.nbytes = 0};
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < nrows * t->ncolumns && status == STATUS_OK; i++) {
+		size_t nbytes = strlen(cells[i].text);
+		status = text_reserve(&row, 2 * nbytes + 3);
+		if (status != STATUS_OK)
+			break;
+		row.nbytes = (size_t)(write(row.data + row.nbytes, cells[i].text, nbytes) - row.data);
+		row.data[row.nbytes++] = (i + 1) % t->ncolumns ? separator : '\n';
+		if ((i + 1) % t->ncolumns)
+			continue;
+		fwrite(row.data, 1, row.nbytes, out);
+		row.nbytes = 0;
+	}
+	text_free(&row);
+	return status;
 }
 
-/* Prints the values without names: of one record, one a line; otherwise a row a line. */
-static void print_plain(FILE *out, const struct table *t)
+static enum status print_separated(FILE *out, const struct table *t, char separator, char *(*write)(char *, const char *, size_t))
 {
-	print_rows(out, t, t->one_record ? '\n' : '\t', false, print_tsv_cell);
+	TRY(print_rows(out, t, t->names, 1, separator, write));
+	return print_rows(out, t, t->cells, t->nrows, separator, write);
 }
 
 /* ---- aligned ---- */
@@ -446,9 +459,9 @@ enum status table_print(const struct table *t, enum format format, struct fault 
 	enum status status = STATUS_OK;
 
 	if (format == FORMAT_CSV)
-		print_rows(out, t, ',', true, print_csv_cell);
+		status = print_separated(out, t, ',', table_write_csv);
 	else if (format == FORMAT_TSV)
-		print_rows(out, t, '\t', true, print_tsv_cell);
+		status = print_separated(out, t, '\t', table_write_tsv);
 	else if (format == FORMAT_JSON)
 		status = print_json(out, t, false);
 	else if (format == FORMAT_NDJSON)
@@ -457,7 +470,7 @@ enum status table_print(const struct table *t, enum format format, struct fault 
 		print_markdown(out, t);
 	else if (format == FORMAT_TABLE)
 		status = print_table(out, t);
-	else
-		print_plain(out, t);
+	else /* the values without names: of one record, one a line; otherwise a row a line */
+		status = print_rows(out, t, t->cells, t->nrows, t->one_record ? '\n' : '\t', table_write_tsv);
 	return status == STATUS_OK ? output_flush(fault) : fault_set(fault, status, 0, NULL);
 }

@@ -44,6 +44,11 @@ struct table {
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows);
 void table_free(struct table *t);
 
+/* Write a cell as CSV, or as TSV: with tabs and line ends as \t, \n, \r, and \ as \\. There is room for twice its bytes, and two
+ * more. Return its end. */
+char *table_write_csv(char *to, const char *text, size_t nbytes);
+char *table_write_tsv(char *to, const char *text, size_t nbytes);
+
 /* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
 

@@ -135,8 +135,7 @@ static enum status fold_slice(struct rank *r)
 		return begin_total(r);
 	input_use_slice(r->run->input, &r->slice);
 	status = run_fold_input(r->run, &r->fault);
-	/* A wrong guess is made once, and then a GPU lost once. */
-	for (int i = 0; i < 2 && (status == STATUS_MISGUESSED || status == STATUS_GPU_LOST); i++) {
+	for (int npasses = 1; run_is_repeated(status, npasses); npasses++) {
 		r->lost_device = r->lost_device || status == STATUS_GPU_LOST;
 		r->fault = (struct fault){.status = STATUS_OK};
 		TRY(rank_open_pass(r, PASS_AGAIN));
@@ -753,17 +752,12 @@ static enum status check(const struct command *c, struct fault *fault)
 /* Does what gpustat would do. Returns the exit status. */
 static int run_alone(const struct command *c)
 {
-	static struct run runs[] = {{.all_ended = true, .stdin_offset = -1}, {.all_ended = true}, {.all_ended = true}};
-	struct run *r = &runs[0];
+	static struct run first = {.all_ended = true}, *r = &first;
 	struct fault fault = {.status = STATUS_OK};
 	enum status status = parse(c, &r->options, &fault);
 
 	if (status == STATUS_OK)
-		status = fault_complete(&fault, run_process(r, &fault));
-	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) { /* as in src/run/main.c */
-		r++;
-		status = fault_complete(&fault, run_again(r, r - 1, &fault));
-	}
+		status = run_whole(&r, &fault);
 	if (status == STATUS_OK)
 		return 0;
 	run_explain_fault(r, &fault);

@@ -42,8 +42,9 @@ static enum status check_out_files(const struct options *o, struct fault *fault)
 }
 
 /* has_output: standard output is open. */
-static enum status run(struct run *r, int argc, char **argv, bool has_output, struct fault *fault)
+static enum status run(struct run **passes, int argc, char **argv, bool has_output, struct fault *fault)
 {
+	struct run *r = *passes;
 	enum status status = options_parse(&r->options, argc, argv, fault);
 
 	if (status != STATUS_OK)
@@ -59,37 +60,28 @@ static enum status run(struct run *r, int argc, char **argv, bool has_output, st
 							 "no operation, and nothing to read");
 	if (r->options.is_default_input && r->options.taken.file && isatty(STDIN_FILENO))
 		return options_fail_taken(&r->options, fault);
-	r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	TRY(check_out_files(&r->options, fault));
 	progress_begin(&r->options);
-	return run_process(r, fault);
+	return run_whole(passes, fault);
 }
 
 int main(int argc, char **argv)
 {
-	static struct run runs[] = {{.all_ended = true}, {.all_ended = true}, {.all_ended = true}};
+	static struct run first = {.all_ended = true}, *r = &first;
 	static struct fault fault;
-	struct run *r = &runs[0];
-	bool has_output = fd_open_standard(), all_ended = true;
+	bool has_output = fd_open_standard();
 	enum status status;
 
 	if (argc > 0)
 		message_program(argv[0]);
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
-	status = fault_complete(&fault, run(r, argc, argv, has_output, &fault));
-
-	/* A wrong guess is made once, and then a GPU lost once. */
-	while ((status == STATUS_MISGUESSED || status == STATUS_GPU_LOST) && r < &runs[2]) {
-		all_ended = all_ended && r->all_ended;
-		r++;
-		status = fault_complete(&fault, run_again(r, r - 1, &fault));
-	}
+	status = fault_complete(&fault, run(&r, argc, argv, has_output, &fault));
 	if (status != STATUS_OK) {
 		output_trim();
 		run_explain_fault(r, &fault);
 		_exit(run_message_fault(r, &fault)); /* other threads may still be inside a library */
 	}
-	if (!all_ended || !r->all_ended)
+	if (!run_has_ended(r))
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
 	run_close(r);
 #ifdef __SANITIZE_ADDRESS__ /* which looks for leaks: otherwise the system takes millions of groups back at once */

@@ -632,7 +632,13 @@ static void explain_memory(const struct run *r, struct fault *fault)
 				      : ", or a file instead of a pipe");
 }
 
-enum status run_again(struct run *r, const struct run *before, struct fault *fault)
+bool run_is_repeated(enum status status, int npasses)
+{
+	return npasses < 3 && (status == STATUS_MISGUESSED || status == STATUS_GPU_LOST);
+}
+
+/* Makes another pass without guesses, and without GPUs if fault is STATUS_GPU_LOST. */
+static enum status process_again(struct run *r, const struct run *before, struct fault *fault)
 {
 	run_begin_pass(r, before);
 	r->before = before;
@@ -643,6 +649,29 @@ enum status run_again(struct run *r, const struct run *before, struct fault *fau
 	}
 	memset(fault, 0, sizeof *fault);
 	return run_process(r, fault);
+}
+
+enum status run_whole(struct run **r, struct fault *fault)
+{
+	enum status status;
+
+	(*r)->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	status = fault_complete(fault, run_process(*r, fault));
+	for (int npasses = 1; run_is_repeated(status, npasses); npasses++) {
+		struct run *again = calloc(1, sizeof *again);
+		if (!again)
+			return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+		status = fault_complete(fault, process_again(again, *r, fault));
+		*r = again;
+	}
+	return status;
+}
+
+bool run_has_ended(const struct run *r)
+{
+	while (r && r->all_ended)
+		r = r->before;
+	return !r;
 }
 
 void run_explain_fault(struct run *r, struct fault *fault)

@@ -49,14 +49,19 @@ struct run {
 	bool is_repeatable; /* the input, found out while no thread used it */
 };
 
-/* Does all of it, once r->options have been parsed: merges, explains, lists columns, prints results or records.
- * r: all 0 but for options, stdin_offset and all_ended. Errors, here and below: of all that the run does;
- * STATUS_MISGUESSED, STATUS_GPU_LOST: to be done by run_again. */
+/* Does all of it, once the options have been parsed: merges, explains, lists columns, prints results or records.
+ * *r: all 0 but for options and all_ended; becomes the last pass, which has a struct run of its own, because threads of the pass
+ * before may still use theirs. Errors, here and below: of all that the run does. */
+enum status run_whole(struct run **r, struct fault *fault);
+
+/* Like that, in one pass. Errors, besides: STATUS_MISGUESSED, STATUS_GPU_LOST, where it is to be repeated. */
 enum status run_process(struct run *r, struct fault *fault);
 
-/* Makes another pass without guesses, and without GPUs if fault is STATUS_GPU_LOST. It has a struct run of its own,
- * because threads of the pass before may still use theirs. r: all 0 but for all_ended. */
-enum status run_again(struct run *r, const struct run *before, struct fault *fault);
+/* Whether a pass that ended with this status is repeated, after so many: a wrong guess is made once, and then a GPU lost once. */
+bool run_is_repeated(enum status status, int npasses);
+
+/* Whether every thread of all passes has ended. */
+bool run_has_ended(const struct run *r);
 
 /* ---- its steps ---- */
 
