@@ -197,21 +197,13 @@ static enum status fail_line(struct line_reader *r, const struct line_run *run, 
 	return r->fault.status;
 }
 
-static enum status need_partials(struct line_reader *r)
-{
-	enum status status = partial_need(&r->partial, r->of->plan);
-
-	return status == STATUS_OK ? partial_need(&r->blank, r->of->plan) : status;
-}
-
 /* Reads the lines into the reader's partial. */
 static enum status read_run(struct line_reader *r, const struct line_run *run)
 {
 	uint64_t line = run->nlines;
-	enum status status = need_partials(r);
 
-	if (status != STATUS_OK)
-		return fail_line(r, run, line, status);
+	if (partial_need(&r->partial, r->of->plan) != STATUS_OK || partial_need(&r->blank, r->of->plan) != STATUS_OK)
+		return fail_line(r, run, line, STATUS_NO_MEMORY);
 	for (const char *at = run->text.data, *end = at + run->text.nbytes; at < end; at = r->json.end + 1) {
 		r->json.at = at;
 		r->json.end = memchr(at, '\n', (size_t)(end - at));
@@ -225,28 +217,23 @@ static enum status read_run(struct line_reader *r, const struct line_run *run)
 	return STATUS_OK;
 }
 
-/* Moves groups on, once they are too many for a thread's cache. */
-static enum status move_groups(struct line_reader *r, size_t nmost)
+/* Adds the reader's partial to the total, in the run's turn or, where order does not show, only moves groups on, once they are too
+ * many for a thread's cache. */
+static enum status add_partial(struct line_reader *r, uint64_t number)
 {
+	struct part_lines *l = r->of;
 	struct groups *groups = r->partial.groups;
 	enum status status = STATUS_OK;
 
-	if (groups && groups->ngroups > nmost)
-		status = groups_store(groups);
-	return status == STATUS_OK ? status : partial_fault(&r->partial, r->of->plan, status, &r->fault);
-}
-
-/* Adds the reader's partial to the total, in the run's turn. */
-static enum status add_in_turn(struct line_reader *r, uint64_t number)
-{
-	struct part_lines *l = r->of;
-	enum status status;
-
-	if (!ordered_queue_await(&l->queue, number, number))
+	if (l->in_order && !ordered_queue_await(&l->queue, number, number))
 		return STATUS_OK;
-	status = partial_combine(l->total, &r->partial);
-	partial_clear(&r->partial);
-	return status == STATUS_OK ? status : partial_fault(l->total, l->plan, status, &r->fault);
+	if (l->in_order) {
+		status = partial_combine(l->total, &r->partial);
+		partial_clear(&r->partial);
+	} else if (groups && groups->ngroups > GROUPS_FEW) {
+		status = groups_store(groups);
+	}
+	return partial_fault(l->in_order ? l->total : &r->partial, l->plan, status, &r->fault);
 }
 
 /* Takes the next run and reads it. waits: for one to be added; else false is returned if no run is waiting. */
@@ -263,7 +250,7 @@ static bool do_run(struct line_reader *r, bool waits)
 	if (!ordered_queue_is_void(&l->queue, number)) {
 		status = read_run(r, run);
 		if (status == STATUS_OK)
-			status = l->in_order ? add_in_turn(r, number) : move_groups(r, GROUPS_FEW);
+			status = add_partial(r, number);
 	}
 	part_map_release(run->map);
 	ordered_queue_finish(&l->queue, number, status, &r->fault);
@@ -542,14 +529,6 @@ static void forget_unasked(struct merge *m)
 	free(is_asked);
 }
 
-/* Sets the header of a plan's file, which the caller owns. is_sought: records are compared with it. */
-static void use_header(struct plan *plan, const char *line, size_t nbytes, bool is_sought)
-{
-	plan->header = line;
-	plan->header_nbytes = nbytes;
-	plan->sought = is_sought ? sought_header_of(line, nbytes, &plan->dialect) : (struct sought_header){.text = NULL};
-}
-
 /* Makes the query that the part of m->first answers, with what the command line says of printing, and the total of
  * no records. Errors, in m->fault: STATUS_USAGE, STATUS_UNKNOWN_COLUMN, STATUS_NO_MEMORY. */
 static enum status begin_merge(struct merge *m)
@@ -565,8 +544,7 @@ static enum status begin_merge(struct merge *m)
 	TRY(status);
 	TRY(query_make_again(m->query, m->options, &m->first.header, m->fault));
 	if (m->query->header.present)
-		use_header(&m->query->plan, m->query->header.line, m->query->header.line_nbytes,
-				 m->first.seeks_header);
+		plan_use_header(&m->query->plan, m->query->header.line, m->query->header.line_nbytes, m->first.seeks_header);
 	m->query->plan.counts_records = true;
 	if (m->options->partial)
 		plan_as_part(&m->query->plan);
@@ -646,15 +624,6 @@ static enum status map_columns(struct fold_map *map, const struct part_head *hea
 	return status;
 }
 
-/* The plan's computed column of a name; SIZE_MAX if it has no such column. */
-static size_t find_computed(const struct plan *plan, const char *name)
-{
-	for (size_t c = plan->ncolumns - plan->nlets; c < plan->ncolumns; c++)
-		if (!strcmp(plan->columns[c].name, name))
-			return c;
-	return SIZE_MAX;
-}
-
 /* Like map_columns; both lists are in the order of fields, and have computed columns behind them. */
 static void map_fields(struct fold_map *map, const struct part_head *head, const struct plan *plan)
 {
@@ -662,7 +631,9 @@ static void map_fields(struct fold_map *map, const struct part_head *head, const
 
 	for (size_t i = 0; i < head->ncolumns; i++) {
 		if (head->fields[i] == FIELD_COMPUTED) {
-			map->at[i] = find_computed(plan, head->columns[i]);
+			for (size_t k = plan->ncolumns; k-- > nfields;)
+				if (!strcmp(plan->columns[k].name, head->columns[i]))
+					map->at[i] = k;
 			continue;
 		}
 		while (c < nfields && plan->columns[c].field < head->fields[i])
@@ -834,30 +805,24 @@ static bool is_placed_alike(const struct merge *m, const struct part_file *f, co
 /* Finds the plan for the records that the part's ends cut, or makes one, which the merge owns: folders point to it. */
 static enum status find_plan(struct merge *m, struct part_file *f, struct part_head *head)
 {
-	const struct plan *run = &m->query->plan;
-	struct plan_column *columns;
+	const struct fold_map *columns = &f->map->map.of[PARTIAL_COLUMNS];
 	struct file_plan *made;
 
-	f->plan = run;
+	f->plan = &m->query->plan;
 	if ((head->left.of == 0 && head->right.of == 0) || is_placed_alike(m, f, head))
 		return STATUS_OK;
-	columns = malloc((run->ncolumns + 1) * sizeof *columns);
 	made = calloc(1, sizeof *made);
-	if (!made || !columns) {
+	if (!made || plan_of_file(&made->plan, f->plan, head->header.nfields, head->header.ends_empty) != STATUS_OK) {
 		free(made);
-		free(columns);
 		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
 	}
-	*made = (struct file_plan){.next = m->plans, .header = head->header.line, .plan = *run};
+	made->next = m->plans;
+	made->header = head->header.line;
 	head->header.line = NULL;
-	use_header(&made->plan, made->header, head->header.line_nbytes, head->seeks_header);
-	made->plan.columns = memcpy(columns, run->columns, run->ncolumns * sizeof *run->columns);
+	plan_use_header(&made->plan, made->header, head->header.line_nbytes, head->seeks_header);
 	for (size_t i = 0; i < head->ncolumns; i++)
-		if (f->map->map.of[PARTIAL_COLUMNS].at[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
-			columns[f->map->map.of[PARTIAL_COLUMNS].at[i]].field = (uint32_t)head->fields[i];
-	made->plan.ragged.nfields = (uint32_t)head->header.nfields;
-	made->plan.ragged.last_is_empty = head->header.ends_empty;
-	made->plan.dialect.one_column = head->header.nfields == 1;
+		if (columns->at[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
+			made->plan.columns[columns->at[i]].field = (uint32_t)head->fields[i];
 	m->plans = made;
 	f->plan = &made->plan;
 	return STATUS_OK;

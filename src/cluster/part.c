@@ -438,15 +438,6 @@ static enum status put_group(void *context, struct group *group)
 	return p->to->status;
 }
 
-static void put_list(struct put_groups *p, const struct group_list *list)
-{
-	for (size_t i = 0; i < list->n && p->to->status == STATUS_OK; i++) {
-		if (i + 8 < list->n)
-			group_prefetch(group_list_at(list, i + 8));
-		put_group(p, group_list_at(list, i));
-	}
-}
-
 static enum status fold_keys(void *context, struct groups *part)
 {
 	(void)context;
@@ -482,10 +473,13 @@ static void put_all_groups(const struct query *q, struct partial *total, bool an
 		status = group_list_make(q->plan.groups, nthreads, &list);
 	if (status == STATUS_OK && q->plan.emits)
 		status = group_list_order_keys(&list);
+	for (size_t i = 0; status == STATUS_OK && i < list.n; i++) {
+		if (i + 8 < list.n)
+			group_prefetch(group_list_at(&list, i + 8));
+		status = put_group(&groups, group_list_at(&list, i));
+	}
 	if (status != STATUS_OK)
 		to->status = status;
-	else
-		put_list(&groups, &list);
 	group_list_free(&list);
 	partial_free(&groups.blank);
 }
@@ -498,28 +492,18 @@ void part_piece_text(struct json_text *j, struct text_buffer *text, bool is_head
 	json_mark(j, "}");
 }
 
-/* Writes the pieces of records at the part's ends: a head before all else, and a tail. While no record has ended,
- * all is the head. */
-static void put_head(const struct total *t, struct json_text *j)
-{
-	struct text_buffer text = t->head;
-	bool ends = !t->keeps_head;
-
-	if (t->keeps_head)
-		text = (struct text_buffer){.data = t->seam.data, .nbytes = t->seam.nbytes};
-	if (!t->keeps_head && text.nbytes == 0)
-		return;
-	part_piece_text(j, &text, true, &ends);
-	json_end_line(j);
-}
-
-static void put_tail(const struct total *t, struct json_text *j)
+/* Writes the piece of a record at the part's beginning, before all else, or at its end. While no record has ended, all is the
+ * head. */
+static void put_piece(const struct total *t, bool is_head, struct json_text *j)
 {
 	struct text_buffer text = {.data = t->seam.data, .nbytes = t->seam.nbytes};
+	bool ends = !t->keeps_head;
 
-	if (t->keeps_head || text.nbytes == 0)
+	if (is_head && ends)
+		text = t->head;
+	if (!(is_head && t->keeps_head) && (t->keeps_head || text.nbytes == 0))
 		return;
-	part_piece_text(j, &text, false, NULL);
+	part_piece_text(j, &text, is_head, &ends);
 	json_end_line(j);
 }
 
@@ -531,12 +515,12 @@ enum status part_write(const struct options *options, const struct query *q, str
 	enum status status;
 
 	part_head_write(options, q, scope, t->end_bytes, t->partial.nrecords + t->partial.nragged + t->partial.nheaders, &to);
-	put_head(t, &to);
+	put_piece(t, true, &to);
 	put_notes(t, (int)scope->nbefore - scope->first, &to);
 	partial_write(&t->partial, &q->plan, &to);
 	if (q->plan.nkeys)
 		put_all_groups(q, &t->partial, sink.takes_any_order, &to);
-	put_tail(t, &to);
+	put_piece(t, false, &to);
 	status = json_flush(&to);
 	text_free(&to.text);
 	if (status == STATUS_OK) {

@@ -1077,33 +1077,44 @@ static enum status place_columns(const struct file_headers *f, const struct inpu
 	return status;
 }
 
-/* Makes the file's plan. */
-static enum status plan_later(const struct file_headers *f, const struct input *input,
-			     struct file_header *file, struct fault *fault)
+enum status plan_of_file(struct plan *plan, const struct plan *run, size_t nfields, bool ends_empty)
 {
-	const struct plan *run = f->plan;
-	struct plan *plan = &file->plan;
-
 	*plan = *run;
 	plan->columns = malloc((run->ncolumns + 1) * sizeof *plan->columns);
 	NEED(plan->columns);
 	if (run->ncolumns)
 		memcpy(plan->columns, run->columns, run->ncolumns * sizeof *plan->columns);
-	plan->ragged.nfields = (uint32_t)file->header.nfields;
-	plan->ragged.last_is_empty = file->header.ends_empty;
-	plan->line_below_header = file->header.line_number + count_lines(file->header.line, file->header.line_nbytes);
-	plan->dialect.one_column = file->header.nfields == 1;
+	plan->ragged.nfields = (uint32_t)nfields;
+	plan->ragged.last_is_empty = ends_empty;
+	plan->dialect.one_column = nfields == 1;
+	return STATUS_OK;
+}
+
+void plan_use_header(struct plan *plan, const char *line, size_t nbytes, bool is_sought)
+{
+	plan->header = line;
+	plan->header_nbytes = nbytes;
+	plan->sought = is_sought ? sought_header_of(line, nbytes, &plan->dialect) : (struct sought_header){.text = NULL};
+}
+
+/* Makes the file's plan. */
+static enum status plan_later(const struct file_headers *f, const struct input *input,
+			     struct file_header *file, struct fault *fault)
+{
+	struct plan *plan = &file->plan;
+	struct header *h = &file->header;
+
+	TRY(plan_of_file(plan, f->plan, h->nfields, h->ends_empty));
+	plan->line_below_header = h->line_number + count_lines(h->line, h->line_nbytes);
 	if (plan->dialect.whitespace)
-		plan->dialect.nfields = file->header.nfields;
-	file->layout = file->header.layout;
-	file->header.layout = NULL;
+		plan->dialect.nfields = h->nfields;
+	file->layout = h->layout;
+	h->layout = NULL;
 	if (plan_use_layout(plan, file->layout) != STATUS_OK)
 		return fail_later(input, file, STATUS_ALIGNED_ONLY, fault);
-	plan->header = file->line = file->header.line;
-	plan->header_nbytes = file->header.end - file->header.begin;
-	file->header.line = NULL;
-	if (plan->sought.nbytes)
-		plan->sought = sought_header_of(plan->header, plan->header_nbytes, &plan->dialect);
+	file->line = h->line;
+	h->line = NULL;
+	plan_use_header(plan, file->line, h->end - h->begin, plan->sought.nbytes > 0);
 	return place_columns(f, input, file, fault);
 }
 

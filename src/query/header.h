@@ -142,6 +142,13 @@ struct file_headers {
 	int nfiles;
 };
 
+/* Makes the plan of a file whose records have other fields than the run's: the run's plan, with columns of its own, which the caller
+ * frees and places, and so many fields. Errors: STATUS_NO_MEMORY. */
+enum status plan_of_file(struct plan *plan, const struct plan *run, size_t nfields, bool ends_empty);
+
+/* Sets the header of a plan's file, without its line end, which the caller owns. is_sought: records are compared with it. */
+void plan_use_header(struct plan *plan, const char *line, size_t nbytes, bool is_sought);
+
 /* Has the input skip the header of each file after the first's, and give the file's chunks a plan of their own where
  * the header differs; where the first file's is not present, find what may be one. first and plan are not copied;
  * plan->columns and shares_header are read when a file's first chunk is.
