@@ -508,16 +508,13 @@ static enum status set_row(struct group_rows *rows, struct group *g, struct cell
 /* The title of a picture: the results' names, and those of the keys. */
 static enum status set_title(struct table *t)
 {
-	size_t nbytes;
-	FILE *out = open_memstream(&t->title, &nbytes);
+	char *results = table_join(t->names + t->nlabels, t->ncolumns - t->nlabels, ", "), *keys = table_join(t->names, t->nlabels, ", ");
 
-	if (!out)
-		return STATUS_NO_MEMORY;
-	for (size_t i = t->nlabels; i < t->ncolumns; i++)
-		fprintf(out, "%s%s", i > t->nlabels ? ", " : "", t->names[i].text);
-	for (size_t i = 0; i < t->nlabels; i++)
-		fprintf(out, "%s%s", i ? ", " : " by ", t->names[i].text);
-	return fclose(out) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!results || !keys || asprintf(&t->title, "%s by %s", results, keys) < 0)
+		t->title = NULL;
+	free(results);
+	free(keys);
+	return t->title ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status fill_table(struct group_rows *rows, const struct group_list *list, struct table *t)

@@ -67,11 +67,6 @@ static bool find_utf8(void)
 	return is;
 }
 
-static struct terminal terminal_look(void)
-{
-	return (struct terminal){find_width(), find_utf8()};
-}
-
 /* ---- where numbers lie on an axis ---- */
 
 #define AXIS_TICK_NBYTES 512
@@ -95,15 +90,6 @@ static int greater(int a, int b)
 	return a > b ? a : b;
 }
 
-static int128 power_of_ten(int n)
-{
-	int128 power = 1;
-
-	while (n-- > 0)
-		power *= 10;
-	return power;
-}
-
 /* x / y rounded down, y > 0. */
 static int128 floor_divide(int128 x, int128 y)
 {
@@ -115,7 +101,7 @@ static int128 floor_divide(int128 x, int128 y)
 static void axis_set(struct axis *a, const char *low, const char *high, int nplaces, int nmax)
 {
 	int unit;
-	int128 power;
+	int128 power = 1;
 
 	a->top = greater(plain_top(low), plain_top(high));
 	if (a->top == PLAIN_NO_TOP)
@@ -125,7 +111,8 @@ static void axis_set(struct axis *a, const char *low, const char *high, int npla
 	unit = a->top - PLAIN_NDIGITS + 1;
 	a->digit = 1;
 	a->power = greater(-nplaces, unit);
-	power = power_of_ten(a->power - unit);
+	for (int i = unit; i < a->power; i++)
+		power *= 10;
 	while (a->digit * power * nmax < a->high - a->low) {
 		a->digit = a->digit == 1 ? 2 : a->digit == 2 ? 5 : 10;
 		if (a->digit < 10)
@@ -221,35 +208,27 @@ static const char style[] =
 	"}\n"
 	"</style>\n";
 
-/* Prints one character, or one byte that is no character. XML has no U+FFFE and no U+FFFF. */
-static void print_character(FILE *out, const char *text, size_t nbytes, size_t length)
-{
-	uint32_t code = 0;
-
-	if (length)
-		utf8_decode(text, nbytes, &code);
-	if (*text == '&')
-		fputs("&amp;", out);
-	else if (*text == '<')
-		fputs("&lt;", out);
-	else if (*text == '>')
-		fputs("&gt;", out);
-	else if (code == 0xfffe || code == 0xffff)
-		fputs("\ufffd", out);
-	else
-		utf8_print(out, text, length ? length : 1);
-}
-
-/* Prints text as XML: markup escaped, and what would not print as utf8_print shows it. */
+/* Prints text as XML: markup escaped, and what would not print as utf8_print shows it. XML has no U+FFFE and no U+FFFF. */
 static void svg_print(FILE *out, const char *text, size_t nbytes)
 {
 	size_t length;
 
 	for (; nbytes; text += length, nbytes -= length) {
-		if (!utf8_prints(text, nbytes, &length))
-			length = 0;
-		print_character(out, text, nbytes, length);
-		length = length ? length : 1;
+		uint32_t code = 0;
+		if (utf8_prints(text, nbytes, &length))
+			utf8_decode(text, nbytes, &code);
+		else
+			length = 1;
+		if (*text == '&')
+			fputs("&amp;", out);
+		else if (*text == '<')
+			fputs("&lt;", out);
+		else if (*text == '>')
+			fputs("&gt;", out);
+		else if (code == 0xfffe || code == 0xffff)
+			fputs("\ufffd", out);
+		else
+			utf8_print(out, text, length);
 	}
 }
 
@@ -605,54 +584,28 @@ struct bar_chart {
 	struct svg_page page;
 };
 
-/* The labels of a row in one text, to be freed. NULL: out of memory. */
-static char *join_labels(const struct table *t, const struct cell *row)
-{
-	const char *between = t->labels_are_bounds ? " \u2013 " : ", ";
-	char *text = NULL;
-	size_t nbytes;
-	FILE *out = open_memstream(&text, &nbytes);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < t->nlabels; i++)
-		fprintf(out, "%s%s", i ? between : "", row[i].text);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static enum status make_labels(struct bar_chart *c)
 {
+	const struct table *t = c->t;
+
 	c->labels = calloc(c->nrows + 1, sizeof *c->labels);
-	for (size_t i = 0; c->labels && i <= c->nrows; i++) {
-		c->labels[i] = join_labels(c->t, i == c->nrows ? c->t->names : cell_at(c->t, i, 0));
-		NEED(c->labels[i]);
-	}
+	for (size_t i = 0; c->labels && i <= c->nrows; i++)
+		NEED(c->labels[i] = table_join(i == c->nrows ? t->names : cell_at(t, i, 0), t->nlabels,
+					       t->labels_are_bounds ? " \u2013 " : ", "));
 	return c->labels ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static void free_labels(struct bar_chart *c)
-{
-	for (size_t i = 0; c->labels && i <= c->nrows; i++)
-		free(c->labels[i]);
-	free(c->labels);
-}
-
-static void draw_axis(const struct bar_chart *c, const struct bars *b, int64_t top, int64_t bottom)
+/* An axis of numbers from left to right, with its ticks: lines from one height to another, and words. */
+static void draw_axis(FILE *out, const struct svg_page *page, const struct axis *a, int64_t from, int64_t to, const char *class,
+		      int64_t words)
 {
 	char text[AXIS_TICK_NBYTES];
 
-	for (int128 i = b->axis.first; i <= b->axis.last; i++) {
-		int64_t x = c->page.left + axis_tick(&b->axis, i, c->page.room, text);
-		if (b->axis.low == b->axis.high)
-			x = c->page.left;
-		svg_line(c->out, x, top, x, bottom, i ? "g" : "z");
-		svg_text(c->out, x, bottom + 16 * PX, "f", SVG_MIDDLE, text, SIZE_MAX);
+	for (int128 i = a->first; i <= a->last; i++) {
+		int64_t x = page->left + axis_tick(a, i, page->room, text);
+		svg_line(out, x, from, x, to, i ? class : "z");
+		svg_text(out, x, words, "f", SVG_MIDDLE, text, SIZE_MAX);
 	}
-	svg_text(c->out, c->page.left - NAMES_GAP, bottom + 16 * PX, "f", SVG_END, c->labels[c->nrows],
-		 LABEL_WIDTH_MAX);
 }
 
 /* A row: its label, its bar and its value, which is at the right end of the bar. */
@@ -684,12 +637,16 @@ static void draw_row(const struct bar_chart *c, const struct bars *b, size_t row
 static void draw_panel(const struct bar_chart *c, size_t column, int64_t y)
 {
 	int64_t top = y + PANEL_ABOVE, bottom = top + (int64_t)c->nrows * PITCH;
+	struct svg_page page = c->page;
 	struct bars b;
 
 	bars_measure(&b, c->t, column, c->nrows);
+	if (b.axis.low == b.axis.high) /* all are 0, which is at the left */
+		page.room = 0;
 	svg_text(c->out, SVG_MARGIN, y + 20 * PX, "h", SVG_START, c->t->names[column].text,
 		 SVG_TEXT_WIDTH_MAX);
-	draw_axis(c, &b, top, bottom);
+	draw_axis(c->out, &page, &b.axis, top, bottom, "g", bottom + 16 * PX);
+	svg_text(c->out, c->page.left - NAMES_GAP, bottom + 16 * PX, "f", SVG_END, c->labels[c->nrows], LABEL_WIDTH_MAX);
 	for (size_t i = 0; i < c->nrows; i++)
 		draw_row(c, &b, i, column, top + (int64_t)i * PITCH + (PITCH - BAR) / 2);
 }
@@ -739,7 +696,9 @@ static enum status table_svg(const struct table *t, FILE *out)
 		place_axes(&c);
 		draw_page(&c);
 	}
-	free_labels(&c);
+	for (size_t i = 0; c.labels && i <= c.nrows; i++)
+		free(c.labels[i]);
+	free(c.labels);
 	return status;
 }
 
@@ -1006,20 +965,6 @@ static void put_value_axis(const struct line_chart *c)
 	}
 }
 
-static void put_record_axis(const struct line_chart *c)
-{
-	int64_t bottom = y_of(0);
-	char text[AXIS_TICK_NBYTES];
-
-	svg_line(c->out, c->page.left, bottom, c->page.left + c->page.room, bottom, "z");
-	for (int128 i = c->records.first; i <= c->records.last; i++) {
-		int64_t x = c->page.left + axis_tick(&c->records, i, c->page.room, text);
-		svg_line(c->out, x, bottom, x, bottom + 5 * PX, "z");
-		svg_text(c->out, x, bottom + 18 * PX, "f", SVG_MIDDLE, text, SIZE_MAX);
-	}
-	svg_text(c->out, c->page.left + c->page.room / 2, bottom + 38 * PX, "f", SVG_MIDDLE, "record", SIZE_MAX);
-}
-
 /* The widest label of a value. */
 static int64_t label_width(const struct line_chart *c)
 {
@@ -1050,6 +995,7 @@ static void set_axes(struct line_chart *c)
 static enum status curve_svg(const struct curve *curve, const char *name, FILE *out)
 {
 	struct line_chart c = {.curve = curve, .out = out};
+	int64_t bottom = y_of(0);
 	char *words; /* the exact values */
 
 	if (!curve_range(curve, 0, curve_nbuckets(curve), &c.range)) {
@@ -1064,7 +1010,9 @@ static enum status curve_svg(const struct curve *curve, const char *name, FILE *
 	svg_begin(out, c.page.width, SVG_HEADER + LINE_HEIGHT + LINE_BELOW, name, words);
 	free(words);
 	put_value_axis(&c);
-	put_record_axis(&c);
+	svg_line(out, c.page.left, bottom, c.page.left + c.page.room, bottom, "z");
+	draw_axis(out, &c.page, &c.records, bottom, bottom + 5 * PX, "z", bottom + 18 * PX);
+	svg_text(out, c.page.left + c.page.room / 2, bottom + 38 * PX, "f", SVG_MIDDLE, "record", SIZE_MAX);
 	put_path(&c);
 	svg_end(out);
 	return STATUS_OK;
@@ -1083,7 +1031,7 @@ struct drawn {
 
 static enum status plot(const struct drawn *d, struct fault *fault)
 {
-	struct terminal terminal = terminal_look();
+	struct terminal terminal = {find_width(), find_utf8()};
 	enum status status = d->table ? table_plot(d->table, &terminal, output_stream())
 				      : curve_plot(d->curve, d->name, &terminal, output_stream());
 

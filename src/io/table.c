@@ -44,6 +44,19 @@ static const struct cell *row_of(const struct table *t, size_t row)
 	return t->cells + row * t->ncolumns;
 }
 
+char *table_join(const struct cell *cells, size_t ncells, const char *between)
+{
+	size_t nbytes = 1;
+	char *text, *to;
+
+	for (size_t i = 0; i < ncells; i++)
+		nbytes += strlen(between) + strlen(cells[i].text);
+	text = to = calloc(nbytes, 1);
+	for (size_t i = 0; text && i < ncells; i++)
+		to = stpcpy(stpcpy(to, i ? between : ""), cells[i].text);
+	return text;
+}
+
 /* ---- separated ---- */
 
 char *table_write_csv(char *to, const char *text, size_t nbytes)

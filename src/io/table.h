@@ -44,6 +44,9 @@ struct table {
 enum status table_init(struct table *t, size_t ncolumns, size_t nrows);
 void table_free(struct table *t);
 
+/* The cells in one text, to be freed; NULL: no memory. */
+char *table_join(const struct cell *cells, size_t ncells, const char *between);
+
 /* Write a cell as CSV, or as TSV: with tabs and line ends as \t, \n, \r, and \ as \\. There is room for twice its bytes, and two
  * more. Return its end. */
 char *table_write_csv(char *to, const char *text, size_t nbytes);
