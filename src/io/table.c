@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_buffer.h"
+#include "base/array.h"
 #include "base/utf8.h"
 #include "io/output.h"
 

@@ -145,13 +145,6 @@ static enum status fold_slice(struct rank *r)
 	return status;
 }
 
-/* Whether what was folded may have begun within a record, here or in the next rank: the slice ends within one, or
- * there is a fault, which may not be one. */
-static bool is_doubtful(const struct rank *r, enum status status)
-{
-	return r->has_slice && (status != STATUS_OK || (r->slice.end != UINT64_MAX && r->run->total.seam.nbytes > 0));
-}
-
 /* Folds the slice, which has changed. */
 static enum status fold_again(struct rank *r)
 {
@@ -165,9 +158,12 @@ static enum status fold_again(struct rank *r)
 static bool rank_fold(struct rank *r)
 {
 	enum status status = fold_slice(r);
+	/* What was folded may have begun within a record, here or in the next rank: the slice ends within one, or there is a fault,
+	 * which may not be one. */
+	bool is_doubtful = r->has_slice && (status != STATUS_OK || (r->slice.end != UINT64_MAX && r->run->total.seam.nbytes > 0));
 	bool moved;
 
-	if (world_any(is_doubtful(r, status))) {
+	if (world_any(is_doubtful)) {
 		if (world_any(cut_is_torn(&r->cut))) {
 			cut_again(&r->cut, &r->run->query.plan.dialect);
 			status = fold_again(r);
@@ -374,12 +370,6 @@ static bool rank_find_padded(struct rank *r)
 	return true;
 }
 
-/* How many lines of its last file this rank has read. */
-static uint64_t count_own_lines(const struct rank *r)
-{
-	return r->has_slice && r->run && r->run->total.line > 0 ? r->run->total.line - 1 : 0;
-}
-
 /* The lines before a rank's slice in its first file. nlines: that many each rank has read of its last file. */
 static uint64_t count_lines_before(const struct rank *r, int rank, const uint64_t *nlines)
 {
@@ -400,7 +390,8 @@ static uint64_t count_lines_before(const struct rank *r, int rank, const uint64_
 /* Makes the line of the first rank's fault, where it is one in the slice, that of its file. Collective. */
 static void rank_place_fault(struct rank *r)
 {
-	uint64_t mine = count_own_lines(r), *nlines = calloc((size_t)r->world->nranks, sizeof *nlines);
+	uint64_t mine = r->has_slice && r->run && r->run->total.line > 0 ? r->run->total.line - 1 : 0; /* of the last file */
+	uint64_t *nlines = calloc((size_t)r->world->nranks, sizeof *nlines);
 
 	if (world_any(!r->cut.at || !nlines)) { /* nothing has been read yet, or there is no memory to count */
 		free(nlines);
@@ -429,19 +420,11 @@ static bool records_can_be_shared(const struct options *o, const struct query *q
 
 /* ---- the folder ---- */
 
-static bool is_empty(DIR *folder)
-{
-	const struct dirent *entry;
-
-	while ((entry = readdir(folder)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			return false;
-	return true;
-}
-
+/* Makes the folder, or finds that it is there and empty. Errors: STATUS_OPEN, STATUS_USAGE. */
 static enum status make_folder(const char *folder, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	const struct dirent *entry;
+	bool is_empty = true;
 	DIR *there;
 
 	if (mkdir(folder, 0777) == 0)
@@ -452,17 +435,10 @@ static enum status make_folder(const char *folder, struct fault *fault)
 		fault->file = folder;
 		return fault->status;
 	}
-	if (!is_empty(there))
-		status = option_fault(fault, "--output-dir: %.100s is there and not empty: name another", folder);
+	while ((entry = readdir(there)))
+		is_empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
 	closedir(there);
-	return status;
-}
-
-/* Makes the folder, or finds that it is there and empty; rank 0 does. Collective, as the functions above are. Errors:
- * STATUS_OPEN, STATUS_USAGE. */
-static bool records_make_folder(struct rank *r, const char *folder)
-{
-	return rank_agree(r, r->world->rank == 0 ? make_folder(folder, &r->fault) : STATUS_OK);
+	return is_empty ? STATUS_OK : option_fault(fault, "--output-dir: %.100s is there and not empty: name another", folder);
 }
 
 /* ---- where a rank's records go ---- */
@@ -610,26 +586,6 @@ static enum status copy_all(const struct world *w, const struct sink *s, struct 
 	return status == STATUS_OK ? output_close(fault) : status;
 }
 
-/* Where one rank prints them all, half an answer is held back as well: records_hold has standard output go to a
- * temporary file, records_release copies it, unless *exit_status is that of a fault. Not collective. Errors: STATUS_OPEN,
- * STATUS_READ, STATUS_WRITE. */
-static struct sink held;
-
-static enum status records_hold(const struct world *w, struct fault *fault)
-{
-	held = (struct sink){.to = -1, .stdout_copy = -1};
-	return sink_open(&held, w, fault);
-}
-
-static enum status records_release(int exit_status, struct fault *fault)
-{
-	sink_restore(&held);
-	TRY(exit_status == 0 ? copy_own(&held, (struct part_sink){.write = write_out}, fault) : STATUS_OK);
-	if (close(STDOUT_FILENO) != 0)
-		TRY(fault_set(fault, STATUS_WRITE, errno, NULL));
-	return STATUS_OK;
-}
-
 /* ---- to a folder ---- */
 
 static enum status write_success(const struct sink *s, struct fault *fault)
@@ -644,15 +600,6 @@ static enum status write_success(const struct sink *s, struct fault *fault)
 	return STATUS_OK;
 }
 
-/* Closes the rank's file: some file systems report a full disk only then. */
-static enum status close_file(struct sink *s, struct fault *fault)
-{
-	int to = s->to;
-
-	s->to = -1;
-	return close(to) != 0 ? sink_fail(s, STATUS_WRITE, fault) : STATUS_OK;
-}
-
 /* ---- all of a rank's records ---- */
 
 /* After the second pass: ends the output, unless too much was left out. */
@@ -661,6 +608,7 @@ static bool finish(struct rank *r, struct sink *s)
 	const struct world *w = r->world;
 	struct fault *fault = &r->fault;
 	bool reports = w->rank == last_rank(r) && r->has_slice;
+	enum status status;
 
 	if (!rank_find_padded(r))
 		return false;
@@ -669,7 +617,11 @@ static bool finish(struct rank *r, struct sink *s)
 	if (!rank_agree(r, reports ? left_out_check(r->run, fault) : STATUS_OK))
 		return false;
 	sink_restore(s);
-	if (!rank_agree(r, s->folder ? close_file(s, fault) : w->rank == 0 ? copy_all(w, s, fault) : send_records(s, fault)))
+	if (s->folder) /* some file systems report a full disk only when the file is closed */
+		status = close(s->to) != 0 ? sink_fail(s, STATUS_WRITE, fault) : STATUS_OK;
+	else
+		status = w->rank == 0 ? copy_all(w, s, fault) : send_records(s, fault);
+	if (!rank_agree(r, status))
 		return false;
 	if (s->folder && !rank_agree(r, w->rank == 0 ? write_success(s, fault) : STATUS_OK))
 		return false;
@@ -749,6 +701,15 @@ static enum status check(const struct command *c, struct fault *fault)
 
 /* ---- runs on rank 0 alone ---- */
 
+/* Says what is wrong, if something is. Returns the exit status. */
+static int end_run(struct run *r, enum status status, struct fault *fault)
+{
+	if (status == STATUS_OK)
+		return 0;
+	run_explain_fault(r, fault);
+	return run_message_fault(r, fault);
+}
+
 /* Does what gpustat would do. Returns the exit status. */
 static int run_alone(const struct command *c)
 {
@@ -758,10 +719,7 @@ static int run_alone(const struct command *c)
 
 	if (status == STATUS_OK)
 		status = run_whole(&r, &fault);
-	if (status == STATUS_OK)
-		return 0;
-	run_explain_fault(r, &fault);
-	return run_message_fault(r, &fault);
+	return end_run(r, status, &fault);
 }
 
 /* Gives a rank's exit status to all. */
@@ -838,10 +796,7 @@ static int print_merged(struct rank *r)
 	status = merge_check(&run->merge, &fault);
 	if (status == STATUS_OK)
 		status = fault_complete(&fault, run_finish(run, &fault));
-	if (status == STATUS_OK)
-		return 0;
-	run_explain_fault(run, &fault);
-	return run_message_fault(run, &fault);
+	return end_run(run, status, &fault);
 }
 
 static int print_result(struct rank *r, const struct command *c)
@@ -853,16 +808,22 @@ static int print_result(struct rank *r, const struct command *c)
 
 /* ---- records ---- */
 
-/* Has rank 0 print what cannot be shared. */
+/* Has rank 0 print what cannot be shared. Half an answer is held back here as well: in a temporary file, which is copied to standard
+ * output unless there is a fault. */
 static int print_records_alone(const struct world *w, const struct command *c)
 {
+	static struct sink held = {.to = -1, .stdout_copy = -1};
 	struct fault fault = {.status = STATUS_OK};
-	enum status status = w->rank == 0 ? records_hold(w, &fault) : STATUS_OK;
+	enum status status = w->rank == 0 ? sink_open(&held, w, &fault) : STATUS_OK;
 	int exit_status = 0;
 
 	if (w->rank == 0 && status == STATUS_OK) {
 		exit_status = run_alone(c);
-		status = records_release(exit_status, &fault);
+		sink_restore(&held);
+		if (exit_status == 0)
+			status = copy_own(&held, (struct part_sink){.write = write_out}, &fault);
+		if (status == STATUS_OK && close(STDOUT_FILENO) != 0)
+			status = fault_set(&fault, STATUS_WRITE, errno, NULL);
 	}
 	if (status != STATUS_OK)
 		exit_status = message_fault(&fault);
@@ -871,9 +832,9 @@ static int print_records_alone(const struct world *w, const struct command *c)
 
 static int print_records(struct rank *r, const struct command *c)
 {
-	bool is_printed = (!c->folder || records_make_folder(r, c->folder)) && records_print(r, c->folder);
+	enum status status = c->folder && r->world->rank == 0 ? make_folder(c->folder, &r->fault) : STATUS_OK;
 
-	return is_printed ? 0 : fail(r, c);
+	return rank_agree(r, status) && records_print(r, c->folder) ? 0 : fail(r, c);
 }
 
 /* ---- the job ---- */

@@ -22,6 +22,7 @@
 
 #include "base/machine.h"
 #include "csv/dfa.h"
+#include "csv/record.h"
 #include "io/message.h"
 #include "run/beyond_gpus.h"
 #include "simd/simd.h"
@@ -184,21 +185,9 @@ static void add_cpu(struct device_choice *devices, const struct job *job, bool d
 #define FNV_PRIME UINT64_C(0x100000001b3) /* of FNV-1a: Fowler, Noll, Vo */
 #define REPEATED_SHARE 4 /* one record in so many may be of a key that was there before, or groups are few */
 
-static size_t count_line_ends(const char *text, size_t nbytes)
-{
-	const char *end = text + nbytes, *at = text;
-	size_t n = 0;
-
-	while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
-		n++;
-		at++;
-	}
-	return n;
-}
-
 static double sample_lines_per_byte(const char *text, size_t nbytes)
 {
-	return nbytes ? (double)count_line_ends(text, nbytes) / (double)nbytes : 0;
+	return nbytes ? (double)count_lines(text, nbytes) / (double)nbytes : 0;
 }
 
 /* Records of a sample, how many different keys they have, and the bytes of all records' keys with their delimiters. */
@@ -276,7 +265,7 @@ static struct group_sample count_sample(const struct plan *plan, const char *tex
 
 	if (plan->dialect.whitespace || !key_fields(plan, &fields))
 		return sample;
-	while (set.nslots < 2 * (count_line_ends(text, nbytes) + 1)) /* there are fewer records */
+	while (set.nslots < 2 * (count_lines(text, nbytes) + 1)) /* there are fewer records */
 		set.nslots *= 2;
 	set.slots = calloc(set.nslots, sizeof *set.slots);
 	if (set.slots)
