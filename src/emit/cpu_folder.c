@@ -27,7 +27,6 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 {
 	memset(f, 0, sizeof *f);
 	f->plan = plan;
-	f->candidates.choice = plan->choice;
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	TRY(row_folder_init(&f->folder, plan));
 	f->leads.plan = plan;
@@ -217,7 +216,7 @@ static enum status print_block(struct printing *m)
 	status = row_filter_block(filter, &m->f->folder.programs, b);
 	kept = chosen = filter->kept;
 
-	if (status == STATUS_OK && plan->choice) {
+	if (status == STATUS_OK && plan->chooses) {
 		chosen = candidates_choose(&m->f->candidates, kept);
 		if (!plan_has_running(plan))
 			filter->kept = chosen; /* the others' fields are not needed */
@@ -238,7 +237,7 @@ static enum status print_block(struct printing *m)
 	if (plan->nleads > 0)
 		return lead_rows_add(&m->f->leads, b, fields, groups);
 	TRY(text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK));
-	if (plan->choice)
+	if (plan->chooses)
 		return print_chosen(m, kept, chosen, first);
 	to = out->data + out->nbytes;
 	if (b->stride != plan->ragged.nfields)
@@ -314,12 +313,12 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out};
 	size_t had = out->nbytes;
 
-	if (f->plan->choice && !candidates_begin(&f->candidates, before->nkept, f->nkept))
+	if (f->plan->chooses && !candidates_begin(&f->candidates, before->nkept, f->nkept))
 		return STATUS_OK;
-	if (!f->plan->choice && f->plan->nnew_columns == 0)
+	if (!f->plan->chooses && f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
 	TRY(emit_rows(f, text, nbytes, entry, before, &m));
-	if (!f->plan->choice)
+	if (!f->plan->chooses)
 		return f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : STATUS_OK;
 	out->nbytes = had; /* the choice has them */
 	return candidates_offer(&f->candidates, out->data);

@@ -656,7 +656,7 @@ static enum status finish_fields(const struct writing *w)
 	const struct csv_dialect *d = &plan->dialect;
 	const bool is_number = !new_column_has(w->column->kind, NEW_COPIES);
 	const bool points = is_number && plan->notation.decimal != '.', quotes = is_number && new_fields_need_quotes(plan);
-	const bool joins = d->whitespace && !is_number, fills = d->whitespace && !plan->curve, guards = !w->leads && d->comment && !plan->curve;
+	const bool joins = d->whitespace && !is_number, fills = d->whitespace && !plan->draws, guards = !w->leads && d->comment && !plan->draws;
 
 	for (unsigned k = w->f->nrows; (points || quotes || joins || fills || guards) && k-- > 0;) {
 		size_t begin = w->begins[k] + w->leads, nbytes = w->begins[k + 1] - begin;

@@ -814,6 +814,7 @@ static enum status threads_init(struct engine *e, struct worker_pool *pools, siz
 	t = e->threads = calloc((size_t)e->nthreads + 1, sizeof *t);
 	NEED(e->entry_slots && e->borders && t && e->nthreads);
 	for (size_t i = 0; i < npools; i++) {
+		pools[i].setup.choice = e->total->choice;
 		e->nrunning += pools[i].optional ? 0 : pools[i].nthreads;
 		for (int j = 0; j < pools[i].nthreads; j++, t++) {
 			t->engine = e;
@@ -846,7 +847,7 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 	if (total->keeps_head)
 		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
-	e->writer.curve = plan->curve;
+	e->writer.curve = total->curve;
 	e->leads = (struct lead_queue){.plan = plan};
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);

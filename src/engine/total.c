@@ -29,6 +29,7 @@ static enum status seam_folder_begin(const struct total *t, struct seam_folder *
 	partial_clear(&f->partial);
 	if (!f->cpu.plan)
 		status = cpu_folder_init(&f->cpu, t->plan);
+	f->cpu.candidates.choice = t->choice;
 	if (status == STATUS_OK)
 		cpu_folder_use(&f->cpu, t->file_plan);
 	else

@@ -103,8 +103,6 @@ static inline bool new_column_has(enum new_column_kind kind, unsigned traits)
 
 struct program; /* an expression: lang/program.h */
 struct group_store; /* fold/groups.h */
-struct curve; /* io/curve.h */
-struct choice; /* emit/choice.h */
 struct rank_tables; /* fold/rank_table.h */
 struct aggregates; /* fold/aggregates.h */
 #define PREDICATE_NONE SIZE_MAX
@@ -252,11 +250,10 @@ struct plan {
 
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
-	struct choice *choice; /* has those printed that it chooses of all; whoever runs the plan owns it; NULL:
-				* none */
+	bool chooses;     /* which of these are printed is chosen of all (emit/choice.h) */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
-	struct curve *curve; /* takes what is printed, to draw it; whoever runs the plan owns it; NULL: none */
+	bool draws;       /* what is printed is drawn (io/curve.h) */
 	bool inside_line; /* the header record has no LF: the first record printed needs one before it */
 	bool exclusive;   /* totals before the record instead of after it */
 	size_t nnew_columns;

@@ -202,15 +202,15 @@ static enum status print_table(struct run *r, struct fault *fault)
 static enum status print_records(struct run *r, struct fault *fault)
 {
 	const struct plan *plan = &r->query.plan;
-	struct writer writer = {.owes_newline = plan->inside_line, .curve = plan->curve};
+	struct writer writer = {.owes_newline = plan->inside_line, .curve = r->total.curve};
 	enum status status;
 	char *name;
 
-	if (plan->choice && !plan->curve)
+	if (plan->chooses && !plan->draws)
 		TRY(result_heading(&r->query, fault));
-	if (plan->choice)
+	if (plan->chooses)
 		TRY(choice_write(r->choice, &writer, fault));
-	if (!plan->curve)
+	if (!plan->draws)
 		return STATUS_OK;
 	NEED(name = result_name(&r->query, &r->query.results[0]));
 	status = picture_print_curve(&r->options.picture, &r->curve, name, fault);
@@ -235,7 +235,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 
 enum status run_finish(struct run *r, struct fault *fault)
 {
-	bool emits = r->query.plan.emits && !r->query.plan.curve && !r->query.plan.choice;
+	bool emits = r->query.plan.emits && !r->query.plan.draws && !r->query.plan.chooses;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
 		TRY(write_part(r, fault));
@@ -299,7 +299,7 @@ static enum status prepare_curve(struct run *r, struct fault *fault)
 	if (q->nresults != 1)
 		return option_fault(fault, "--%s draws one running column: here are %zu",
 				    r->options.picture.plots ? "plot" : "svg", q->nresults);
-	q->plan.curve = &r->curve;
+	q->plan.draws = true;
 	return STATUS_OK;
 }
 
@@ -356,22 +356,23 @@ enum status run_open_input(struct run *r, struct fault *fault)
 {
 	const struct options *o = &r->options;
 	const struct record_choice *choice = &o->choice;
+	struct query *q = &r->query;
 
 	wait_taken(o);
 	TRY(input_open(&r->input, o->paths, o->npaths, o->nthreads, fault));
 	TRY(check_taken(r, fault));
 	if ((o->nthreads ? o->nthreads : cores_count()) > 1)
 		TRY(input_share_decoding(r->input, fault));
-	TRY(query_make(&r->query, o, r->input, fault));
+	TRY(query_make(q, o, r->input, fault));
 	if (r->aggregates)
-		TRY(aggregates_use(r->aggregates, &r->query));
+		TRY(aggregates_use(r->aggregates, q));
 	if (o->part.of) /* only a range of the file is read */
-		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &r->query.plan.dialect, &r->range,
-				    fault));
+		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &q->plan.dialect, &r->range, fault));
 	TRY(prepare_printing(r, fault));
-	if (choice->tail || choice->sample) /* not all records are printed: a choice takes them */
-		NEED(r->query.plan.choice = r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE,
-								    choice->tail ? choice->tail : choice->sample, choice->seed));
+	q->plan.chooses = choice->tail || choice->sample; /* not all records are printed */
+	if (q->plan.chooses)
+		NEED(r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE, choice->tail ? choice->tail : choice->sample,
+					    choice->seed));
 	return prepare_curve(r, fault);
 }
 
@@ -389,6 +390,8 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	devices_set_up_input(&r->devices, &q->plan, r->input);
 	TRY(groups_plan(&q->plan, o->chunk_nbytes));
 	TRY(total_init(&r->total, &q->plan));
+	r->total.choice = r->choice;
+	r->total.curve = q->plan.draws ? &r->curve : NULL;
 	if (o->part.is_quoted)
 		total_begin_quoted(&r->total);
 	if (o->from_state || o->save_state)
@@ -397,7 +400,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 		TRY(begin_with_state(r, r->slice_state, fault));
 	if (q->plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		if (!q->plan.curve && !q->plan.choice && !r->lacks_heading)
+		if (!q->plan.draws && !q->plan.chooses && !r->lacks_heading)
 			TRY(result_heading(q, fault));
 	}
 	prepare_values(r);
@@ -452,7 +455,7 @@ static void plan_keeping(struct plan *plan)
 {
 	plan->emits = false;
 	plan->head = 0;
-	plan->curve = NULL;
+	plan->draws = false;
 	plan->counts_records = true;
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (plan->new_columns[i].kind == NEW_RANK)
@@ -627,7 +630,7 @@ static void explain_memory(const struct run *r, struct fault *fault)
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
-		 r->query.plan.choice ? ", or fewer records"
+		 r->query.plan.chooses ? ", or fewer records"
 		 : r->is_repeatable   ? ""
 				      : ", or a file instead of a pipe");
 }

@@ -50,7 +50,7 @@ static enum status feed(struct total *t, const char *text, size_t first, size_t 
 	struct chunk c = {.first_of_file = true, .first_line = 1};
 	enum status status = STATUS_OK;
 
-	if (worker_cpu.open(&w, t->plan, &(struct worker_setup){nbytes + 1, 0, 0, false, 0, 0}, fault) ||
+	if (worker_cpu.open(&w, t->plan, &(struct worker_setup){.chunk_nbytes = nbytes + 1}, fault) ||
 	    partial_init(&partial, t->plan))
 		bail("out of memory");
 	c.data = worker_cpu.buffer(w);
