@@ -797,6 +797,41 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 	       add_step(p, (struct step){.code = STEP_DIVIDE, .at = (uint32_t)name->begin});
 }
 
+/* Functions of other languages that are not quite one of these. */
+static const struct {
+	const char *name, *remedy;
+} foreign_functions[] = {
+	{"log", "ln(x), or log10(x)"},
+	{"lpad", "pad(t, n, fill)"},
+	{"rpad", "pad(t, -n, fill)"},
+	{"regexp_extract", "extract(t, \"regex\", group)"},
+	{"regexp_matches", "t ~ \"regex\""},
+	{"regexp_like", "t ~ \"regex\""},
+	{"strpos", "contains(t, part)"},
+	{"instr", "contains(t, part)"},
+	{"cast", "number(x), or text(x)"},
+	{"to_number", "number(x)"},
+	{"isnull", "x is missing"},
+	{"isna", "x is missing"},
+	{"is_null", "x is missing"},
+	{"where", "if(condition, x, y)"},
+	{"iff", "if(condition, x, y)"},
+};
+
+/* Says what a function that is none may mean. */
+static bool fail_unknown(struct parser *p, const struct token *name, const char *nearest)
+{
+	const char *remedy = NULL;
+
+	fail(p, name->begin, "no function of this name");
+	for (size_t i = 0; i < COUNT(foreign_functions); i++)
+		if (token_is_word(name, p->text, foreign_functions[i].name))
+			remedy = foreign_functions[i].remedy;
+	snprintf(p->fault->remedy, sizeof p->fault->remedy, "%s%sgpustat --help expr, which lists them",
+		 remedy ? remedy : nearest ? nearest : "", remedy ? ", or " : nearest ? "(), or " : "");
+	return false;
+}
+
 /* The name was read; the token is the parenthesis. */
 static bool parse_call(struct parser *p, const struct token *name, struct operand *out)
 {
@@ -815,10 +850,7 @@ static bool parse_call(struct parser *p, const struct token *name, struct operan
 		}
 		nearest_offer(&nearest, f->name);
 	}
-	fail(p, name->begin, "no function of this name");
-	snprintf(p->fault->remedy, sizeof p->fault->remedy, "%s%sgpustat --help expr, which lists them", nearest.name ? nearest.name : "",
-		 nearest.name ? "(), or " : "");
-	return false;
+	return fail_unknown(p, name, nearest.name);
 }
 
 /* ---- operators ---- */

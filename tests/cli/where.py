@@ -282,6 +282,7 @@ def check_words_of_others():
             ("v ^ 2 = 1", "unexpected character (a name that has it is written in `backquotes`) (try pow(x, k))"), ("k || v = 'a1'", expected + "concat(a, b), to join texts)"), ("v eq 1", expected + "=)"),
             ("k glob 'a*'", expected + "like, or ~ and a regular expression)"), ("v is nullable", "expected 'missing', 'number' or 'not'"),
             ("k + 'x' = 'ax'", "a number is needed, not a text: concat(a, b) joins texts"),
+            ("log(v) = 1", "no function of this name (try ln(x), or log10(x), or gpustat --help expr, which lists them)"),
             ("flor(v) = 1", "no function of this name (try floor(), or gpustat --help expr, which lists them)"),
             ("'v' > 5", "neither side of this comparison is a column: `NAME` is one, \"NAME\" a text")):
         r = harness.run(["--where", condition], b"v,k\n1,a\n")
