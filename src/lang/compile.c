@@ -872,16 +872,33 @@ static bool parse_parentheses(struct parser *p, struct operand *out)
 	return true;
 }
 
+/* Negates a number, and its text, which long numbers are compared with. */
+static bool negate_number(struct parser *p, struct step *step)
+{
+	char *to = literal_room(p, step->literal_nbytes + (size_t)1), *begin = to;
+	const char *text = p->program->literals + step->literal_begin;
+	const size_t nsign = *text == '-' || *text == '+';
+
+	if (!to)
+		return false;
+	if (*text != '-')
+		*to++ = '-';
+	memcpy(to, text + nsign, step->literal_nbytes - nsign);
+	step->literal_begin = (uint32_t)p->program->nliteral_bytes;
+	step->literal_nbytes = (uint32_t)((size_t)(to - begin) + step->literal_nbytes - nsign);
+	step->number.significand *= -1;
+	p->program->nliteral_bytes += step->literal_nbytes;
+	return true;
+}
+
 static bool parse_negation(struct parser *p, struct operand *out)
 {
 	advance(p);
 	if (!parse_factor(p, out) || !want_number(p, out))
 		return false;
 	out->type = TYPE_NUMBER;
-	if (last_step(p)->code == STEP_NUMBER && out->first + 1 == p->program->nsteps) {
-		last_step(p)->number.significand *= -1;
-		return true;
-	}
+	if (last_step(p)->code == STEP_NUMBER && out->first + 1 == p->program->nsteps)
+		return negate_number(p, last_step(p));
 	return add_step(p, (struct step){.code = STEP_NEGATE, .nvalues = 1, .at = (uint32_t)out->begin});
 }
 
