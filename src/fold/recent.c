@@ -67,13 +67,17 @@ static void block_release(struct recent_block *b)
 	free(b);
 }
 
-/* Makes a block for values of which the first has a text of nbytes. NULL: no memory. */
-static struct recent_block *block_new(uint32_t capacity, size_t nbytes)
+/* Makes a block for a queue of nvalues, of which the next has a text of nbytes: long texts are not many in most queues. NULL: no memory. */
+static struct recent_block *block_new(uint64_t nvalues, size_t nbytes)
 {
-	size_t likely = nbytes ? capacity * (nbytes + LIKELY_TEXT_NBYTES) : 0, limit = nbytes > BLOCK_TEXT_NBYTES_MAX ? nbytes : BLOCK_TEXT_NBYTES_MAX;
-	struct recent_block b = {.capacity = capacity, .text_capacity = likely < limit ? likely : limit}, *made;
+	struct recent_block b = {.capacity = nvalues < BLOCK_NVALUES_MIN ? BLOCK_NVALUES_MIN
+						     : nvalues < BLOCK_NVALUES_MAX ? (uint32_t)nvalues : BLOCK_NVALUES_MAX}, *made;
 
-	b.taken_nbytes = sizeof b + capacity * (sizeof *b.significands + sizeof *b.scales) + b.text_capacity;
+	if (nbytes)
+		b.text_capacity = (nvalues < 2 ? 2 : nvalues < b.capacity ? (size_t)nvalues : b.capacity) * (nbytes + LIKELY_TEXT_NBYTES);
+	if (b.text_capacity > BLOCK_TEXT_NBYTES_MAX)
+		b.text_capacity = nbytes > BLOCK_TEXT_NBYTES_MAX ? nbytes : BLOCK_TEXT_NBYTES_MAX;
+	b.taken_nbytes = sizeof b + b.capacity * (sizeof *b.significands + sizeof *b.scales) + b.text_capacity;
 	if (!memory_take(b.taken_nbytes))
 		return NULL;
 	if (!(made = malloc(b.taken_nbytes))) {
@@ -81,8 +85,8 @@ static struct recent_block *block_new(uint32_t capacity, size_t nbytes)
 		return NULL;
 	}
 	b.significands = (int64_t *)(made + 1);
-	b.scales = (uint8_t *)(b.significands + capacity);
-	b.text = (char *)(b.scales + capacity);
+	b.scales = (uint8_t *)(b.significands + b.capacity);
+	b.text = (char *)(b.scales + b.capacity);
 	*made = b;
 	atomic_init(&made->npieces, 1);
 	return made;
@@ -188,11 +192,10 @@ static bool has_room(const struct recent *r, size_t nbytes)
 /* Begins a block of r's own. */
 static __attribute__((noinline)) enum status begin_block(struct recent *r, size_t nbytes)
 {
-	uint64_t capacity = r->nvalues < BLOCK_NVALUES_MIN ? BLOCK_NVALUES_MIN : r->nvalues;
 	struct recent_block *b;
 
 	TRY(need_piece(r));
-	NEED(b = block_new(capacity < BLOCK_NVALUES_MAX ? (uint32_t)capacity : BLOCK_NVALUES_MAX, nbytes));
+	NEED(b = block_new(r->nvalues, nbytes));
 	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
 	return STATUS_OK;

@@ -529,7 +529,8 @@ enum status window_add(struct window_fold *w, const struct recent_value *value)
 	return recent_push(&w->recent, value);
 }
 
-void window_weigh(struct ewma *mean, const struct plan_window *plan, const struct recent_value *value)
+/* Adds a value to a weighted mean; one that is missing changes nothing. */
+static void window_weigh(struct ewma *mean, const struct plan_window *plan, const struct recent_value *value)
 {
 	bool is_text = value->kind == RECENT_TEXT;
 
