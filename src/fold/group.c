@@ -111,19 +111,12 @@ static bool set_cell(struct group *g, const struct plan_column *column, const st
 	return true;
 }
 
-/* Multiplies *x by 10^nzeros. Returns false where it does not fit. */
-static bool lengthen(int64_t *x, unsigned nzeros)
-{
-	return nzeros <= DECIMAL_NDIGITS &&
-	       !__builtin_mul_overflow(*x, (int64_t)decimal_powers[nzeros], x);
-}
-
 /* Writes numbers with a larger scale. Returns false where they do not fit: x is then undefined. */
 static bool set_scale(struct group_numbers *x, unsigned scale)
 {
 	unsigned nzeros = scale - x->scale;
 
-	if (!decimal_rescale(&x->bin.sum, (int)nzeros) || !lengthen(&x->bin.min, nzeros) || !lengthen(&x->bin.max, nzeros))
+	if (!decimal_rescale(&x->bin.sum, (int)nzeros) || !decimal_lengthen_64(&x->bin.min, nzeros) || !decimal_lengthen_64(&x->bin.max, nzeros))
 		return false;
 	for (unsigned i = 0; i < 2 * nzeros; i++)
 		if (__builtin_mul_overflow(x->squares, (uint128)10, &x->squares))
@@ -408,16 +401,6 @@ static enum status add_ends(struct group_ends *e, const struct group_ends *later
 	return status;
 }
 
-/* The two ends of a column, or its smallest and largest text, one after the other. NULL: it has none in a cell. */
-static struct group_end *two_ends(struct group *g, const struct plan_column *column)
-{
-	if (!plan_column_has_cell_of(column, MOMENT_ENDS | MOMENT_TEXTS))
-		return NULL;
-	return column->needs & MOMENT_ENDS ? &group_ends(g, column)->first : &group_texts(g, column)->least;
-}
-static_assert(offsetof(struct group_ends, last) == sizeof(struct group_end) &&
-	      offsetof(struct group_texts, greatest) == sizeof(struct group_end), "two ends lie one behind the other");
-
 /* Adds a column's ends to a cell's. Errors: as above. */
 static enum status add_ends_of_column(struct group_ends *to, const struct column_partial *column, struct key_arena *texts)
 {
@@ -452,6 +435,13 @@ static enum status update_ends(struct groups *g, struct group *const *groups, si
 		const struct group_vector_text *x = &v->texts[row];
 		struct group_ends *ends = (struct group_ends *)((char *)groups[row] + offset);
 		const uint64_t place = (x->place + 1) << 1 | (v->numbers >> row & 1);
+		if (column->let && x->nbytes > GROUP_END_NBYTES) { /* it will be gone with its block of rows */
+			struct group_ends one = {.ntexts = 0};
+			set_end(&one.first, place, x->text, x->nbytes, true);
+			one.last = one.first;
+			TRY(add_ends(ends, &one, &g->texts));
+			continue;
+		}
 		if (ends->first.place == 0 || place < ends->first.place)
 			set_end(&ends->first, place, x->text, x->nbytes, true);
 		if (place >= ends->last.place)
@@ -506,7 +496,7 @@ static struct text_run texts_run(struct group *g, const struct plan_column *colu
 	return run;
 }
 
-/* Makes an end a text, unless it is that already. texts: as in group_combine; NULL: a long text stays where it is. */
+/* Makes an end a text, unless it is that already. texts: where it is copied to; NULL: a long text stays where it is. */
 static enum status set_text(struct group_end *e, const struct text_at *x, struct key_arena *texts)
 {
 	struct group_end end;
@@ -541,7 +531,7 @@ static enum status update_texts(struct groups *g, struct group *const *groups, s
 		const struct group_vector_text *x = &v->texts[row];
 		struct text_run run = texts_run(groups[row], column);
 		text_run_take(&run, &(struct text_at){x->text, x->nbytes, text_key(x->text, x->nbytes)});
-		TRY(set_texts(group_texts(groups[row], column), &run, NULL));
+		TRY(set_texts(group_texts(groups[row], column), &run, column->let ? &g->texts : NULL));
 	}
 	return STATUS_OK;
 }
@@ -558,22 +548,23 @@ static enum status add_texts(struct group *g, const struct plan_column *column, 
 
 /* ---- columns ---- */
 
-/* Whether the cell of column c can hold all of the column: sets *x to its numbers. */
+/* Whether states can hold all of a column: sets *x to what the cell has of it. */
 static bool numbers_of_column(const struct column_partial *column, const struct plan_column *plan, struct group_numbers *x)
 {
 	const struct moment_cells *m = &column->moments;
 	const unsigned needs = plan->needs;
 	const struct numbers *numbers = &column->numbers;
+	const struct keys *keys = moments_cell(m, CELL_KEYS), *text_keys = moments_cell(m, CELL_TEXT_KEYS);
 	int128 squares = 0;
 
 	*x = (struct group_numbers){.count = plan->parses ? 0 : column->numbers.count};
-	if (needs & (MOMENT_VALUES | MOMENT_KEYS) || numbers->form == NUMBERS_LONG || column->nmissing || column->nnuls ||
-	    (column->ninvalid && !(needs & MOMENT_ENDS)))
+	if (numbers->form == NUMBERS_LONG || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)) ||
+	    (keys && keys->is_over) || keys_count_at_most(text_keys) || !group_values_fit(moments_cell(m, CELL_VALUES)))
 		return false;
 	if (!plan->parses || (column->numbers.count == 0 && needs & MOMENT_ENDS))
 		return true;
 	if (numbers->form != NUMBERS_BIN)
-		return false;
+		return numbers->form == NUMBERS_NONE;
 	*x = (struct group_numbers){.count = numbers->count, .scale = (unsigned)numbers->scale, .bin = numbers->bin};
 	if (moments_cell(m, CELL_LOGS))
 		logarithm_combine(&x->logs, moments_cell(m, CELL_LOGS));
@@ -590,26 +581,28 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 	       exact_to_int128(moments_cell(m, CELL_FOURTHS), 4 * numbers->scale, &x->fourths);
 }
 
-enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
-			     struct key_arena *texts)
+enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
 {
-	const struct plan_column *column = &plan->columns[c];
-	enum status status = STATUS_OK;
+	const struct plan_column *column = &to->plan->columns[c];
+	const struct texts *later_texts = moments_cell(&later->moments, CELL_TEXTS);
 	struct group_numbers x;
+	struct text_run run;
 
-	if (plan_column_has_cell(column) && numbers_of_column(later, column, &x)) {
-		const struct texts *later_texts = moments_cell(&later->moments, CELL_TEXTS);
-		struct text_run run;
-		if (column->needs & MOMENT_ENDS)
-			status = add_ends_of_column(group_ends(g, column), later, texts);
-		if (column->needs & MOMENT_TEXTS && later_texts) {
-			text_run_begin(&run, later_texts);
-			status = add_texts(g, column, &run, texts);
-		}
-		return status == STATUS_OK && x.count ? group_add_numbers(g, plan, c, &x) : status;
+	if (!plan_column_has_cell(column) || !numbers_of_column(later, column, &x)) {
+		TRY(group_need_rest(g, to->plan));
+		return column_combine(&g->rest->columns[c], later);
 	}
-	TRY(group_need_rest(g, plan));
-	return column_combine(&g->rest->columns[c], later);
+	if (column->needs & MOMENT_ENDS)
+		TRY(add_ends_of_column(group_ends(g, column), later, &to->texts));
+	if (column->needs & MOMENT_TEXTS && later_texts) {
+		text_run_begin(&run, later_texts);
+		TRY(add_texts(g, column, &run, &to->texts));
+	}
+	if (column->needs & MOMENT_VALUES)
+		TRY(group_values_add_column(to, g, c, moments_cell(&later->moments, CELL_VALUES)));
+	if (column->needs & MOMENT_KEYS)
+		TRY(group_keys_add_column(to, g, c, moments_cell(&later->moments, CELL_KEYS)));
+	return x.count ? group_add_numbers(g, to->plan, c, &x) : STATUS_OK;
 }
 
 /* ---- states ---- */
@@ -666,42 +659,41 @@ static enum status add_quotients_to_column(struct group *g, const struct plan *p
 	return numbers_add_quotients(&to->numbers, group_quotients(g, column));
 }
 
-static enum status combine_numbers(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)
+static enum status combine_numbers(struct groups *to, struct group *g, struct group *later, size_t c)
 {
-	const struct plan_column *column = &plan->columns[c];
+	const struct plan_column *column = &to->plan->columns[c];
 	const struct group_cell *cell = group_cell(later, column);
 	struct group_numbers x;
 
-	(void)texts;
 	if (group_cell_count(cell) == 0 || (!(column->needs & (MOMENT_LOGS | MOMENT_RECIPROCALS)) && add_cell(group_cell(g, column), cell, column->needs)))
 		return STATUS_OK;
 	x = numbers_of(later, column);
-	return group_add_numbers(g, plan, c, &x);
+	return group_add_numbers(g, to->plan, c, &x);
 }
 
-static enum status combine_ends(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)
+static enum status combine_ends(struct groups *to, struct group *g, struct group *later, size_t c)
 {
-	return add_ends(group_ends(g, &plan->columns[c]), group_ends(later, &plan->columns[c]), texts);
+	const struct plan_column *column = &to->plan->columns[c];
+
+	return add_ends(group_ends(g, column), group_ends(later, column), &to->texts);
 }
 
-static enum status combine_texts(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts)
+static enum status combine_texts(struct groups *to, struct group *g, struct group *later, size_t c)
 {
-	const struct text_run run = texts_run(later, &plan->columns[c]);
+	const struct text_run run = texts_run(later, &to->plan->columns[c]);
 
-	return add_texts(g, &plan->columns[c], &run, texts);
+	return add_texts(g, &to->plan->columns[c], &run, &to->texts);
 }
 
-static enum status combine_quotients(struct group *g, struct group *later, const struct plan *plan, size_t c,
-				     struct key_arena *texts)
+static enum status combine_quotients(struct groups *to, struct group *g, struct group *later, size_t c)
 {
-	(void)texts;
-	return add_quotients_to_group(g, plan, c, group_quotients(later, &plan->columns[c]));
+	return add_quotients_to_group(g, to->plan, c, group_quotients(later, &to->plan->columns[c]));
 }
 
-/* What is done with a state, whose place group.h gives. What the store alone fills, values and keys, is not combined. */
+/* What is done with a state, whose place group.h gives. */
 static const struct {
-	/* g's becomes that of g's records and later's. texts, errors: as in group_combine. */
-	enum status (*combine)(struct group *g, struct group *later, const struct plan *plan, size_t c, struct key_arena *texts);
+	/* g's becomes that of g's records and later's; g is one of `to`. Errors: as in group_combine. */
+	enum status (*combine)(struct groups *to, struct group *g, struct group *later, size_t c);
 
 	/* Adds values of rows to it, as group_add_vector says. */
 	enum status (*update)(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
@@ -713,7 +705,7 @@ static const struct {
 	[GROUP_ENDS] = {combine_ends, update_ends, add_ends_to_column},
 	[GROUP_TEXTS] = {combine_texts, update_texts, add_texts_to_column},
 	[GROUP_KEYS] = {NULL, group_keys_update, NULL},
-	[GROUP_VALUES] = {NULL, group_values_update, group_values_add_to},
+	[GROUP_VALUES] = {group_values_combine, group_values_update, group_values_add_to},
 	[GROUP_QUOTIENTS] = {combine_quotients, update_quotients, add_quotients_to_column},
 };
 
@@ -727,59 +719,45 @@ enum status group_add_vector(struct groups *g, struct group *const *groups, size
 
 /* ---- groups ---- */
 
-/* Gives g what later has in its partial. A partial of keys points into the text that was folded until it
- * is combined (keys.h), so it is not taken over. */
-static enum status combine_rest(struct group *g, struct group *later, const struct plan *plan)
+/* Gives g what later has in its partial. */
+static enum status combine_rest(struct group *g, struct group *later)
 {
-	if (!g->rest && !plan->groups_keep_keys) {
+	if (!g->rest) {
 		g->rest = later->rest;
 		later->rest = NULL;
 		return STATUS_OK;
 	}
-	TRY(group_need_rest(g, plan));
 	return partial_combine(g->rest, later->rest);
 }
 
-/* Has g, which became what a group of other groups was, own its long values. */
-static enum status own_ends(struct group *g, const struct plan *plan, struct key_arena *texts)
+enum status group_combine(struct groups *to, struct group *g, struct group *later)
 {
-	enum status status = STATUS_OK;
+	const struct plan *plan = to->plan;
 
-	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
-		struct group_end *e = two_ends(g, &plan->columns[c]);
-		for (int i = 0; e && i < 2 && status == STATUS_OK; i++) {
-			const struct group_end foreign = e[i];
-			e[i].nbytes = 0;
-			status = copy_end(&e[i], &foreign, texts);
-		}
-	}
-	return status;
-}
-
-enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct key_arena *texts)
-{
-	if (g->nrecords == 0 && !(later->rest && plan->groups_keep_keys)) {
+	if (g->nrecords == 0 && plan->nlists == 0 && !plan->groups_keep_ends) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));
 		later->rest = NULL;
-		return plan->groups_keep_ends ? own_ends(g, plan, texts) : STATUS_OK;
+		later->moved = g;
+		return STATUS_OK;
 	}
 	g->first = g->nrecords == 0 || later->first < g->first ? later->first : g->first;
 	g->nrecords += later->nrecords;
 	if (plan->nwindows)
 		TRY(group_windows_combine(g, later, plan));
 	if (later->rest)
-		TRY(combine_rest(g, later, plan));
+		TRY(combine_rest(g, later));
 	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		for (unsigned left = plan->columns[c].states; left; left &= left - 1)
 			if (states[__builtin_ctz(left)].combine)
-				TRY(states[__builtin_ctz(left)].combine(g, later, plan, c, texts));
+				TRY(states[__builtin_ctz(left)].combine(to, g, later, c));
 	for (size_t i = 0; i < plan->npairs; i++) {
 		const struct group_pair *pair = group_pair(later, &plan->pairs[i]);
 		if (plan->pairs[i].cell_offset && group_pair_products(pair))
 			TRY(group_add_products(g, plan, i, (unsigned)pair->scale, group_pair_products(pair)));
 	}
+	later->moved = g;
 	return STATUS_OK;
 }
 
@@ -853,8 +831,9 @@ static void exchange_plain(struct group *g, struct group *later, const struct pl
 	}
 }
 
-enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare)
+enum status group_exchange(struct groups *to, struct group *g, struct group *later, struct group *spare)
 {
+	const struct plan *plan = to->plan;
 	bool has_rest = g->rest != NULL;
 	enum status status;
 
@@ -865,7 +844,7 @@ enum status group_exchange(struct group *g, struct group *later, const struct pl
 	}
 	status = copy(spare, g, plan);
 	if (status == STATUS_OK)
-		status = group_combine(g, later, plan, NULL); /* new columns keep no long values (groups_plan) */
+		status = group_combine(to, g, later);
 	move(later, spare, has_rest, plan);
 	later->state = 0;
 	return status;

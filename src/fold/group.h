@@ -84,13 +84,9 @@ struct group_texts {
 	bool has_other, has_time;
 };
 
-/* With MOMENT_VALUES, these lie after all else: the numbers that group_lists.h lists, once they are settled. */
+/* With MOMENT_VALUES, these: the numbers of the cell, which group_lists.h lists. */
 struct group_values {
-	uint64_t count_scale; /* as in struct group_cell */
-	union {
-		int64_t *at;      /* in the memory of struct groups */
-		uint64_t ordinal; /* until they are settled, in its lists */
-	};
+	struct value_block *last; /* in the memory of struct groups; NULL: none */
 };
 
 /* With MOMENT_KEYS, these: the distinct values in a table that group_lists.h makes. */
@@ -158,14 +154,10 @@ static inline bool group_keeps_quotients(const struct plan_column *column)
 	return column->states >> GROUP_QUOTIENTS & 1;
 }
 
-/* Whether a group keeps all of a column in states, but for values that do not fit. The text of a computed column is gone with its
- * block of rows. */
+/* Whether a group keeps all of a column in states, but for values that do not fit. */
 static inline bool group_may_have_states(const struct plan_column *column)
 {
-	const unsigned texts = column->needs & (MOMENT_ENDS | MOMENT_KEYS | MOMENT_TEXTS);
-
-	return column->needs && !(texts && column->let) && !(texts & MOMENT_ENDS && column->if_numeric) &&
-	       !(texts & MOMENT_TEXTS && column->parses);
+	return column->needs && !(column->needs & MOMENT_ENDS && column->if_numeric) && !(column->needs & MOMENT_TEXTS && column->parses);
 }
 
 struct group {
@@ -174,6 +166,7 @@ struct group {
 		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
 				 * this order */
 		uint64_t state; /* while records are printed: of its new columns (emit/new_fields.h) */
+		struct group *moved; /* after group_combine: the group that has its records */
 	};
 	uint64_t nrecords;
 	struct partial *rest; /* what the cells do not hold; NULL: nothing. Owned. */
@@ -333,21 +326,22 @@ enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, 
  * partial. Errors: as above. */
 enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x);
 
-/* Adds all that a column, of which this is the plan's column c, has of the group's records: to the cell if it
- * fits, else to the partial. `later` may then only be cleared or freed. texts: as in group_combine. Errors: as above. */
-enum status group_add_column(struct group *g, const struct plan *plan, size_t c, const struct column_partial *later,
-			     struct key_arena *texts);
+/* Adds all that a column, of which this is the plan's column c, has of the group's records to g, one of `to`: to its states if it
+ * fits, else to the partial. `later` may then only be cleared or freed. Errors: as above. */
+enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later);
 
 /* Makes the group's partial unless it has one. It counts towards --memory. Errors: as above. */
 enum status group_need_rest(struct group *g, const struct plan *plan);
 
-/* g becomes the fold of its records and later's, of the same plan; later's partial may be taken
- * over. Its key stays. texts: where g's long values lie. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_combine(struct group *g, struct group *later, const struct plan *plan, struct key_arena *texts);
+/* g, which is one of `to`, becomes the fold of its records and later's, but for later's distinct values, which group_keys_each
+ * finds; later's partial may be taken over. Its key stays, and it knows where it has moved. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+enum status group_combine(struct groups *to, struct group *g, struct group *later);
 
 /* Does what group_combine does, and makes later what g was, with state 0. spare: a group, zeroed before the first call and to
- * be freed after the last: its partial is used again. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_exchange(struct group *g, struct group *later, const struct plan *plan, struct group *spare);
+ * be freed after the last: its partial is used again. For new columns, which have no values in the memory of struct groups
+ * (groups_plan). Errors: as above. */
+enum status group_exchange(struct groups *to, struct group *g, struct group *later, struct group *spare);
 
 /* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own
  * partial. Returns it; NULL: no memory. */

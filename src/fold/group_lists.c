@@ -14,257 +14,219 @@
 
 /* ---- numbers ---- */
 
-#define MANY_A_GROUP 64 /* where each group has so many numbers, partials hold them in less memory */
-#define SHARE_SHIFT 2 /* of --memory, lists may have 1 / 2^this before that counts */
-
-/* Numbers are listed by column and scale where they fit in 32 bits, if there are few such lists; all others in one list. Groups
- * are known by the ordinals that their cells have. */
-#define NARROW_NSCALES 8
-#define NARROW_NCOLUMNS_MAX 8
-
-struct narrow_value {
-	uint32_t ordinal;
-	int32_t significand;
+/* A block of a group's numbers. Its format is that of the number for which it was made, but neither narrower nor of a smaller scale
+ * than the block before. So nearly all numbers of a group find room in its last block. */
+struct value_block {
+	struct value_block *before; /* NULL: it is the first */
+	uint16_t n, room;
+	uint8_t scale;
+	bool is_wide;
+	int64_t wide[]; /* or, where they fit, an array of int32_t: narrow_of */
 };
-struct wide_value {
-	uint32_t ordinal;
-	uint16_t list; /* cell_list of its column */
-	uint16_t scale;
-	int64_t significand;
-};
-static_assert(GROUP_LISTS_MAX <= 1 << 16, "a list's number fits");
+#define BLOCK_NBYTES_MIN ((size_t)32)
+#define BLOCK_NBYTES_MAX ((size_t)4096)
 
-/* The settled numbers of a part's groups. */
-struct settled_values {
-	size_t nbytes;
-	int64_t x[];
-};
-
-static size_t nlists(const struct plan *plan)
+static int32_t *narrow_of(const struct value_block *b)
 {
-	return plan->nlists > NARROW_NCOLUMNS_MAX ? 1 : plan->nlists * NARROW_NSCALES + 1;
+	return (int32_t *)(uintptr_t)b->wide;
 }
 
-/* The list for a number: the last one is the wide one. */
-static size_t list_of(const struct plan *plan, const struct plan_column *column, int64_t significand, unsigned scale)
+static size_t block_nbytes(const struct value_block *b)
 {
-	if (plan->nlists > NARROW_NCOLUMNS_MAX || scale >= NARROW_NSCALES || significand != (int32_t)significand)
-		return nlists(plan) - 1;
-	return column->cell_list * NARROW_NSCALES + scale;
+	return offsetof(struct value_block, wide) + b->room * (b->is_wide ? sizeof(int64_t) : sizeof(int32_t));
 }
 
-static enum status add_number(struct groups *g, struct group *group, const struct plan_column *column, int64_t significand, unsigned scale)
+/* Makes a block for a number, the last one of v from now on. Each is twice as long as the one before. */
+static enum status add_block(struct groups *g, struct group_values *v, int64_t significand, unsigned scale)
 {
-	struct group_values *v = group_values(group, column);
-	const size_t list = list_of(g->plan, column, significand, scale);
-	const bool is_wide = list == nlists(g->plan) - 1;
-	const unsigned had = group_scale_of(v->count_scale);
-	void *at;
+	const size_t wanted = v->last ? 2 * block_nbytes(v->last) : BLOCK_NBYTES_MIN;
+	const size_t nbytes = wanted < BLOCK_NBYTES_MAX ? wanted : BLOCK_NBYTES_MAX, room = nbytes - offsetof(struct value_block, wide);
+	struct value_block *b;
+	int64_t x = significand;
+	void *memory;
 
-	if (!g->lists)
-		g->lists = calloc(nlists(g->plan), sizeof *g->lists);
-	NEED(g->lists);
-	TRY(key_arena_take(&g->lists[list], is_wide ? sizeof(struct wide_value) : sizeof(struct narrow_value), &at));
-	if (group_count_of(v->count_scale) == 0) {
-		if (g->nordinals == UINT32_MAX)
-			return STATUS_NO_MEMORY;
-		v->ordinal = g->nordinals++;
-	}
-	v->count_scale += 1 + (scale > had ? (uint64_t)(scale - had) << GROUP_COUNT_BITS : 0);
-	if (is_wide)
-		*(struct wide_value *)at = (struct wide_value){(uint32_t)v->ordinal, (uint16_t)column->cell_list, (uint16_t)scale, significand};
-	else
-		*(struct narrow_value *)at = (struct narrow_value){(uint32_t)v->ordinal, (int32_t)significand};
-	g->nlisted++;
+	TRY(key_arena_take(&g->values, nbytes, &memory));
+	b = memory;
+	*b = (struct value_block){.before = v->last, .scale = (uint8_t)scale};
+	if (v->last && v->last->scale > scale && decimal_lengthen_64(&x, v->last->scale - scale))
+		b->scale = v->last->scale;
+	b->is_wide = x != (int32_t)x || (v->last && v->last->is_wide);
+	b->room = (uint16_t)(room / (b->is_wide ? sizeof(int64_t) : sizeof(int32_t)));
+	v->last = b;
 	return STATUS_OK;
 }
 
-/* Adds a number to its group's partial. */
-static enum status add_number_to_partial(struct group *group, const struct plan *plan, size_t c, int64_t significand, unsigned scale)
+static enum status add_number(struct groups *g, struct group_values *v, int64_t significand, unsigned scale)
 {
-	const uint8_t scales = (uint8_t)scale;
+	struct value_block *b = v->last;
+	int64_t x = significand;
 
-	TRY(group_need_rest(group, plan));
-	return moments_add(&group->rest->columns[c].moments, MOMENT_VALUES, &significand, &scales, 1);
+	if (!b || b->n == b->room || (scale != b->scale && (scale > b->scale || !decimal_lengthen_64(&x, b->scale - scale))) ||
+	    (!b->is_wide && x != (int32_t)x)) {
+		TRY(add_block(g, v, significand, scale));
+		b = v->last;
+		x = significand;
+		decimal_lengthen_64(&x, b->scale - scale);
+	}
+	if (b->is_wide)
+		b->wide[b->n++] = x;
+	else
+		narrow_of(b)[b->n++] = (int32_t)x;
+	return STATUS_OK;
 }
 
 enum status group_values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
+	const struct plan_column *column = &g->plan->columns[c];
+
 	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		TRY(g->is_part ? add_number(g, groups[row], &g->plan->columns[c], v->x->significand[row], v->x->scale[row])
-			       : add_number_to_partial(groups[row], g->plan, c, v->x->significand[row], v->x->scale[row]));
+		TRY(add_number(g, group_values(groups[row], column), v->x->significand[row], v->x->scale[row]));
 	}
 	return STATUS_OK;
 }
 
-static void free_lists(struct groups *g)
-{
-	for (size_t list = 0; g->lists && list < nlists(g->plan); list++)
-		key_arena_free(&g->lists[list]);
-	free(g->lists);
-	g->lists = NULL;
-	g->nlisted = g->nordinals = 0;
-}
-
-/* Where the numbers of a group's column go, by its ordinal. */
-struct place {
+/* What is added to a group. */
+struct adding {
+	struct groups *to;
 	struct group *group;
-	uint32_t column;
-	uint32_t scale; /* of all of them */
-	int64_t *next;  /* NULL: to the group's partial */
+	struct group_values *values;
+	size_t column;
+	bool counts;
+	enum status status;
 };
 
-struct settling {
-	struct groups *g;
-	struct place *places;
-	int64_t *at; /* the next group's; NULL: all numbers go to partials */
-};
-
-/* Gives a group's cells their places, one after the other. */
-static enum status place_group(void *context, struct group *group)
+/* Copies a block's numbers. */
+static void get_numbers(const struct value_block *b, int64_t *to)
 {
-	struct settling *s = context;
-	const struct plan *plan = s->g->plan;
+	for (unsigned i = 0; i < b->n; i++)
+		to[i] = b->is_wide ? b->wide[i] : narrow_of(b)[i];
+}
 
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		const struct plan_column *column = &plan->columns[c];
-		struct group_values *v = group_values(group, column);
-		uint64_t n, ordinal;
-		if (!plan_column_has_cell_of(column, MOMENT_VALUES) || group_count_of(v->count_scale) == 0)
-			continue;
-		ordinal = v->ordinal;
-		n = group_count_of(v->count_scale);
-		s->places[ordinal] = (struct place){group, (uint32_t)c, group_scale_of(v->count_scale), s->at};
-		v->at = s->at;
-		if (s->at)
-			s->at += n;
-		else
-			v->count_scale = 0;
+/* Copies numbers of `from`, from number i on, to the last block as far as it has room, if the format is the same. Returns how many. */
+static unsigned copy_alike(struct group_values *v, const struct value_block *from, unsigned i)
+{
+	const unsigned left = from->n - i, room = v->last->room - v->last->n, n = left < room ? left : room;
+	struct value_block *to = v->last;
+
+	if (to->scale != from->scale || to->is_wide != from->is_wide)
+		return 0;
+	if (to->is_wide)
+		memcpy(to->wide + to->n, from->wide + i, n * sizeof *to->wide);
+	else
+		memcpy(narrow_of(to) + to->n, narrow_of(from) + i, n * sizeof(int32_t));
+	to->n = (uint16_t)(to->n + n);
+	return n;
+}
+
+enum status group_values_combine(struct groups *to, struct group *g, struct group *later, size_t c)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+	struct group_values *v = group_values(g, column);
+	int64_t x[BLOCK_NBYTES_MAX / sizeof(int32_t)];
+
+	for (const struct value_block *b = group_values(later, column)->last; b; b = b->before) {
+		get_numbers(b, x);
+		for (unsigned i = 0; i < b->n; i++) {
+			TRY(add_number(to, v, x[i], b->scale));
+			i += copy_alike(v, b, i + 1);
+		}
 	}
 	return STATUS_OK;
 }
 
-/* Writes a number at its group's place, or adds it to the partial if it does not fit at the group's scale. */
-static inline enum status put(const struct plan *plan, struct place *place, int64_t significand, unsigned scale)
+static void note_form(void *fit, const struct values_block *block)
 {
-	unsigned nzeros = place->scale - scale;
-	int64_t x = significand;
-
-	if (place->next &&
-	    (nzeros == 0 || (nzeros <= DECIMAL_NDIGITS && !__builtin_mul_overflow(x, (int64_t)decimal_powers[nzeros], &x)))) {
-		*place->next++ = x;
-		return STATUS_OK;
-	}
-	if (place->next)
-		group_values(place->group, &plan->columns[place->column])->count_scale--;
-	return add_number_to_partial(place->group, plan, place->column, significand, scale);
+	if (block->form != VALUES_INT32 && block->form != VALUES_INT64)
+		*(bool *)fit = false;
 }
 
-static enum status put_list(const struct groups *g, size_t list, struct place *places)
+bool group_values_fit(const struct values *values)
 {
-	const bool is_wide = list == nlists(g->plan) - 1;
-	const unsigned scale = list % NARROW_NSCALES;
+	bool fit = true;
 
-	for (const struct key_arena_block *b = g->lists[list].first; b; b = b->next) {
-		const struct narrow_value *narrow = (const void *)b->taken;
-		const struct wide_value *wide = (const void *)b->taken;
-		for (size_t i = 0; is_wide && i < b->nused / sizeof *wide; i++)
-			TRY(put(g->plan, &places[wide[i].ordinal], wide[i].significand, wide[i].scale));
-		for (size_t i = 0; !is_wide && i < b->nused / sizeof *narrow; i++)
-			TRY(put(g->plan, &places[narrow[i].ordinal], narrow[i].significand, scale));
-	}
-	return STATUS_OK;
+	if (values)
+		values_each_block(values, note_form, &fit);
+	return fit;
 }
 
-/* Moves all that g has listed to its groups: to their settled numbers, which `at` has room for, or, if it is NULL, to their
- * partials. */
-static enum status put_all(struct groups *g, int64_t *at)
+/* Adds the numbers of a block of a column. */
+static void add_values(void *context, const struct values_block *block)
 {
-	struct settling s = {.g = g, .at = at};
-	const size_t nbytes = g->nordinals * sizeof *s.places;
-	void *memory;
-	enum status status = STATUS_OK;
+	struct adding *a = context;
+	struct values_cursor at = {.block = block};
+	int64_t x[VALUES_BATCH];
+	size_t n;
 
-	TRY(key_memory_new(nbytes, &memory));
-	s.places = memory;
-	groups_each(g, place_group, &s);
-	for (size_t list = 0; list < nlists(g->plan) && status == STATUS_OK; list++)
-		status = put_list(g, list, s.places);
-	key_memory_free(memory, nbytes);
-	free_lists(g);
-	return status;
+	while (a->status == STATUS_OK && (n = values_next64(&at, block->scale, x)) > 0)
+		for (size_t i = 0; i < n && a->status == STATUS_OK; i++)
+			a->status = add_number(a->to, a->values, x[i], block->scale);
 }
 
-enum status group_lists_limit(struct groups *g)
+enum status group_values_add_column(struct groups *to, struct group *g, size_t c, const struct values *values)
 {
-	if (g->nlisted * sizeof(struct narrow_value) <= memory_limit_nbytes() >> (GROUPS_PART_BITS + SHARE_SHIFT) ||
-	    g->nlisted / MANY_A_GROUP <= g->ngroups)
-		return STATUS_OK;
-	return put_all(g, NULL);
-}
+	struct adding a = {.to = to, .values = group_values(g, &to->plan->columns[c]), .status = STATUS_OK};
 
-static enum status settle_numbers(struct groups *g)
-{
-	size_t nbytes = sizeof *g->settled + g->nlisted * sizeof *g->settled->x;
-	void *memory;
-
-	if (g->nlisted == 0)
-		return STATUS_OK;
-	TRY(key_memory_new(nbytes, &memory));
-	g->settled = memory;
-	g->settled->nbytes = nbytes;
-	return put_all(g, g->settled->x);
+	if (values)
+		values_each_block(values, add_values, &a);
+	return a.status;
 }
 
 enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to)
 {
 	const struct group_values *v = group_values(g, column);
-	const uint64_t count = group_count_of(v->count_scale);
-	struct values *values = count ? moments_need(&to->moments, CELL_VALUES) : NULL;
+	struct values *values = v->last ? moments_need(&to->moments, CELL_VALUES) : NULL;
+	int64_t x[BLOCK_NBYTES_MAX / sizeof(int32_t)];
 	uint8_t scales[SIMD_NUMBERS_NROWS];
 
 	(void)plan;
-	TRY(values || count == 0 ? STATUS_OK : STATUS_NO_MEMORY);
+	TRY(values || !v->last ? STATUS_OK : STATUS_NO_MEMORY);
 	if (values && !values_have_any(values))
 		values_forget_scale(values);
-	memset(scales, (int)group_scale_of(v->count_scale), sizeof scales);
-	for (uint64_t i = 0, n; i < count; i += n) {
-		n = count - i < SIMD_NUMBERS_NROWS ? count - i : SIMD_NUMBERS_NROWS;
-		TRY(moments_add(&to->moments, MOMENT_VALUES, v->at + i, scales, ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n)));
+	for (const struct value_block *b = v->last; b; b = b->before) {
+		get_numbers(b, x);
+		memset(scales, b->scale, sizeof scales);
+		for (unsigned i = 0, n; i < b->n; i += n) {
+			n = b->n - i < SIMD_NUMBERS_NROWS ? b->n - i : SIMD_NUMBERS_NROWS;
+			TRY(moments_add(&to->moments, MOMENT_VALUES, x + i, scales, ~UINT64_C(0) >> (SIMD_NUMBERS_NROWS - n)));
+		}
 	}
 	return STATUS_OK;
+}
+
+bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to)
+{
+	bool fits = true;
+
+	for (const struct value_block *b = v->last; b; to += b->n, b = b->before) {
+		get_numbers(b, to);
+		for (unsigned i = 0; i < b->n && b->scale < scale; i++)
+			fits = decimal_lengthen_64(&to[i], scale - b->scale) && fits;
+	}
+	return fits;
 }
 
 /* ---- distinct values ---- */
 
 #define ADDRESS_NBYTES ((size_t)GROUPS_ADDRESS_BITS / 8) /* of a group, before its text */
 
-/* The table of column c, of the part in which a group with that hash is. */
-static struct key_table *table_of(const struct groups *part, size_t c)
+/* The table of column c. */
+static struct key_table *table_of(const struct groups *g, size_t c)
 {
-	return &part->keys[part->plan->columns[c].cell_list];
+	return &g->keys[g->plan->columns[c].cell_list];
 }
 
-/* Calls visit for each column whose keys are in cells. */
-typedef enum status column_visitor(struct groups *part, size_t c);
-static enum status each_column(struct groups *part, column_visitor *visit)
+static enum status need_tables(struct groups *g)
 {
-	for (size_t c = 0; part->keys && c < part->plan->ncolumns; c++)
-		if (plan_column_has_cell_of(&part->plan->columns[c], MOMENT_KEYS))
-			TRY(visit(part, c));
-	return STATUS_OK;
-}
+	const struct plan *plan = g->plan;
 
-static enum status make_tables(struct groups *part)
-{
-	const struct plan *plan = part->plan;
-
-	part->keys = calloc(plan->ncolumns, sizeof *part->keys);
-	NEED(part->keys);
+	if (g->keys)
+		return STATUS_OK;
+	g->keys = calloc(plan->nlists, sizeof *g->keys);
+	NEED(g->keys);
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_KEY_COUNTS))
-			table_of(part, c)->value_nbytes = sizeof(struct key_count);
+			table_of(g, c)->value_nbytes = sizeof(struct key_count);
 	return STATUS_OK;
 }
 
@@ -276,73 +238,114 @@ static enum status add_to_partial(struct group *group, const struct plan *plan, 
 	return keys ? keys_add_times(keys, keys_wanted_of(&plan->columns[c]), text, nbytes, times) : STATUS_NO_MEMORY;
 }
 
-/* Writes a group's address and a text one after the other, to `to`. */
-static char *join(char *to, const struct group *group, const struct group_vector_text *x)
+/* Makes the key of a group's address and a text, of which GROUP_END_NBYTES may be read, and returns its hash. That of a long one lies at
+ * `to`. */
+static inline uint64_t make_key(char *to, const struct group *group, const char *text, size_t nbytes, struct key_seed seed, struct key *key)
 {
-	memcpy(to, &group, ADDRESS_NBYTES);
-	memcpy(to + ADDRESS_NBYTES, x->text, x->nbytes);
-	return to;
+	const uint64_t address = (uint64_t)(uintptr_t)group & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1);
+	uint64_t words[2];
+
+	if (nbytes > KEY_INLINE_NBYTES - ADDRESS_NBYTES) {
+		memcpy(to, &group, ADDRESS_NBYTES);
+		memcpy(to + ADDRESS_NBYTES, text, nbytes);
+		return key_make(to, ADDRESS_NBYTES + nbytes, true, seed, key);
+	}
+	simd_first_bytes(text, nbytes, words);
+	key->low = address | words[0] << GROUPS_ADDRESS_BITS;
+	key->high = words[0] >> (64 - GROUPS_ADDRESS_BITS) | words[1] << GROUPS_ADDRESS_BITS | (uint64_t)(ADDRESS_NBYTES + nbytes + 1) << 56;
+	return key_hash_inline(key, seed);
 }
 
 /* Makes room for the keys of all texts. Errors: STATUS_NO_MEMORY. */
-static enum status reserve_texts(struct groups *part, const struct group_vector *v)
+static enum status reserve_texts(struct groups *g, const struct group_vector *v)
 {
 	size_t nbytes = 0;
 
 	for (uint64_t rows = v->present; rows; rows &= rows - 1)
 		nbytes += v->texts[__builtin_ctzll(rows)].nbytes + ADDRESS_NBYTES + KEY_INLINE_NBYTES + 1;
-	part->key_text.nbytes = 0;
-	return text_reserve(&part->key_text, nbytes);
+	g->key_text.nbytes = 0;
+	return text_reserve(&g->key_text, nbytes);
 }
 
-static enum status add_key(struct groups *part, size_t c, struct group *group, uint64_t first, const struct key *key, uint64_t hash)
+static inline __attribute__((always_inline)) enum status
+add_key(struct groups *g, size_t c, struct group *group, struct key_count times, const struct key *key, uint64_t hash, struct key_seed seed)
 {
-	struct key_table *table = table_of(part, c);
-	size_t nkeys = table->nkeys, slot;
+	struct key_table *table = table_of(g, c);
+	size_t slot = key_table_find(table, key, hash);
 
-	TRY(key_table_add(table, key, hash, key_seed_get(), &slot));
-	group_keys(group, &part->plan->columns[c])->n += table->nkeys > nkeys;
+	if (slot == SIZE_MAX) {
+		TRY(key_table_insert(table, key, hash, seed, false, &slot));
+		group_keys(group, &g->plan->columns[c])->n++;
+	}
 	if (table->value_nbytes)
-		key_count_add(key_table_value(table, slot), (struct key_count){1, first});
+		key_count_add(key_table_value(table, slot), times);
 	return STATUS_OK;
 }
 
-enum status group_keys_update(struct groups *part, struct group *const *groups, size_t c, const struct group_vector *v)
+enum status group_keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	const struct key_seed seed = key_seed_get();
 	struct key keys[SIMD_NUMBERS_NROWS];
 	uint64_t hashes[SIMD_NUMBERS_NROWS];
 	char *to;
 
-	TRY(part->keys ? STATUS_OK : make_tables(part));
-	TRY(reserve_texts(part, v));
-	to = part->key_text.data;
+	TRY(need_tables(g));
+	TRY(reserve_texts(g, v));
+	to = g->key_text.data;
 	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
-		hashes[row] = key_make(join(to, groups[row], x), ADDRESS_NBYTES + x->nbytes, true, seed, &keys[row]);
-		key_table_prefetch(table_of(part, c), hashes[row]);
+		hashes[row] = make_key(to, groups[row], x->text, x->nbytes, seed, &keys[row]);
+		key_table_prefetch(table_of(g, c), hashes[row]);
 		to += ADDRESS_NBYTES + x->nbytes + KEY_INLINE_NBYTES + 1;
 	}
 	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
-		const uint64_t first = x->place + x->nbefore;
-		TRY(groups[row]->rest ? add_to_partial(groups[row], part->plan, c, x->text, x->nbytes, (struct key_count){1, first})
-				      : add_key(part, c, groups[row], first, &keys[row], hashes[row]));
+		TRY(add_key(g, c, groups[row], (struct key_count){1, x->place + x->nbefore}, &keys[row], hashes[row], seed));
 	}
 	return STATUS_OK;
 }
 
-/* What a slot of a table has. */
-struct pair {
-	struct group *group;
-	const char *text;
-	size_t nbytes;
-	struct key_count *times; /* NULL: they are not counted */
-};
+enum status group_keys_add(struct groups *g, struct group *group, size_t c, const char *text, size_t nbytes, struct key_count times)
+{
+	const struct key_seed seed = key_seed_get();
+	struct key key;
+	uint64_t hash;
+	char *to;
 
-static bool read_pair(const struct key_table *table, size_t slot, struct pair *out)
+	TRY(need_tables(g));
+	g->key_text.nbytes = 0;
+	TRY(text_reserve(&g->key_text, 2 * (nbytes + KEY_INLINE_NBYTES + 1)));
+	to = g->key_text.data;
+	memcpy(to, text, nbytes); /* so that more may be read */
+	hash = make_key(to + nbytes + KEY_INLINE_NBYTES + 1, group, to, nbytes, seed, &key);
+	return add_key(g, c, group, times, &key, hash, seed);
+}
+
+static void add_found(void *context, const struct key_found *found)
+{
+	const struct key_count once = {1, 0};
+	struct adding *a = context;
+
+	if (a->status == STATUS_OK)
+		a->status = group_keys_add(a->to, a->group, a->column, key_text(&found->key), key_nbytes(&found->key),
+					   a->counts ? found->times : once);
+}
+
+enum status group_keys_add_column(struct groups *to, struct group *g, size_t c, const struct keys *keys)
+{
+	struct adding a = {.to = to, .group = g, .column = c, .status = STATUS_OK};
+
+	if (keys) {
+		a.counts = keys->counts;
+		keys_each(keys, add_found, &a);
+	}
+	return a.status;
+}
+
+/* Reads what a slot has, if it has any. */
+static bool read_key(const struct key_table *table, size_t slot, struct group_key *out)
 {
 	const struct key *key = &table->keys[slot];
 	const char *joined = key_text(key);
@@ -354,24 +357,48 @@ static bool read_pair(const struct key_table *table, size_t slot, struct pair *o
 	out->text = joined + ADDRESS_NBYTES;
 	out->nbytes = key_nbytes(key) - ADDRESS_NBYTES;
 	out->times = table->value_nbytes ? key_table_value(table, slot) : NULL;
+	out->slot = slot;
 	return !out->times || out->times->count > 0;
 }
 
-/* Moves a pair to its group's partial. */
-static enum status move_pair(const struct groups *part, size_t c, const struct pair *pair)
+size_t group_keys_count(const struct groups *g)
 {
-	enum status status = add_to_partial(pair->group, part->plan, c, pair->text, pair->nbytes,
-					    pair->times ? *pair->times : (struct key_count){1, 0});
+	size_t n = 0;
 
-	if (pair->times)
-		pair->times->count = 0; /* without counts, a key that is added again changes nothing */
+	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
+		n += g->keys[i].nkeys;
+	return n;
+}
+
+enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context)
+{
+	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++) {
+		const struct key_table *table = table_of(g, c);
+		struct group_key key;
+		if (!plan_column_has_cell_of(&g->plan->columns[c], MOMENT_KEYS))
+			continue;
+		for (size_t slot = 0; slot < table->nslots; slot++)
+			if (read_key(table, slot, &key))
+				TRY(visit(context, c, &key));
+	}
+	return STATUS_OK;
+}
+
+/* Moves a value to its group's partial. */
+static enum status move_key(const struct groups *part, size_t c, const struct group_key *key)
+{
+	enum status status = add_to_partial(key->group, part->plan, c, key->text, key->nbytes,
+					    key->times ? *key->times : (struct key_count){1, 0});
+
+	if (key->times)
+		key->times->count = 0; /* without counts, a key that is added again changes nothing */
 	return status;
 }
 
-/* Whether a pair comes before another one in that order. slot: 1 + the other's; 0: no other has been found yet. */
-static bool comes_before(const struct key_table *table, const struct pair *pair, uint32_t slot, enum keys_order order)
+/* Whether a value comes before another one in that order. slot: 1 + the other's; 0: no other has been found yet. */
+static bool comes_before(const struct key_table *table, const struct group_key *key, uint32_t slot, enum keys_order order)
 {
-	const struct key_count *a = pair->times, *b = slot ? key_table_value(table, slot - 1) : NULL;
+	const struct key_count *a = key->times, *b = slot ? key_table_value(table, slot - 1) : NULL;
 
 	if (!b || a->count != b->count)
 		return !b || (order == KEYS_MOST_FREQUENT ? a->count > b->count : a->count < b->count);
@@ -387,47 +414,33 @@ static void add_logarithm(struct group_key_logs *logs, uint64_t count)
 	logs->n += count;
 }
 
-static enum status settle_table(struct groups *part, size_t c)
+static enum status settle_key(void *context, size_t c, const struct group_key *key)
 {
+	struct groups *part = context;
 	const struct plan_column *column = &part->plan->columns[c];
-	const struct key_table *table = table_of(part, c);
-	struct pair pair;
+	struct group_keys *keys = group_keys(key->group, column);
 
-	if (!table->value_nbytes && !group_rests_exist())
-		return STATUS_OK;
-	for (size_t slot = 0; slot < table->nslots; slot++) {
-		struct group_keys *keys;
-		if (!read_pair(table, slot, &pair))
-			continue;
-		keys = group_keys(pair.group, column);
-		if (pair.group->rest)
-			TRY(move_pair(part, c, &pair));
-		for (int i = 0; pair.times && pair.times->count > 0 && i < KEYS_NORDERS; i++)
-			if (comes_before(table, &pair, keys->found[i], (enum keys_order)i))
-				keys->found[i] = (uint32_t)slot + 1;
-		if (column->needs & MOMENT_KEY_LOGS && pair.times->count > 0)
-			add_logarithm(group_key_logs(pair.group, column), pair.times->count);
-	}
+	if (key->group->rest)
+		return move_key(part, c, key);
+	for (int i = 0; key->times && i < KEYS_NORDERS; i++)
+		if (comes_before(table_of(part, c), key, keys->found[i], (enum keys_order)i))
+			keys->found[i] = (uint32_t)key->slot + 1;
+	if (column->needs & MOMENT_KEY_LOGS)
+		add_logarithm(group_key_logs(key->group, column), key->times->count);
 	return STATUS_OK;
 }
 
-static enum status fold_table(struct groups *part, size_t c)
+static enum status fold_key(void *context, size_t c, const struct group_key *key)
 {
-	const struct key_table *table = table_of(part, c);
-	struct pair pair;
+	struct groups *part = context;
 
-	for (size_t slot = 0; slot < table->nslots; slot++) {
-		if (!read_pair(table, slot, &pair))
-			continue;
-		TRY(group_need_rest(pair.group, part->plan));
-		TRY(move_pair(part, c, &pair));
-	}
-	return STATUS_OK;
+	TRY(group_need_rest(key->group, part->plan));
+	return move_key(part, c, key);
 }
 
 enum status group_keys_fold(struct groups *part)
 {
-	return each_column(part, fold_table);
+	return group_keys_each(part, fold_key, part);
 }
 
 bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
@@ -435,14 +448,14 @@ bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enu
 {
 	const struct groups *part = group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
 	uint32_t slot = group_keys(group, &plan->columns[c])->found[order];
-	struct pair pair;
+	struct group_key key;
 
 	*text = "";
 	*nbytes = 0;
-	if (!slot || !read_pair(table_of(part, c), slot - 1, &pair))
+	if (!slot || !read_key(table_of(part, c), slot - 1, &key))
 		return false;
-	*text = pair.text;
-	*nbytes = pair.nbytes;
+	*text = key.text;
+	*nbytes = key.nbytes;
 	return true;
 }
 
@@ -450,8 +463,11 @@ bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enu
 
 enum status group_lists_settle(struct groups *part)
 {
-	TRY(settle_numbers(part));
-	return each_column(part, settle_table);
+	bool is_needed = group_rests_exist();
+
+	for (uint32_t i = 0; part->keys && i < part->plan->nlists; i++)
+		is_needed |= part->keys[i].value_nbytes > 0;
+	return is_needed ? group_keys_each(part, settle_key, part) : STATUS_OK;
 }
 
 static enum status visit_settle(void *context, struct groups *part)
@@ -465,14 +481,18 @@ enum status group_store_settle(struct group_store *store, size_t nthreads)
 	return group_store_visit(store, nthreads, visit_settle, NULL);
 }
 
+void group_lists_clear(struct groups *g)
+{
+	key_arena_clear(&g->values);
+	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
+		key_table_clear(&g->keys[i]);
+}
+
 void group_lists_free(struct groups *g)
 {
-	free_lists(g);
-	if (g->settled)
-		key_memory_free(g->settled, g->settled->nbytes);
-	g->settled = NULL;
-	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++)
-		key_table_free(&g->keys[c]);
+	key_arena_free(&g->values);
+	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
+		key_table_free(&g->keys[i]);
 	free(g->keys);
 	g->keys = NULL;
 	text_free(&g->key_text);

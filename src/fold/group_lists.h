@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_lists.h - all values of groups, where groups are many: the numbers that order statistics are made of, and the different
- * values.
+ * group_lists.h - all values of groups: the numbers that order statistics are made of, and the distinct values.
  *
- * A part of the store (groups.h) lists numbers in the order in which they came, each with its group's ordinal: 8 bytes, or 16
- * if a number is long. When all have come, they are written group by group, and each group's cell says where its own lie. No
- * group has memory of its own, and a page is touched twice. Where lists take much of --memory, and numbers are many for each
- * group, the groups' partials hold them in 4 bytes or 8 (values.h).
+ * A group has a chain of blocks of its numbers, in 4 bytes each where they fit, else in 8. The blocks lie one after the other in an
+ * arena of struct groups (groups.h), so no group has memory of its own.
  *
- * Of distinct values, a part has one table for each column that needs them: its keys are a group's address, without
+ * Of distinct values, struct groups has one table for each column that needs them: its keys are a group's address, without
  * the bits that no address uses, and a text after it. A cell has their number and, when all have come, where the most and the
  * least frequent one are. A group with a partial has its values there.
  */
@@ -22,15 +19,44 @@
 #include "base/status.h"
 #include "fold/groups.h"
 #include "fold/keys.h"
+#include "fold/values.h"
 
-/* Add values of column c, which has a cell with these, as group_add_vector says: numbers, which go to partials if the groups are not
- * in the store; and texts, which are copied, of groups in a part of the store. */
+/* Add values of column c, which has a state for these, as group_add_vector says. Texts are copied. */
 enum status group_values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
-enum status group_keys_update(struct groups *part, struct group *const *groups, size_t c, const struct group_vector *v);
+enum status group_keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
 
-/* Folds all numbers that g has listed into its groups' partials if they have become many for each group. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
-enum status group_lists_limit(struct groups *g);
+/* Adds the numbers of column c that a group has to those of g, which is one of `to`. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_values_combine(struct groups *to, struct group *g, struct group *later, size_t c);
+
+/* Whether a group can have a column's numbers. NULL: none. */
+bool group_values_fit(const struct values *values);
+
+/* Adds a column's numbers, which fit, or its distinct values, to those of g, which is one of `to`. NULL: none. Errors: as above. */
+enum status group_values_add_column(struct groups *to, struct group *g, size_t c, const struct values *values);
+enum status group_keys_add_column(struct groups *to, struct group *g, size_t c, const struct keys *keys);
+
+/* Adds the numbers that a group has of a column to the column's. Errors: STATUS_NO_MEMORY. */
+enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
+
+/* Writes the group's numbers at a scale that is no smaller than theirs. Returns false where they do not fit. */
+bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to);
+
+/* A distinct value of a group. */
+struct group_key {
+	struct group *group;
+	const char *text; /* in the table */
+	size_t nbytes;
+	struct key_count *times; /* NULL: they are not counted */
+	size_t slot;
+};
+
+/* How many distinct values there are of all groups and columns, and visit for each: up to one that fails. */
+size_t group_keys_count(const struct groups *g);
+typedef enum status (*group_keys_visitor)(void *context, size_t c, const struct group_key *key);
+enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context);
+
+/* Adds a value of column c, which is copied, to a group of g. Errors: as above. */
+enum status group_keys_add(struct groups *g, struct group *group, size_t c, const char *text, size_t nbytes, struct key_count times);
 
 /* Has the cells of groups hold what is listed here: of a part, or of the store, with up to nthreads threads. To be called once, when
  * nothing more is added, before groups are read. Errors: as above. */
@@ -45,10 +71,8 @@ enum status group_keys_fold(struct groups *part);
 bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
 		     size_t *nbytes);
 
-/* Adds the numbers that the cell of a column holds to a column's. Errors: STATUS_NO_MEMORY. */
-enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
-
-/* Frees all that is listed, and what cells hold. */
+/* Removes, and frees, all that is listed. */
+void group_lists_clear(struct groups *g);
 void group_lists_free(struct groups *g);
 
 #endif

@@ -132,11 +132,21 @@ static char *write_pair(struct group *g, const struct plan *plan, const struct p
 				     &products, to);
 }
 
-static char *write_quantile(struct group_values *v, enum operation operation, struct percentile p, char *to)
-{
-	uint64_t n = group_count_of(v->count_scale);
+#define SHORT_NVALUES 512
 
-	return n ? quantile_write_short(operation, p, v->at, n, (int)group_scale_of(v->count_scale), to) : to;
+/* NULL: also where there is no memory for a copy of the numbers. */
+static char *write_quantile(const struct group_values *v, const struct group_cell *cell, enum operation operation, struct percentile p,
+			    char *to)
+{
+	const uint64_t n = group_cell_count(cell);
+	const unsigned scale = group_cell_scale(cell);
+	int64_t few[SHORT_NVALUES], *x = n <= SHORT_NVALUES ? few : malloc(n * sizeof *x);
+
+	if (n)
+		to = x && group_values_get(v, scale, x) ? quantile_write_short(operation, p, x, n, (int)scale, to) : NULL;
+	if (x != few)
+		free(x);
+	return to;
 }
 
 static char *write_entropy(const struct group_key_logs *logs, char *to)
@@ -183,7 +193,7 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 		if (operation_kind(r->operation) != OPERATION_REDUCE || operation_needs(r->operation) & MOMENT_ENDS)
 			return NULL;
 		if (operation_needs(r->operation) & MOMENT_VALUES)
-			return write_quantile(group_values(g, column), r->operation, q->uses[r->use].percentile, to);
+			return write_quantile(group_values(g, column), cell, r->operation, q->uses[r->use].percentile, to);
 		return write_statistic(g, column, r->operation, to);
 	}
 }

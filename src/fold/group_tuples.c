@@ -177,7 +177,7 @@ static enum status need_room(struct groups *part, size_t number, size_t most)
 		return status;
 	if (t->room < most)
 		status = widen(t, part->plan, most);
-	return t->n == t->room && t->room ? group_tuples_fold(part, number) : status;
+	return t->n == t->room && t->room ? group_tuples_fold(part, t, number) : status;
 }
 
 /* Gives a long key its own bytes, of which as many may be read as of a short one. */
@@ -228,8 +228,8 @@ uint64_t group_tuples_fit(const struct plan_column *column, const struct group_v
 	return rows;
 }
 
-void group_tuples_put(struct group_tuples *t, const struct plan *plan, const struct plan_column *column, const struct group_vector *v,
-		      uint64_t rows, size_t first)
+enum status group_tuples_put(struct group_tuples *t, const struct plan *plan, const struct plan_column *column,
+			     const struct group_vector *v, uint64_t rows, size_t first)
 {
 	const struct key_seed seed = key_seed_get();
 
@@ -253,8 +253,11 @@ void group_tuples_put(struct group_tuples *t, const struct plan *plan, const str
 			const struct group_vector_text *x = &v->texts[row];
 			key_make(x->text, x->nbytes, true, seed, &text_of(tuple, column)->key);
 			text_of(tuple, column)->place_nbefore = x->place | (uint64_t)x->nbefore << TUPLE_PLACE_BITS;
+			if (column->let && x->nbytes > KEY_INLINE_NBYTES)
+				TRY(copy_key(t, &text_of(tuple, column)->key));
 		}
 	}
+	return STATUS_OK;
 }
 
 /* The values of a column of n tuples. numbers, quotients: for their numbers. */
@@ -309,18 +312,20 @@ enum status group_tuples_wait(struct groups *part, size_t number, const struct g
 
 /* ---- folding ---- */
 
-/* Finds the groups of n tuples, and counts these. */
-static enum status find(struct groups *part, size_t number, struct group_tuple *const *tuples, unsigned n, struct group **groups)
+/* Finds the groups of n tuples, and counts these. parts: of each; NULL: all are of the part with that number. */
+static enum status find(struct groups *to, size_t number, const uint8_t *parts, struct group_tuple *const *tuples, unsigned n,
+			struct group **groups)
 {
 	const struct key_seed seed = key_seed_get();
 	uint64_t hashes[FLIGHT_NTUPLES];
 
 	for (unsigned i = 0; i < n; i++) {
-		hashes[i] = key_held_hash(&tuples[i]->key, seed) | (uint64_t)number << (64 - GROUPS_PART_BITS);
-		groups_prefetch(part, hashes[i]);
+		const uint64_t part = parts ? parts[i] : number;
+		hashes[i] = key_held_hash(&tuples[i]->key, seed) | part << (64 - GROUPS_PART_BITS);
+		groups_prefetch(to, hashes[i]);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		TRY(groups_find(part, &tuples[i]->key, hashes[i], &groups[i]));
+		TRY(groups_find(to, &tuples[i]->key, hashes[i], &groups[i]));
 		group_prefetch(groups[i]);
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -332,9 +337,9 @@ static enum status find(struct groups *part, size_t number, struct group_tuple *
 }
 
 /* Folds the products of the plan's pair i. */
-static enum status fold_pair(struct groups *part, size_t i, struct group **groups, struct group_tuple *const *tuples, unsigned n)
+static enum status fold_pair(struct groups *to, size_t i, struct group **groups, struct group_tuple *const *tuples, unsigned n)
 {
-	const struct plan *plan = part->plan;
+	const struct plan *plan = to->plan;
 	const struct plan_column *sides[PAIR_NSIDES] = {&plan->columns[plan->pairs[i].x], &plan->columns[plan->pairs[i].y]};
 
 	for (unsigned t = 0; t < n; t++) {
@@ -355,9 +360,9 @@ static enum status fold_pair(struct groups *part, size_t i, struct group **group
 	return STATUS_OK;
 }
 
-enum status group_tuples_fold(struct groups *part, size_t number)
+enum status group_tuples_fold(struct groups *to, struct group_tuples *t, size_t number)
 {
-	struct group_tuples *t = &part->tuples;
+	const struct plan *plan = to->plan;
 	struct group_tuple *tuples[FLIGHT_NTUPLES];
 	struct group *groups[FLIGHT_NTUPLES];
 	struct simd_numbers numbers;
@@ -368,18 +373,18 @@ enum status group_tuples_fold(struct groups *part, size_t number)
 	for (size_t i = 0; i < t->n && status == STATUS_OK; i += FLIGHT_NTUPLES) {
 		unsigned n = (unsigned)(t->n - i < FLIGHT_NTUPLES ? t->n - i : FLIGHT_NTUPLES);
 		for (unsigned j = 0; j < n; j++)
-			tuples[j] = tuple_at(t, part->plan, i + j);
-		status = find(part, number, tuples, n, groups);
-		for (size_t c = 0; c < part->plan->ncolumns && status == STATUS_OK; c++) {
-			if (!part->plan->columns[c].needs)
+			tuples[j] = tuple_at(t, plan, i + j);
+		status = find(to, number, t->parts ? t->parts + i : NULL, tuples, n, groups);
+		for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
+			if (!plan->columns[c].needs)
 				continue;
-			get_values(tuples, n, &part->plan->columns[c], &numbers, quotients, &v);
-			status = group_add_vector(part, groups, c, &v);
+			get_values(tuples, n, &plan->columns[c], &numbers, quotients, &v);
+			status = group_add_vector(to, groups, c, &v);
 		}
-		for (size_t k = 0; k < part->plan->npairs && status == STATUS_OK; k++)
-			status = fold_pair(part, k, groups, tuples, n);
+		for (size_t k = 0; k < plan->npairs && status == STATUS_OK; k++)
+			status = fold_pair(to, k, groups, tuples, n);
 	}
 	t->n = 0;
 	key_arena_free(&t->texts);
-	return status == STATUS_OK && part->plan->nlists ? group_lists_limit(part) : status;
+	return status;
 }

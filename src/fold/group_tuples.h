@@ -6,7 +6,8 @@
  * would be made, found once, and added to the store's. There a chunk makes a tuple of each record whose values are plain: its
  * key, its place, and what its columns' cells are made of. Tuples wait with the part of the store that their groups are in.
  * When many do, they are folded: a block at a time, a column at a time, into slots and cells that fit in a second-level
- * cache up to some million groups.
+ * cache up to some million groups. Numbers and texts that groups keep are made tuples where a chunk has many groups, or many distinct
+ * texts; until they prove too many for a thread, its own groups take them.
  *
  * A tuple has plan->tuple_nbytes: a struct group_tuple with a code for each column that has a cell, then, at the column's
  * tuple_offset, its number's significand (8 bytes) or, if group_keeps_quotients, a struct tuple_quotient, and, where
@@ -62,16 +63,16 @@ enum status group_tuples_add(struct group_tuples *t, const struct plan *plan, co
 /* Returns the rows among `rows` whose values of a column fit in a tuple. */
 uint64_t group_tuples_fit(const struct plan_column *column, const struct group_vector *v, uint64_t rows);
 
-/* Writes these values to a chunk's tuples from number `first` on. */
-void group_tuples_put(struct group_tuples *t, const struct plan *plan, const struct plan_column *column, const struct group_vector *v,
-		      uint64_t rows, size_t first);
+/* Writes these values to a chunk's tuples from number `first` on, with copies of long texts that are computed. Errors: as above. */
+enum status group_tuples_put(struct group_tuples *t, const struct plan *plan, const struct plan_column *column,
+			     const struct group_vector *v, uint64_t rows, size_t first);
 
 /* Adds n tuples of `from`, those with the numbers `at`, to those that wait with a part of the store, of that number, with copies
  * of what they point to. Where they become many, they are folded. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_tuples_wait(struct groups *part, size_t number, const struct group_tuples *from, const uint32_t *at, size_t n);
 
-/* Folds the tuples that wait with a part into its groups. Errors: as above. */
-enum status group_tuples_fold(struct groups *part, size_t number);
+/* Folds tuples into groups, and removes them: a chunk's, or those that wait with a part of that number. Errors: as above. */
+enum status group_tuples_fold(struct groups *to, struct group_tuples *t, size_t number);
 
 void group_tuples_free(struct group_tuples *t, const struct plan *plan);
 

@@ -185,7 +185,7 @@ static enum status add_flight(struct groups *to, const struct group_layout *layo
 			status = groups_append(to, &from[i]->key, &groups[i]);
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
-		status = group_combine(groups[i], from[i], to->plan, &to->texts);
+		status = group_combine(to, groups[i], from[i]);
 	for (size_t i = 0; i < n; i++)
 		group_free(from[i], to->plan);
 	return status;

@@ -146,7 +146,7 @@ void groups_clear(struct groups *g)
 		groups_each(g, free_group, g);
 	key_arena_clear(&g->memory);
 	key_arena_free(&g->texts);
-	group_lists_free(g);
+	group_lists_clear(g);
 	if (g->slots)
 		memset(g->slots, 0, g->nslots * sizeof *g->slots);
 	g->ngroups = 0;
@@ -158,6 +158,7 @@ void groups_free(struct groups *g)
 		return;
 	groups_drop_index(g);
 	groups_clear(g);
+	group_lists_free(g);
 	key_arena_free(&g->memory);
 	group_tuples_free(&g->tuples, g->plan);
 	free(g);
@@ -251,26 +252,37 @@ static enum status add_group(void *context, struct group *group)
 	struct group *to = NULL;
 
 	TRY(groups_find(g, &group->key, group_hash(group, key_seed_get()), &to));
-	TRY(group_combine(to, group, g->plan, &g->texts));
+	TRY(group_combine(g, to, group));
 	if (g->plan->emits)
 		*group_home(group) = to;
 	return STATUS_OK;
 }
 
-/* Whether a thread keeps the groups of two together. */
+/* Adds a distinct value of a group that has been combined. */
+static enum status add_key(void *context, size_t c, const struct group_key *key)
+{
+	const struct key_count once = {1, 0};
+
+	return group_keys_add(context, key->group->moved, c, key->text, key->nbytes, key->times ? *key->times : once);
+}
+
+/* Whether a thread keeps the groups of two together. Tuples may be of many groups: they are only until the store has some. */
 static bool are_few(const struct groups *g, const struct groups *later)
 {
-	return g->ngroups + later->ngroups <= g->plan->groups_few && later->tuples.n == 0;
+	return g->ngroups + later->ngroups <= g->plan->groups_few && group_keys_count(g) <= GROUPS_NKEYS_FEW &&
+	       (later->tuples.n == 0 || !group_store_is_used(g->plan->groups));
 }
 
 enum status groups_combine(struct groups *g, struct groups *later)
 {
-	enum status status;
-
-	if (are_few(g, later))
-		return groups_each(later, add_group, g);
-	status = groups_store(g); /* first: its records come before later's */
-	return status == STATUS_OK ? groups_store(later) : status;
+	if (!are_few(g, later)) {
+		TRY(groups_store(g)); /* first: its records come before later's */
+		return groups_store(later);
+	}
+	TRY(groups_each(later, add_group, g));
+	TRY(group_keys_each(later, add_key, g));
+	TRY(group_tuples_fold(g, &later->tuples, 0));
+	return g->ngroups > g->plan->groups_few ? groups_store(g) : STATUS_OK;
 }
 
 /* ---- the store of a run ---- */
@@ -300,7 +312,6 @@ struct group_store *group_store_new(const struct plan *plan)
 			group_store_free(s);
 			return NULL;
 		}
-		s->parts[i].groups->is_part = true;
 	}
 	return s;
 }
@@ -355,7 +366,7 @@ struct visiting {
 /* Folds the tuples that wait with a part, which are the last ones. */
 static enum status end_tuples(struct groups *part, size_t number)
 {
-	enum status status = group_tuples_fold(part, number);
+	enum status status = group_tuples_fold(part, &part->tuples, number);
 
 	group_tuples_free(&part->tuples, part->plan);
 	return status;
@@ -397,42 +408,70 @@ void group_store_unlock(struct group_store *s, size_t part)
 
 /* ---- adding ---- */
 
-/* Groups and tuples that are to be added, by the parts of the store that they are for. */
+/* Of items that are numbered, those for each part of the store. */
+struct by_part {
+	uint32_t begins[STORE_NPARTS + 1];
+	uint32_t *order; /* of the items' numbers. Owned. */
+};
+
+static bool has_items(const struct by_part *b, size_t part)
+{
+	return b->begins[part] < b->begins[part + 1];
+}
+
+/* What is to be added. */
 struct arrivals {
-	struct group **groups, **sorted; /* as they came, and by part. Owned, as those below. */
-	uint8_t *parts;
-	uint32_t *order, *tuple_order;
-	uint32_t begins[STORE_NPARTS + 1], tuple_begins[STORE_NPARTS + 1];
-	size_t n;
+	struct group **groups, **sorted; /* as they came, and by part */
+	struct arrived_key {
+		struct group_key key;
+		size_t column;
+	} *keys; /* distinct values of the groups */
+	uint8_t *parts; /* of either */
+	size_t n, nkeys;
+	struct by_part of_groups, of_keys, of_tuples;
 	bool binds; /* the groups are bound, not added */
 	const struct group_tuples *tuples;
 };
+
+static uint8_t part_of(const struct group *group)
+{
+	return (uint8_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS));
+}
 
 static enum status add_arrival(void *context, struct group *group)
 {
 	struct arrivals *a = context;
 
-	a->parts[a->n] = (uint8_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS));
+	a->parts[a->n] = part_of(group);
 	a->groups[a->n++] = group;
 	return STATUS_OK;
 }
 
-/* Orders n numbers by the parts that they have. begins: where each part's do. *order: owned by the caller. Errors: STATUS_NO_MEMORY. */
-static enum status order_by_part(const uint8_t *parts, size_t n, uint32_t begins[STORE_NPARTS + 1], uint32_t **order)
+static enum status add_arrived_key(void *context, size_t c, const struct group_key *key)
+{
+	struct arrivals *a = context;
+
+	a->parts[a->nkeys] = part_of(key->group);
+	a->keys[a->nkeys++] = (struct arrived_key){*key, c};
+	return STATUS_OK;
+}
+
+/* Orders n items by their parts. Errors: STATUS_NO_MEMORY. */
+static enum status order_by_part(const uint8_t *parts, size_t n, struct by_part *out)
 {
 	uint32_t next[STORE_NPARTS] = {0};
 
-	*order = malloc((n + 1) * sizeof **order);
-	NEED(*order);
+	out->order = malloc((n + 1) * sizeof *out->order);
+	NEED(out->order);
 	for (size_t i = 0; i < n; i++)
 		next[parts[i]]++;
-	begins[0] = 0;
+	out->begins[0] = 0;
 	for (size_t p = 0; p < STORE_NPARTS; p++) {
-		begins[p + 1] = begins[p] + next[p];
-		next[p] = begins[p];
+		out->begins[p + 1] = out->begins[p] + next[p];
+		next[p] = out->begins[p];
 	}
 	for (size_t i = 0; i < n; i++)
-		(*order)[next[parts[i]]++] = (uint32_t)i;
+		out->order[next[parts[i]]++] = (uint32_t)i;
 	return STATUS_OK;
 }
 
@@ -455,7 +494,7 @@ static enum status add_flight(struct groups *to, struct group *const *from, size
 		if (binds)
 			*group_home(from[i]) = groups[i];
 		else
-			TRY(group_combine(groups[i], from[i], to->plan, &to->texts));
+			TRY(group_combine(to, groups[i], from[i]));
 	}
 	return STATUS_OK;
 }
@@ -463,12 +502,19 @@ static enum status add_flight(struct groups *to, struct group *const *from, size
 /* Adds all arrivals of part p, whose lock the caller holds. */
 static enum status add_part(struct part *part, const struct arrivals *a, size_t p)
 {
-	if (a->tuple_begins[p] < a->tuple_begins[p + 1])
-		TRY(group_tuples_wait(part->groups, p, a->tuples, a->tuple_order + a->tuple_begins[p],
-				      a->tuple_begins[p + 1] - a->tuple_begins[p]));
-	for (size_t i = a->begins[p], n; i < a->begins[p + 1]; i += n) {
-		n = a->begins[p + 1] - i < FLIGHT_NKEYS ? a->begins[p + 1] - i : FLIGHT_NKEYS;
+	const struct by_part *tuples = &a->of_tuples;
+	const size_t end = a->of_groups.begins[p + 1];
+
+	if (has_items(tuples, p))
+		TRY(group_tuples_wait(part->groups, p, a->tuples, tuples->order + tuples->begins[p],
+				      tuples->begins[p + 1] - tuples->begins[p]));
+	for (size_t i = a->of_groups.begins[p], n; i < end; i += n) {
+		n = end - i < FLIGHT_NKEYS ? end - i : FLIGHT_NKEYS;
 		TRY(add_flight(part->groups, a->sorted + i, n, a->binds));
+	}
+	for (size_t i = a->of_keys.begins[p]; i < a->of_keys.begins[p + 1]; i++) {
+		const struct arrived_key *key = &a->keys[a->of_keys.order[i]];
+		TRY(add_key(part->groups, key->column, &key->key));
 	}
 	return STATUS_OK;
 }
@@ -500,8 +546,7 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 	bool is_left[STORE_NPARTS];
 
 	for (size_t p = 0; p < STORE_NPARTS; p++)
-		is_left[p] = a->begins[p] < a->begins[p + 1] ||
-			     a->tuple_begins[p] < a->tuple_begins[p + 1];
+		is_left[p] = has_items(&a->of_groups, p) || has_items(&a->of_tuples, p);
 	TRY(add_parts_round(s, a, first, is_left, false));
 	return add_parts_round(s, a, first, is_left, true);
 }
@@ -509,7 +554,8 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 /* Adds all of g to the store, or binds them. */
 static enum status send(struct groups *g, bool binds)
 {
-	const size_t nbytes = g->ngroups * (2 * sizeof(struct group *) + 1);
+	const size_t nkeys = group_keys_count(g), nparts = g->ngroups > nkeys ? g->ngroups : nkeys;
+	const size_t nbytes = nkeys * sizeof(struct arrived_key) + g->ngroups * 2 * sizeof(struct group *) + nparts;
 	struct arrivals a = {.binds = binds, .tuples = &g->tuples};
 	enum status status = STATUS_OK;
 	void *memory = NULL;
@@ -518,20 +564,25 @@ static enum status send(struct groups *g, bool binds)
 		return STATUS_OK;
 	if (nbytes)
 		TRY(key_memory_new(nbytes, &memory));
-	a.groups = memory;
+	a.keys = memory;
+	a.groups = (struct group **)(a.keys + nkeys);
 	a.sorted = a.groups + g->ngroups;
 	a.parts = (uint8_t *)(a.sorted + g->ngroups);
 	groups_each(g, add_arrival, &a);
-	status = order_by_part(a.parts, a.n, a.begins, &a.order);
+	status = order_by_part(a.parts, a.n, &a.of_groups);
 	for (size_t i = 0; i < a.n && status == STATUS_OK; i++)
-		a.sorted[i] = a.groups[a.order[i]];
+		a.sorted[i] = a.groups[a.of_groups.order[i]];
+	group_keys_each(g, add_arrived_key, &a);
 	if (status == STATUS_OK)
-		status = order_by_part(g->tuples.parts, g->tuples.n, a.tuple_begins, &a.tuple_order);
+		status = order_by_part(a.parts, a.nkeys, &a.of_keys);
+	if (status == STATUS_OK)
+		status = order_by_part(g->tuples.parts, g->tuples.n, &a.of_tuples);
 	if (status == STATUS_OK)
 		status = add_parts(g->plan->groups, &a);
 	key_memory_free(memory, nbytes);
-	free(a.order);
-	free(a.tuple_order);
+	free(a.of_groups.order);
+	free(a.of_keys.order);
+	free(a.of_tuples.order);
 	return status;
 }
 
@@ -555,7 +606,7 @@ enum status groups_bind(struct groups *g)
 
 /* The groups that were visited last, which are exchanged AHEAD_NGROUPS later. */
 struct exchange {
-	const struct plan *plan;
+	struct groups *chunk;
 	struct group *ahead[AHEAD_NGROUPS];
 	size_t n;            /* visited so far */
 	struct group *spare; /* owned */
@@ -563,7 +614,7 @@ struct exchange {
 
 static enum status exchange_one(struct exchange *e, struct group *group)
 {
-	return group_exchange(*group_home(group), group, e->plan, e->spare);
+	return group_exchange(e->chunk, *group_home(group), group, e->spare);
 }
 
 static enum status begin_exchange(void *context, struct group *group)
@@ -578,7 +629,7 @@ static enum status begin_exchange(void *context, struct group *group)
 
 enum status groups_exchange(struct groups *g)
 {
-	struct exchange e = {.plan = g->plan, .spare = calloc(1, g->plan->group_nbytes)};
+	struct exchange e = {.chunk = g, .spare = calloc(1, g->plan->group_nbytes)};
 	enum status status = e.spare ? groups_bind(g) : STATUS_NO_MEMORY;
 
 	if (status == STATUS_OK)

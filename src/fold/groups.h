@@ -29,22 +29,21 @@
 
 #define GROUPS_FEW 4096 /* so many are kept by a thread, unless plan->groups_few says less */
 #define GROUPS_ADDRESS_BITS 48
-#define GROUPS_LISTS_MIN 256 /* so many of a chunk are worth lists and tables in the store: numbers, distinct values */
+#define GROUPS_LISTS_MIN 256 /* so many of a chunk are too many for numbers and distinct values of its own */
+#define GROUPS_LISTS_NRECORDS 4096 /* ... or, of so many records, if every other one has a new distinct value */
+#define GROUPS_NKEYS_FEW 32768 /* so many distinct values are kept by a thread */
 
 /* Zeroed but for the plan: no groups. All owned. */
 struct groups {
 	const struct plan *plan;
 	uint64_t *slots; /* nslots, a power of 2; 0: no group. NULL: they are made when a group is looked for */
 	size_t nslots, ngroups;
-	bool is_part;  /* of the store */
 	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct key_arena memory; /* the groups, in the order in which they were made */
 	struct key_arena texts; /* long first and last values */
-	struct key_arena *lists; /* nlisted numbers of the groups, */
-	size_t nlisted, nordinals;
-	struct settled_values *settled; /* ... or, in the order of their groups, those that cells point to: group_lists.h */
-	struct key_table *keys; /* distinct values of the groups: group_lists.h */
+	struct key_arena values; /* numbers of the groups: group_lists.h */
+	struct key_table *keys; /* distinct values of the groups, by column; NULL: none yet */
 	struct text_buffer key_text; /* for one of them */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };

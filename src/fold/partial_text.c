@@ -188,8 +188,9 @@ static void plan_column_members(struct json_text *j, struct partial *p, const st
 
 static enum status add_column(struct groups *to, struct group *g, const struct plan *plan, size_t c, struct partial *read)
 {
-	enum status status = group_add_column(g, plan, c, &read->columns[c], &to->texts);
+	enum status status = group_add_column(to, g, c, &read->columns[c]);
 
+	(void)plan;
 	column_clear(&read->columns[c]);
 	return status;
 }

@@ -2,18 +2,15 @@
  *
  * row_groups.c - see row_groups.h.
  *
- * First the groups of a block's rows are found, then the block is folded a column at a time. A column
- * that has a cell is converted as a whole, and each plain number added to its group's cell. Any other
- * field, and any other moment, goes to the group's partial the way that it goes to a chunk's without
- * groups: the rows of one group at a time are taken for those that the filter keeps.
- *
- * What is counted for a whole column, as invalid values and where the first lies, is carried over from
- * the group's partial to the chunk's.
+ * First the groups of a block's rows are found, then the block is folded a column at a time: the values of a column that has states
+ * are taken as a vector, which is added to the states of the rows' groups. A value that no vector holds, and any of a column
+ * without states, is folded by itself into a column, which is then added to the row's group.
  */
 #include "fold/row_groups.h"
 
 #include <string.h>
 
+#include "fold/group_lists.h"
 #include "fold/program_block.h"
 #include "fold/pair.h"
 #include "fold/pair_block.h"
@@ -33,6 +30,7 @@ struct grouping {
 void row_groups_free(struct row_groups *g)
 {
 	text_free(&g->texts);
+	partial_free(&g->one);
 }
 
 static unsigned lowest(uint64_t rows)
@@ -229,98 +227,73 @@ static void add_records(const struct grouping *m)
 			group_nmatched(m->f->groups.groups[lowest(rows)], plan)[i] += filter->holds[i] >> lowest(rows) & 1;
 }
 
-/* ---- what goes to the groups' partials ---- */
-
-/* The counts of a column before something is folded into it. */
-struct counts {
-	uint64_t nnumbers, nmissing, ninvalid, nnuls;
-};
-
-static struct counts counts_of(const struct column_partial *c)
-{
-	return (struct counts){c->numbers.count, c->nmissing, c->ninvalid, c->nnuls};
-}
+/* ---- rows one by one ---- */
 
 static void note_least(size_t *to, size_t offset)
 {
 	*to = offset < *to ? offset : *to;
 }
 
-/* Counts of column c what a group's partial has got since `before`. Where the column has a cell, which does not count missing
- * values, the partial keeps none: a part's bytes would show which values came this way. */
-static void carry_over(const struct grouping *m, size_t c, struct column_partial *from, struct counts before)
+/* Counts of column c what the fold of a value has. Groups do not count missing values where they have states. */
+static void count_value(const struct grouping *m, size_t c, struct column_partial *from)
 {
 	struct column_partial *to = &m->out->columns[c];
-	struct counts now = counts_of(from);
 
-	to->numbers.count += now.nnumbers - before.nnumbers;
-	to->nmissing += now.nmissing - before.nmissing;
-	to->ninvalid += now.ninvalid - before.ninvalid;
-	to->nnuls += now.nnuls - before.nnuls;
+	to->numbers.count += from->numbers.count;
+	to->nmissing += from->nmissing;
+	to->ninvalid += from->ninvalid;
+	to->nnuls += from->nnuls;
 	note_least(&to->first_number_offset, from->first_number_offset);
 	note_least(&to->first_invalid_offset, from->first_invalid_offset);
 	note_least(&to->first_nul_offset, from->first_nul_offset);
 	note_least(&to->first_out_of_range_offset, from->first_out_of_range_offset);
 	if (plan_column_has_cell(&m->f->plan->columns[c]))
-		from->nmissing = before.nmissing;
+		from->nmissing = 0;
 }
 
-static enum status need_rest(const struct grouping *m, struct group *group)
+/* Makes the value of column c in a row the first and the last of a column, if it can be. */
+static enum status offer_ends(const struct grouping *m, size_t c, unsigned row, struct column_partial *column)
 {
-	TRY(group_need_rest(group, m->f->plan));
-	group->rest->offset_bytes = m->out->offset_bytes;
+	struct ends *ends = moments_need(&column->moments, CELL_ENDS);
+	struct raw_field field = row_block_raw(&m->f->block, c, row);
+	uint64_t place = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
+	const bool is_wrong = m->f->plan->columns[c].let && program_block_wrong(&m->f->block, c) >> row & 1;
+	bool taken;
+
+	NEED(ends);
+	for (int end = 0; end < NENDS && !is_wrong; end++)
+		if ((end != END_FIRST_NUMBER && end != END_LAST_NUMBER) || m->f->plan->columns[c].if_numeric)
+			TRY(ends_offer(ends, (enum end)end, m->f->plan, c, place, &field, &m->f->scratch, &taken));
 	return STATUS_OK;
 }
 
-/* Folds column c of some rows, a row at a time, into the partials of their groups. */
+/* Folds column c of some rows, a row at a time: into a column, which is then added to the row's group. */
 static enum status fold_singles(const struct grouping *m, size_t c, uint64_t rows)
 {
+	const struct plan *plan = m->f->plan;
+	struct partial *one = &m->f->groups.one;
+	struct values *values;
+
+	TRY(rows ? partial_need(one, plan) : STATUS_OK);
 	for (; rows; rows &= rows - 1) {
-		struct group *group = m->f->groups.groups[lowest(rows)];
+		const unsigned row = lowest(rows);
 		struct field_span span;
-		struct counts before;
-		TRY(need_rest(m, group));
-		before = counts_of(&group->rest->columns[c]);
-		if (m->f->plan->columns[c].let) {
-			TRY(computed_fold_row(m->f, m->text, c, lowest(rows), group->rest));
+		values = moments_cell(&one->columns[c].moments, CELL_VALUES);
+		if (values)
+			values_forget_scale(values); /* it is that of another group's */
+		one->offset_bytes = m->out->offset_bytes;
+		if (plan->columns[c].let) {
+			TRY(computed_fold_row(m->f, m->text, c, row, one));
 		} else {
-			span = row_block_field(&m->f->block, c, lowest(rows));
-			TRY(column_add_field(m->f->plan, group->rest, c, m->text + span.begin,
-					     span.end - span.begin, span.begin, &m->f->scratch));
+			span = row_block_field(&m->f->block, c, row);
+			TRY(column_add_field(plan, one, c, m->text + span.begin, span.end - span.begin, span.begin, &m->f->scratch));
 		}
-		carry_over(m, c, &group->rest->columns[c], before);
+		if (plan->columns[c].needs & MOMENT_ENDS)
+			TRY(offer_ends(m, c, row, &one->columns[c]));
+		count_value(m, c, &one->columns[c]);
+		TRY(group_add_column(m->out->groups, m->f->groups.groups[row], c, &one->columns[c]));
+		column_clear(&one->columns[c]);
 	}
-	return STATUS_OK;
-}
-
-/* The rows among `rows` that have the group of the lowest. */
-static uint64_t rows_of_group(const struct grouping *m, uint64_t rows)
-{
-	struct group *const *groups = m->f->groups.groups, *group = groups[lowest(rows)];
-	uint64_t same = 0;
-
-	for (; rows; rows &= rows - 1)
-		if (groups[lowest(rows)] == group)
-			same |= rows & -rows;
-	return same;
-}
-
-/* Folds column c into the partials of the rows' groups, all rows of a group at once. */
-static enum status fold_by_group(const struct grouping *m, size_t c)
-{
-	struct row_filter *filter = &m->f->filter;
-	uint64_t kept = filter->kept;
-
-	for (uint64_t rows = m->f->groups.rows; rows; rows &= ~filter->kept) {
-		struct group *group = m->f->groups.groups[lowest(rows)];
-		struct counts before;
-		filter->kept = rows_of_group(m, rows);
-		TRY(need_rest(m, group));
-		before = counts_of(&group->rest->columns[c]);
-		TRY(rows_fold_kept_column(m->f, m->text, c, group->rest));
-		carry_over(m, c, &group->rest->columns[c], before);
-	}
-	filter->kept = kept;
 	return STATUS_OK;
 }
 
@@ -352,28 +325,12 @@ static enum status fold_pairs(const struct grouping *m)
 		TRY(fold_plain_pairs(m, i, &rows));
 		for (; rows; rows &= rows - 1) {
 			struct group *group = f->groups.groups[lowest(rows)];
-			TRY(need_rest(m, group));
+			TRY(group_need_rest(group, f->plan));
 			TRY(pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch,
 						 &group->rest->pairs[i]));
 		}
 	}
 	return STATUS_OK;
-}
-
-/* Offers the value of column c in a row to the ends of its group's partial. */
-static enum status offer_end(const struct grouping *m, size_t c, unsigned row)
-{
-	struct group *group = m->f->groups.groups[row];
-	struct raw_field field = row_block_raw(&m->f->block, c, row);
-	uint64_t place = m->out->offset_bytes + row_block_offset(&m->f->block, c, row);
-	enum status status = need_rest(m, group);
-	struct ends *ends = status == STATUS_OK ? moments_need(&group->rest->columns[c].moments, CELL_ENDS) : NULL;
-	bool taken;
-
-	if (!ends)
-		return status == STATUS_OK ? STATUS_NO_MEMORY : status;
-	TRY(ends_offer(ends, END_FIRST, m->f->plan, c, place, &field, &m->f->scratch, &taken));
-	return ends_offer(ends, END_LAST, m->f->plan, c, place, &field, &m->f->scratch, &taken);
 }
 
 /* ---- vectors ---- */
@@ -393,6 +350,32 @@ static void take_numbers_as_texts(const struct grouping *m, size_t c, struct gro
 	}
 }
 
+/* Takes the texts of column c, which does not parse, in rows where they are bytes of the text. Returns these rows. */
+static uint64_t take_plain_texts(const struct grouping *m, size_t c, uint64_t rows, struct group_vector *v)
+{
+	const struct row_block *b = &m->f->block;
+	const uint32_t field = m->f->plan->columns[c].field, *ends = b->ends + field;
+	const char quote = m->f->plan->dialect.quote;
+	uint64_t taken = 0;
+
+	if (m->f->plan->columns[c].let || !m->f->has_plain_texts || csv_dialect_trims(&m->f->plan->dialect) || field >= b->stride)
+		return 0;
+	for (; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		const struct field_span span = row_field(m->text, ends + row * b->stride, field == b->stride - 1);
+		const char *text = m->text + span.begin;
+		const size_t nbytes = span.end - span.begin;
+		if (nbytes > 0 && *text == quote)
+			continue;
+		taken |= rows & -rows;
+		if (row_block_is_missing(b, text, nbytes))
+			continue;
+		v->present |= rows & -rows;
+		v->texts[row] = (struct group_vector_text){text, (uint32_t)nbytes, 0, m->out->offset_bytes + span.begin};
+	}
+	return taken;
+}
+
 /* Takes the text of column c in a row, which is one of v->numbers or no plain number. ROW_QUOTED: it must be looked at by itself. */
 static enum row_value take_text(const struct grouping *m, size_t c, unsigned row, struct group_vector *v)
 {
@@ -401,18 +384,21 @@ static enum row_value take_text(const struct grouping *m, size_t c, unsigned row
 	const bool is_number = v->numbers >> row & 1;
 	size_t nbytes = span.end - span.begin;
 	const char *text = field_in_place(&m->f->plan->dialect, m->text + span.begin, &nbytes);
+	enum row_value is = ROW_PRESENT;
 
-	if (!text)
+	if (!text || (column->let && column->parses && !is_number))
 		return ROW_QUOTED;
-	if (!column->parses && row_block_is_missing(&m->f->block, text, nbytes))
-		return ROW_MISSING;
+	if (!column->parses)
+		is = row_block_value(&m->f->block, c, row, &text, &nbytes);
+	if (is != ROW_PRESENT)
+		return is;
 	if (!m->f->has_plain_texts && !is_number)
 		return ROW_QUOTED; /* it may have a NUL */
 	if (column->parses && !is_number &&
 	    (column->needs & MOMENT_KEYS || !column->takes_text || !text_is_no_number(&m->f->texts, text, nbytes)))
 		return ROW_QUOTED;
 	v->texts[row] = (struct group_vector_text){text, (uint32_t)nbytes, (uint32_t)(text - (m->text + span.begin)),
-						   m->out->offset_bytes + span.begin};
+						   m->out->offset_bytes + row_block_offset_of(&m->f->block, span, row)};
 	return ROW_PRESENT;
 }
 
@@ -431,7 +417,7 @@ static enum row_value take_presence(const struct grouping *m, size_t c, unsigned
 static uint64_t take_values(const struct grouping *m, size_t c, uint64_t rows, struct group_vector *v)
 {
 	const struct plan_column *column = &m->f->plan->columns[c];
-	const bool wants_texts = group_wants_texts(column), is_plain = column->parses && !csv_dialect_trims(&m->f->plan->dialect);
+	const bool wants_texts = group_wants_texts(column), is_plain = column->parses && !column->let && !csv_dialect_trims(&m->f->plan->dialect);
 	uint64_t taken, left;
 
 	v->x = column->parses ? row_block_numbers(&m->f->block, c) : NULL;
@@ -441,6 +427,8 @@ static uint64_t take_values(const struct grouping *m, size_t c, uint64_t rows, s
 	v->present = taken & v->numbers;
 	if (wants_texts && is_plain)
 		take_numbers_as_texts(m, c, v);
+	else if (wants_texts && !column->parses)
+		taken = take_plain_texts(m, c, rows, v);
 	if (group_keeps_quotients(column) && !wants_texts) {
 		v->rounded = program_block_quotients(&m->f->block, c, &v->quotients);
 		v->quotients &= rows & ~taken;
@@ -477,14 +465,11 @@ static enum status fold_states(const struct grouping *m, size_t c)
 {
 	struct group_vector v;
 	const uint64_t rows = take_values(m, c, m->f->groups.rows, &v);
-	uint64_t left = m->f->groups.rows & ~rows;
+	const uint64_t left = m->f->groups.rows & ~rows;
 
 	count_values(m, c, &v, rows);
 	TRY(group_add_vector(m->out->groups, m->f->groups.groups, c, &v));
-	TRY(fold_singles(m, c, left));
-	for (; left && m->f->plan->columns[c].needs & MOMENT_ENDS; left &= left - 1)
-		TRY(offer_end(m, c, lowest(left)));
-	return STATUS_OK;
+	return fold_singles(m, c, left);
 }
 
 /* ---- tuples ---- */
@@ -514,7 +499,8 @@ static void begin_chunk(struct row_folder *f)
 		g->nrecords = g->ngroups = g->nchunks = 0;
 }
 
-/* Counts what the chunk has had so far. Values and keys of many groups are made tuples from then on. */
+/* Counts what the chunk has had so far. Numbers and texts of many groups, or texts of which most are new, are made tuples from then
+ * on. */
 static void measure(struct row_folder *f, const struct groups *groups)
 {
 	struct row_groups *g = &f->groups;
@@ -523,7 +509,9 @@ static void measure(struct row_folder *f, const struct groups *groups)
 		return;
 	g->nrecords += count_of(g->rows);
 	g->ngroups = groups->ngroups;
-	g->makes_tuples = f->plan->tuple_nbytes && f->plan->nlists > 0 && g->ngroups >= GROUPS_LISTS_MIN;
+	g->makes_tuples = f->plan->tuple_nbytes && f->plan->nlists > 0 &&
+			  (g->ngroups >= GROUPS_LISTS_MIN ||
+			   (g->nrecords >= GROUPS_LISTS_NRECORDS && group_keys_count(groups) > g->nrecords / 2));
 }
 
 /* Makes tuples of the rows for which they have room, and takes these out of f's groups.rows. */
@@ -557,7 +545,7 @@ static enum status make_tuples(const struct grouping *m, const struct row_keys *
 				take_values(m, c, fit, &v);
 			taken = c;
 			count_values(m, c, &v, fit);
-			group_tuples_put(tuples, plan, &plan->columns[c], &v, fit, first);
+			TRY(group_tuples_put(tuples, plan, &plan->columns[c], &v, fit, first));
 		}
 	m->f->groups.rows &= ~fit;
 	return STATUS_OK;
@@ -571,13 +559,9 @@ static enum status fold_column(const struct grouping *m, size_t c)
 
 	if (!column->needs)
 		return STATUS_OK;
-	if (plan_column_has_texts(column) && !plan_column_has_cell(column) && !(column->needs & MOMENT_ENDS))
-		return fold_singles(m, c, m->f->groups.rows); /* which knows nothing of ends */
 	if (column->parses)
 		row_block_numbers(&m->f->block, c);
-	if (!plan_column_has_cell(column) || column->needs & MOMENT_KEYS)
-		return fold_by_group(m, c);
-	return fold_states(m, c);
+	return plan_column_has_cell(column) ? fold_states(m, c) : fold_singles(m, c, m->f->groups.rows);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)

@@ -17,6 +17,7 @@ struct row_folder;
 
 /* A thread's memory for a block. Zeroed: none. All owned. */
 struct row_groups {
+	struct partial one;         /* of a value that is folded by itself */
 	struct text_buffer texts;   /* of keys that are not bytes of the text */
 	uint64_t rows;              /* those that have a group: */
 	struct group *groups[ROW_BLOCK_NROWS];

@@ -832,23 +832,16 @@ static enum status fold_kept_column(const struct fold *m, size_t c)
 	return kept == row_block_all(b) ? fold_fields(m, c, fields) : fold_copied(m, c, &fields);
 }
 
-enum status rows_fold_kept_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
-{
-	const struct fold m = {f, text, out};
-
-	TRY(fold_kept_column(&m, c));
-	return end_column(&m, c);
-}
-
 static enum status fold_kept(const struct fold *m)
 {
 	const struct plan *plan = m->f->plan;
-	enum status status = STATUS_OK;
 
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		if (plan->columns[c].needs)
-			status = rows_fold_kept_column(m->f, m->text, c, m->out);
-	return status;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].needs) {
+			TRY(fold_kept_column(m, c));
+			TRY(end_column(m, c));
+		}
+	return STATUS_OK;
 }
 
 /* A value leaves a predicate undecided: the first is kept. */

@@ -71,9 +71,6 @@ struct row_part row_run_part(const struct plan *plan, const char *text, const st
 enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, size_t nbytes,
 		      struct chunk_entry entry, struct partial *out);
 
-/* Folds column c of the rows of f's block that its filter keeps into out. Errors: STATUS_NO_MEMORY. */
-enum status rows_fold_kept_column(struct row_folder *f, const char *text, size_t c, struct partial *out);
-
 /* Folds column c, which is computed, of the rows of f's block that its filter keeps into out and f->fold.
  * text: f->programs.data. Errors: STATUS_NO_MEMORY. */
 enum status computed_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out);

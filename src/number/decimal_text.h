@@ -28,6 +28,17 @@ static const uint64_t decimal_powers[DECIMAL_POWER_MAX + 1] = {
 	10000000000000000000u,
 };
 
+/* Multiplies *x by 10^nzeros. Returns false, and changes nothing, where that does not fit. */
+static inline bool decimal_lengthen_64(int64_t *x, unsigned nzeros)
+{
+	int64_t longer;
+
+	if (nzeros > DECIMAL_NDIGITS || __builtin_mul_overflow(*x, (int64_t)decimal_powers[nzeros], &longer))
+		return false;
+	*x = longer;
+	return true;
+}
+
 /* 10^n, n <= 38 */
 static inline uint128 decimal_power(int n)
 {
