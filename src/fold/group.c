@@ -76,10 +76,6 @@ static struct group_numbers numbers_of(struct group *g, const struct plan_column
 		x.cubes = (int128)group_joined(cell->cubes);
 	if (needs & MOMENT_FOURTHS)
 		x.fourths = (int128)group_joined(cell->fourths);
-	if (needs & MOMENT_LOGS)
-		x.logs = group_logs_get(group_logs(g, column));
-	if (needs & MOMENT_RECIPROCALS)
-		x.reciprocals = *group_reciprocals(g, column);
 	return x;
 }
 
@@ -89,8 +85,7 @@ static bool set_cell(struct group *g, const struct plan_column *column, const st
 	struct group_cell *cell = group_cell(g, column);
 	const unsigned needs = column->needs;
 
-	if (x->bin.sum != (int64_t)x->bin.sum || x->squares_high || x->logs.exponents2 != (int64_t)x->logs.exponents2 ||
-	    x->logs.exponents10 != (int64_t)x->logs.exponents10)
+	if (x->bin.sum != (int64_t)x->bin.sum || x->squares_high)
 		return false;
 	cell->count_scale = x->count | (uint64_t)x->scale << GROUP_COUNT_BITS;
 	cell->sum = (int64_t)x->bin.sum;
@@ -104,10 +99,6 @@ static bool set_cell(struct group *g, const struct plan_column *column, const st
 		group_split(cell->cubes, (uint128)x->cubes);
 	if (needs & MOMENT_FOURTHS)
 		group_split(cell->fourths, (uint128)x->fourths);
-	if (needs & MOMENT_LOGS)
-		group_logs_set(group_logs(g, column), &x->logs);
-	if (needs & MOMENT_RECIPROCALS)
-		*group_reciprocals(g, column) = x->reciprocals;
 	return true;
 }
 
@@ -135,8 +126,6 @@ static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
 	    (y->scale < x->scale && !set_scale(&other, x->scale)))
 		return false;
 	x->count += other.count;
-	logarithm_combine(&x->logs, &other.logs);
-	reciprocal_combine(&x->reciprocals, &other.reciprocals);
 	x->bin.min = other.bin.min < x->bin.min ? other.bin.min : x->bin.min;
 	x->bin.max = other.bin.max > x->bin.max ? other.bin.max : x->bin.max;
 	return !__builtin_add_overflow(x->bin.sum, other.bin.sum, &x->bin.sum) &&
@@ -169,14 +158,6 @@ static enum status add_to_column(const struct group_numbers *x, unsigned needs, 
 		TRY(add_powers(m, CELL_CUBES, x->cubes, 3 * scale));
 	if (needs & MOMENT_FOURTHS)
 		TRY(add_powers(m, CELL_FOURTHS, x->fourths, 4 * scale));
-	if (needs & MOMENT_LOGS) {
-		NEED(moments_need(m, CELL_LOGS));
-		logarithm_combine(moments_cell(m, CELL_LOGS), &x->logs);
-	}
-	if (needs & MOMENT_RECIPROCALS) {
-		NEED(moments_need(m, CELL_RECIPROCALS));
-		reciprocal_combine(&((struct reciprocals *)moments_cell(m, CELL_RECIPROCALS))->sum, &x->reciprocals);
-	}
 	column->numbers.count += x->count;
 	return numbers_add_bin(&column->numbers, scale, &x->bin);
 }
@@ -200,13 +181,8 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 	const unsigned needs = plan->columns[c].needs;
 	const int64_t x = number.significand;
 	const int128 square = (int128)x * x;
-	const uint8_t scale = (uint8_t)number.scale;
-	struct group_numbers one = {.count = 1, .scale = scale, .bin = {x, x, x}, .squares = (uint128)square};
+	struct group_numbers one = {.count = 1, .scale = (unsigned)number.scale, .bin = {x, x, x}, .squares = (uint128)square};
 
-	if (needs & MOMENT_LOGS)
-		logarithm_add_rows(&one.logs, &x, &scale, 1);
-	if (needs & MOMENT_RECIPROCALS)
-		reciprocal_add(&one.reciprocals, number);
 	if (!(needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)x, &one.cubes)) &&
 	    !(needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &one.fourths)))
 		return group_add_numbers(g, plan, c, &one);
@@ -215,7 +191,7 @@ enum status group_add(struct group *g, const struct plan *plan, size_t c, struct
 						       &(struct value){.kind = DECIMAL_NUMBER, .number = number});
 }
 
-/* Adds the numbers of y, but for their logarithms and reciprocals, to x. Returns false where they do not fit as they are; x then
+/* Adds the numbers of y to x. Returns false where they do not fit as they are; x then
  * holds the same numbers. Inline, for needs that the caller's loop knows. */
 static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x, const struct group_cell *y, unsigned needs)
 {
@@ -280,17 +256,8 @@ add_rows(struct group *const *groups, const struct plan *plan, size_t c, const s
 	for (; rows; rows &= rows - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rows);
 		struct group_cell one;
-		if (!set_one(&one, needs, x->significand[row], x->scale[row]) || !add_cell(group_cell(groups[row], column), &one, needs)) {
+		if (!set_one(&one, needs, x->significand[row], x->scale[row]) || !add_cell(group_cell(groups[row], column), &one, needs))
 			TRY(group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]}));
-			continue;
-		}
-		if (needs & MOMENT_RECIPROCALS)
-			reciprocal_add(group_reciprocals(groups[row], column), (struct decimal){x->significand[row], x->scale[row]});
-		if (needs & MOMENT_LOGS) {
-			struct logarithm_sum logs = group_logs_get(group_logs(groups[row], column));
-			logarithm_add_rows(&logs, &x->significand[row], &x->scale[row], 1);
-			group_logs_set(group_logs(groups[row], column), &logs);
-		}
 	}
 	return STATUS_OK;
 }
@@ -548,32 +515,22 @@ static enum status add_texts(struct group *g, const struct plan_column *column, 
 
 /* ---- columns ---- */
 
-/* Whether states can hold all of a column: sets *x to what the cell has of it. */
+/* Sets *x to a column's numbers. Returns false where a cell cannot hold them. */
 static bool numbers_of_column(const struct column_partial *column, const struct plan_column *plan, struct group_numbers *x)
 {
 	const struct moment_cells *m = &column->moments;
 	const unsigned needs = plan->needs;
 	const struct numbers *numbers = &column->numbers;
-	const struct keys *keys = moments_cell(m, CELL_KEYS), *text_keys = moments_cell(m, CELL_TEXT_KEYS);
 	int128 squares = 0;
 
 	*x = (struct group_numbers){.count = plan->parses ? 0 : column->numbers.count};
-	if (numbers->form == NUMBERS_LONG || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)) ||
-	    (keys && keys->is_over) || keys_count_at_most(text_keys) || !group_values_fit(moments_cell(m, CELL_VALUES)))
+	if (numbers->form == NUMBERS_LONG || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
 		return false;
 	if (!plan->parses || (column->numbers.count == 0 && needs & MOMENT_ENDS))
 		return true;
 	if (numbers->form != NUMBERS_BIN)
 		return numbers->form == NUMBERS_NONE;
 	*x = (struct group_numbers){.count = numbers->count, .scale = (unsigned)numbers->scale, .bin = numbers->bin};
-	if (moments_cell(m, CELL_LOGS))
-		logarithm_combine(&x->logs, moments_cell(m, CELL_LOGS));
-	if (moments_cell(m, CELL_RECIPROCALS)) { /* those of long numbers are apart */
-		const struct reciprocals *reciprocals = moments_cell(m, CELL_RECIPROCALS);
-		if (!exact_is_zero(&reciprocals->longer))
-			return false;
-		reciprocal_combine(&x->reciprocals, &reciprocals->sum);
-	}
 	if (!exact_to_int128(moments_cell(m, CELL_SQUARES), 2 * numbers->scale, &squares) || squares < 0)
 		return false;
 	x->squares = (uint128)squares;
@@ -584,25 +541,20 @@ static bool numbers_of_column(const struct column_partial *column, const struct 
 enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
 {
 	const struct plan_column *column = &to->plan->columns[c];
-	const struct texts *later_texts = moments_cell(&later->moments, CELL_TEXTS);
-	struct group_numbers x;
-	struct text_run run;
+	bool fits = plan_column_has_cell(column);
 
-	if (!plan_column_has_cell(column) || !numbers_of_column(later, column, &x)) {
+	for (unsigned left = column->states; left; left &= left - 1) {
+		const struct group_state_ops *ops = group_states[__builtin_ctz(left)];
+		fits = fits && (!ops->fits || ops->fits(later, column));
+	}
+	if (!fits) {
 		TRY(group_need_rest(g, to->plan));
 		return column_combine(&g->rest->columns[c], later);
 	}
-	if (column->needs & MOMENT_ENDS)
-		TRY(add_ends_of_column(group_ends(g, column), later, &to->texts));
-	if (column->needs & MOMENT_TEXTS && later_texts) {
-		text_run_begin(&run, later_texts);
-		TRY(add_texts(g, column, &run, &to->texts));
-	}
-	if (column->needs & MOMENT_VALUES)
-		TRY(group_values_add_column(to, g, c, moments_cell(&later->moments, CELL_VALUES)));
-	if (column->needs & MOMENT_KEYS)
-		TRY(group_keys_add_column(to, g, c, moments_cell(&later->moments, CELL_KEYS)));
-	return x.count ? group_add_numbers(g, to->plan, c, &x) : STATUS_OK;
+	for (unsigned left = column->states; left; left &= left - 1)
+		if (group_states[__builtin_ctz(left)]->take)
+			TRY(group_states[__builtin_ctz(left)]->take(to, g, c, later));
+	return STATUS_OK;
 }
 
 /* ---- states ---- */
@@ -617,6 +569,37 @@ static enum status add_numbers_to_column(struct group *g, const struct plan *pla
 		return add_to_column(&x, column->needs, to);
 	to->numbers.count += x.count;
 	return STATUS_OK;
+}
+
+static bool fits_numbers(const struct column_partial *later, const struct plan_column *column)
+{
+	struct group_numbers x;
+
+	return numbers_of_column(later, column, &x);
+}
+
+static enum status take_numbers(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	struct group_numbers x;
+
+	numbers_of_column(later, &to->plan->columns[c], &x);
+	return x.count ? group_add_numbers(g, to->plan, c, &x) : STATUS_OK;
+}
+
+static enum status take_ends(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	return add_ends_of_column(group_ends(g, &to->plan->columns[c]), later, &to->texts);
+}
+
+static enum status take_texts(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	const struct texts *texts = moments_cell(&later->moments, CELL_TEXTS);
+	struct text_run run;
+
+	if (!texts)
+		return STATUS_OK;
+	text_run_begin(&run, texts);
+	return add_texts(g, &to->plan->columns[c], &run, &to->texts);
 }
 
 static enum status add_ends_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
@@ -665,7 +648,7 @@ static enum status combine_numbers(struct groups *to, struct group *g, struct gr
 	const struct group_cell *cell = group_cell(later, column);
 	struct group_numbers x;
 
-	if (group_cell_count(cell) == 0 || (!(column->needs & (MOMENT_LOGS | MOMENT_RECIPROCALS)) && add_cell(group_cell(g, column), cell, column->needs)))
+	if (group_cell_count(cell) == 0 || add_cell(group_cell(g, column), cell, column->needs))
 		return STATUS_OK;
 	x = numbers_of(later, column);
 	return group_add_numbers(g, to->plan, c, &x);
@@ -690,30 +673,42 @@ static enum status combine_quotients(struct groups *to, struct group *g, struct 
 	return add_quotients_to_group(g, to->plan, c, group_quotients(later, &to->plan->columns[c]));
 }
 
-/* What is done with a state, whose place group.h gives. */
-static const struct {
-	/* g's becomes that of g's records and later's; g is one of `to`. Errors: as in group_combine. */
-	enum status (*combine)(struct groups *to, struct group *g, struct group *later, size_t c);
+const struct group_state_ops group_state_cell = {
+	.update = update_numbers,
+	.combine = combine_numbers,
+	.add_to = add_numbers_to_column,
+	.fits = fits_numbers,
+	.take = take_numbers,
+};
+const struct group_state_ops group_state_ends = {
+	.update = update_ends,
+	.combine = combine_ends,
+	.add_to = add_ends_to_column,
+	.take = take_ends,
+};
+const struct group_state_ops group_state_texts = {
+	.update = update_texts,
+	.combine = combine_texts,
+	.add_to = add_texts_to_column,
+	.take = take_texts,
+};
+const struct group_state_ops group_state_quotients = {
+	.update = update_quotients,
+	.combine = combine_quotients,
+	.add_to = add_quotients_to_column,
+};
 
-	/* Adds values of rows to it, as group_add_vector says. */
-	enum status (*update)(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
-
-	/* Adds it to a column. Errors: STATUS_NO_MEMORY. */
-	enum status (*add_to)(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
-} states[GROUP_NSTATES] = {
-	[GROUP_CELL] = {combine_numbers, update_numbers, add_numbers_to_column},
-	[GROUP_ENDS] = {combine_ends, update_ends, add_ends_to_column},
-	[GROUP_TEXTS] = {combine_texts, update_texts, add_texts_to_column},
-	[GROUP_KEYS] = {NULL, group_keys_update, NULL},
-	[GROUP_VALUES] = {group_values_combine, group_values_update, group_values_add_to},
-	[GROUP_QUOTIENTS] = {combine_quotients, update_quotients, add_quotients_to_column},
+const struct group_state_ops *const group_states[GROUP_NSTATES] = {
+#define STATE(id, name, type, nbytes, is_needed) [GROUP_##id] = &group_state_##name,
+	GROUP_STATES(STATE)
+#undef STATE
 };
 
 enum status group_add_vector(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	for (unsigned left = g->plan->columns[c].states; left; left &= left - 1)
-		if (states[__builtin_ctz(left)].update)
-			TRY(states[__builtin_ctz(left)].update(g, groups, c, v));
+		if (group_states[__builtin_ctz(left)]->update)
+			TRY(group_states[__builtin_ctz(left)]->update(g, groups, c, v));
 	return STATUS_OK;
 }
 
@@ -750,8 +745,8 @@ enum status group_combine(struct groups *to, struct group *g, struct group *late
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		for (unsigned left = plan->columns[c].states; left; left &= left - 1)
-			if (states[__builtin_ctz(left)].combine)
-				TRY(states[__builtin_ctz(left)].combine(to, g, later, c));
+			if (group_states[__builtin_ctz(left)]->combine)
+				TRY(group_states[__builtin_ctz(left)]->combine(to, g, later, c));
 	for (size_t i = 0; i < plan->npairs; i++) {
 		const struct group_pair *pair = group_pair(later, &plan->pairs[i]);
 		if (plan->pairs[i].cell_offset && group_pair_products(pair))
@@ -858,8 +853,8 @@ struct partial *group_partial(struct group *g, const struct plan *plan, struct p
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
 		for (unsigned left = column->states; left && status == STATUS_OK; left &= left - 1)
-			if (states[__builtin_ctz(left)].add_to)
-				status = states[__builtin_ctz(left)].add_to(g, plan, column, &p->columns[c]);
+			if (group_states[__builtin_ctz(left)]->add_to)
+				status = group_states[__builtin_ctz(left)]->add_to(g, plan, column, &p->columns[c]);
 		if (p == g->rest)
 			memset(group_cell(g, column), 0, group_state_offset(column, GROUP_NSTATES));
 	}

@@ -39,10 +39,9 @@ struct group_cell {
 	uint64_t fourths[2]; /* with MOMENT_FOURTHS */
 };
 #define GROUP_COUNT_BITS 56
-#define GROUP_CELL_MOMENTS /* of numbers */ \
-	((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS | MOMENT_LOGS | MOMENT_RECIPROCALS))
+#define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS))
 
-/* A struct logarithm_sum; with MOMENT_LOGS, one follows the cell. */
+/* With MOMENT_LOGS: a struct logarithm_sum. */
 struct group_logs {
 	unsigned long mantissas[3];
 	int64_t exponents2, exponents10;
@@ -117,18 +116,6 @@ static inline size_t group_sums_nbytes(unsigned needs)
 	       : needs & MOMENT_EXTREMES ? offsetof(struct group_cell, squares)
 					 : offsetof(struct group_cell, extremes);
 }
-
-/* What a group may keep of a column, in this order: STATE(id, name, type, its bytes, whether it is needed, if the column has any). */
-#define GROUP_STATES(STATE) \
-	STATE(CELL, cell, struct group_cell, group_sums_nbytes(column->needs), true) \
-	STATE(LOGS, logs, struct group_logs, sizeof(struct group_logs), column->needs & MOMENT_LOGS) \
-	STATE(RECIPROCALS, reciprocals, struct reciprocal_sum, sizeof(struct reciprocal_sum), column->needs & MOMENT_RECIPROCALS) \
-	STATE(ENDS, ends, struct group_ends, sizeof(struct group_ends), column->needs & MOMENT_ENDS) \
-	STATE(TEXTS, texts, struct group_texts, sizeof(struct group_texts), column->needs & MOMENT_TEXTS) \
-	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
-	STATE(KEY_LOGS, key_logs, struct group_key_logs, sizeof(struct group_key_logs), column->needs & MOMENT_KEY_LOGS) \
-	STATE(VALUES, values, struct group_values, sizeof(struct group_values), column->needs & MOMENT_VALUES) \
-	STATE(QUOTIENTS, quotients, struct quotient_fold, sizeof(struct quotient_fold), keeps_quotients)
 
 enum group_state {
 #define STATE(id, name, type, nbytes, is_needed) GROUP_##id,
@@ -296,6 +283,34 @@ static inline bool group_wants_texts(const struct plan_column *column)
 
 struct groups; /* groups.h */
 
+/* What is done with a state of column c. The groups are of `to`. NULL: nothing. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+struct group_state_ops {
+	/* Adds values of rows, as group_add_vector says. */
+	enum status (*update)(struct groups *to, struct group *const *groups, size_t c, const struct group_vector *v);
+
+	/* g's becomes that of g's records and later's. */
+	enum status (*combine)(struct groups *to, struct group *g, struct group *later, size_t c);
+
+	/* Adds it to a column. */
+	enum status (*add_to)(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
+
+	/* Whether it can have what a column has of the moment; then adds that. */
+	bool (*fits)(const struct column_partial *later, const struct plan_column *column);
+	enum status (*take)(struct groups *to, struct group *g, size_t c, const struct column_partial *later);
+
+	/* Makes a cell of all records, which takes GROUP_READ_NBYTES at most, what formulas need of the state. */
+	int cell;
+	void (*read)(struct group *g, const struct plan_column *column, void *cell);
+};
+#define GROUP_READ_NBYTES 96
+
+#define STATE(id, name, type, nbytes, is_needed) extern const struct group_state_ops group_state_##name;
+GROUP_STATES(STATE)
+#undef STATE
+
+/* By state. */
+extern const struct group_state_ops *const group_states[GROUP_NSTATES];
+
 /* Adds values of the plan's column c, which has states, to those of the rows' groups, which are in g. Long texts stay where they are until groups
  * are combined. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add_vector(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
@@ -311,8 +326,6 @@ struct group_numbers {
 	uint128 squares;
 	uint64_t squares_high; /* of a sum beyond 128 bits, which no cell holds */
 	int128 cubes, fourths;
-	struct logarithm_sum logs;
-	struct reciprocal_sum reciprocals;
 };
 
 /* Adds products of the plan's pair i, which has a cell: to that, or, where their sum does not fit, to the partial. Errors: as

@@ -75,7 +75,7 @@ static enum status add_number(struct groups *g, struct group_values *v, int64_t 
 	return STATUS_OK;
 }
 
-enum status group_values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
+static enum status values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	const struct plan_column *column = &g->plan->columns[c];
 
@@ -119,7 +119,7 @@ static unsigned copy_alike(struct group_values *v, const struct value_block *fro
 	return n;
 }
 
-enum status group_values_combine(struct groups *to, struct group *g, struct group *later, size_t c)
+static enum status values_combine(struct groups *to, struct group *g, struct group *later, size_t c)
 {
 	const struct plan_column *column = &to->plan->columns[c];
 	struct group_values *v = group_values(g, column);
@@ -141,10 +141,12 @@ static void note_form(void *fit, const struct values_block *block)
 		*(bool *)fit = false;
 }
 
-bool group_values_fit(const struct values *values)
+static bool values_fit(const struct column_partial *later, const struct plan_column *column)
 {
+	const struct values *values = moments_cell(&later->moments, CELL_VALUES);
 	bool fit = true;
 
+	(void)column;
 	if (values)
 		values_each_block(values, note_form, &fit);
 	return fit;
@@ -163,8 +165,9 @@ static void add_values(void *context, const struct values_block *block)
 			a->status = add_number(a->to, a->values, x[i], block->scale);
 }
 
-enum status group_values_add_column(struct groups *to, struct group *g, size_t c, const struct values *values)
+static enum status values_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
 {
+	const struct values *values = moments_cell(&later->moments, CELL_VALUES);
 	struct adding a = {.to = to, .values = group_values(g, &to->plan->columns[c]), .status = STATUS_OK};
 
 	if (values)
@@ -172,7 +175,7 @@ enum status group_values_add_column(struct groups *to, struct group *g, size_t c
 	return a.status;
 }
 
-enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to)
+static enum status values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to)
 {
 	const struct group_values *v = group_values(g, column);
 	struct values *values = v->last ? moments_need(&to->moments, CELL_VALUES) : NULL;
@@ -282,7 +285,7 @@ add_key(struct groups *g, size_t c, struct group *group, struct key_count times,
 	return STATUS_OK;
 }
 
-enum status group_keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
+static enum status keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	const struct key_seed seed = key_seed_get();
 	struct key keys[SIMD_NUMBERS_NROWS];
@@ -333,8 +336,17 @@ static void add_found(void *context, const struct key_found *found)
 					   a->counts ? found->times : once);
 }
 
-enum status group_keys_add_column(struct groups *to, struct group *g, size_t c, const struct keys *keys)
+static bool keys_fit(const struct column_partial *later, const struct plan_column *column)
 {
+	const struct keys *keys = moments_cell(&later->moments, CELL_KEYS);
+
+	(void)column;
+	return !(keys && keys->is_over) && keys_count_at_most(moments_cell(&later->moments, CELL_TEXT_KEYS)) == 0;
+}
+
+static enum status keys_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	const struct keys *keys = moments_cell(&later->moments, CELL_KEYS);
 	struct adding a = {.to = to, .group = g, .column = c, .status = STATUS_OK};
 
 	if (keys) {
@@ -460,6 +472,18 @@ bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enu
 }
 
 /* ---- both ---- */
+
+const struct group_state_ops group_state_values = {
+	.update = values_update,
+	.combine = values_combine,
+	.add_to = values_add_to,
+	.fits = values_fit,
+	.take = values_take,
+};
+
+/* Entries of tables move when their groups are combined (groups.c). */
+const struct group_state_ops group_state_keys = {.update = keys_update, .fits = keys_fit, .take = keys_take};
+const struct group_state_ops group_state_key_logs = {.update = NULL}; /* settle_key fills it */
 
 enum status group_lists_settle(struct groups *part)
 {

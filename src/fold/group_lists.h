@@ -21,23 +21,6 @@
 #include "fold/keys.h"
 #include "fold/values.h"
 
-/* Add values of column c, which has a state for these, as group_add_vector says. Texts are copied. */
-enum status group_values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
-enum status group_keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
-
-/* Adds the numbers of column c that a group has to those of g, which is one of `to`. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_values_combine(struct groups *to, struct group *g, struct group *later, size_t c);
-
-/* Whether a group can have a column's numbers. NULL: none. */
-bool group_values_fit(const struct values *values);
-
-/* Adds a column's numbers, which fit, or its distinct values, to those of g, which is one of `to`. NULL: none. Errors: as above. */
-enum status group_values_add_column(struct groups *to, struct group *g, size_t c, const struct values *values);
-enum status group_keys_add_column(struct groups *to, struct group *g, size_t c, const struct keys *keys);
-
-/* Adds the numbers that a group has of a column to the column's. Errors: STATUS_NO_MEMORY. */
-enum status group_values_add_to(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
-
 /* Writes the group's numbers at a scale that is no smaller than theirs. Returns false where they do not fit. */
 bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to);
 

@@ -8,6 +8,7 @@
  */
 #include "fold/group_result.h"
 
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,17 @@ void group_rows_free(struct group_rows *rows)
 struct cell_moments {
 	struct column_moments m;
 	struct exact squares, cubes, fourths;
-	struct logarithm_sum logs;
-	struct reciprocals reciprocals;
+	alignas(16) unsigned char read[GROUP_NSTATES][GROUP_READ_NBYTES];
 };
+
+static void set_moment(struct column_moments *m, int cell, const void *x)
+{
+	switch (cell) {
+#define CELL(id, type, ops, name) case CELL_##id: m->name = x; break;
+		MOMENT_CELLS(CELL)
+#undef CELL
+	}
+}
 
 /* Returns false where they do not fit: a sum of squares may have one bit more than an exact number that is short. */
 static bool read_cell(struct group *g, const struct plan_column *column, struct cell_moments *out)
@@ -72,13 +81,12 @@ static bool read_cell(struct group *g, const struct plan_column *column, struct 
 	POWER(cubes, MOMENT_CUBES, 3)
 	POWER(fourths, MOMENT_FOURTHS, 4)
 #undef POWER
-	if (needs & MOMENT_LOGS) {
-		out->logs = group_logs_get(group_logs(g, column));
-		out->m.logs = &out->logs;
-	}
-	if (needs & MOMENT_RECIPROCALS) {
-		out->reciprocals = (struct reciprocals){.sum = *group_reciprocals(g, column)};
-		out->m.reciprocals = &out->reciprocals;
+	for (unsigned left = column->states & ~(1u << GROUP_NUMBERS); left; left &= left - 1) {
+		const int state = __builtin_ctz(left);
+		if (!group_states[state]->read)
+			continue;
+		group_states[state]->read(g, column, out->read[state]);
+		set_moment(&out->m, group_states[state]->cell, out->read[state]);
 	}
 	return !(needs & MOMENT_SQUARES) || out->squares.value >= 0;
 }

@@ -6,7 +6,7 @@
  * combine(cell, later). Statistics are formulas over moments (statistic.h). Count, sum and
  * extremes are fused into one fold on every device (number/decimal.h), which is several times
  * as fast as three; every other moment is a file that defines one struct moment_ops, a bit of
- * enum moment (query/plan.h), and a row of the table in moment.c.
+ * enum moment (query/plan.h), and a row of MOMENTS.
  */
 #ifndef GPUSTAT_MOMENT_H
 #define GPUSTAT_MOMENT_H
@@ -64,19 +64,39 @@ struct moment_ops {
 	void (*text)(void *cell, struct json_text *j, const struct moment_source *source);
 };
 
-/* The cells in their order: CELL_id, which has the form of struct type and the functions of moment_ops, and is called name in
- * the text of a column and in struct column_moments (statistic.h). */
-#define MOMENT_CELLS(CELL) \
+/* All that is kept of a column's values, a moment a line:
+ *
+ *     CELL(id, type, ops, name)   of all records: CELL_id has the form of struct type and the functions of moment_ops, and is called
+ *                                 name in the text of a column and in struct column_moments (statistic.h)
+ *     STATE(id, name, type, its bytes, whether it is needed, if the column has any state)   of a group: GROUP_id, the functions of
+ *                                 group_state_name (group.h); group_name() is its place
+ *
+ * The cells are written, and the states lie, in this order. */
+#define MOMENTS(CELL, STATE) \
+	STATE(NUMBERS, cell, struct group_cell, group_sums_nbytes(column->needs), true) /* count, sum, extremes and powers */ \
 	CELL(SQUARES, exact, squares, squares) \
 	CELL(CUBES, exact, cubes, cubes) \
 	CELL(FOURTHS, exact, fourths, fourths) \
 	CELL(RECIPROCALS, reciprocals, reciprocals, reciprocals) \
+	STATE(RECIPROCALS, reciprocals, struct reciprocal_sum, sizeof(struct reciprocal_sum), column->needs & MOMENT_RECIPROCALS) \
 	CELL(LOGS, logarithm_sum, logs, logs) \
+	STATE(LOGS, logs, struct group_logs, sizeof(struct group_logs), column->needs & MOMENT_LOGS) \
 	CELL(ENDS, ends, ends, ends) \
+	STATE(ENDS, ends, struct group_ends, sizeof(struct group_ends), column->needs & MOMENT_ENDS) \
 	CELL(VALUES, values, values, values) \
+	STATE(VALUES, values, struct group_values, sizeof(struct group_values), column->needs & MOMENT_VALUES) \
 	CELL(TEXTS, texts, texts, texts) \
-	CELL(KEYS, keys, keys, keys)         /* of the column's values; if it parses, of its numbers */ \
-	CELL(TEXT_KEYS, keys, keys, text_keys) /* if it parses, of the values that are no numbers */
+	STATE(TEXTS, texts, struct group_texts, sizeof(struct group_texts), column->needs & MOMENT_TEXTS) \
+	CELL(KEYS, keys, keys, keys) /* of the column's values; if it parses, of its numbers */ \
+	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
+	STATE(KEY_LOGS, key_logs, struct group_key_logs, sizeof(struct group_key_logs), column->needs & MOMENT_KEY_LOGS) \
+	CELL(TEXT_KEYS, keys, keys, text_keys) /* if it parses, of the values that are no numbers */ \
+	STATE(QUOTIENTS, quotients, struct quotient_fold, sizeof(struct quotient_fold), keeps_quotients) /* rounded numbers */
+
+
+#define MOMENTS_SKIP(...)
+#define MOMENT_CELLS(CELL) MOMENTS(CELL, MOMENTS_SKIP)
+#define GROUP_STATES(STATE) MOMENTS(MOMENTS_SKIP, STATE)
 
 enum {
 #define CELL(id, type, ops, name) CELL_##id,
