@@ -1723,7 +1723,7 @@ enum status row_filter_block(struct row_filter *f, struct program_block *l, stru
 		l->top = bottom;
 		leave_out(f, state);
 		f->kept &= ~f->undecided;
-		if (p == plan->where)
+		if (plan->where != PREDICATE_NONE && p <= plan->where)
 			f->kept &= t.low;
 		f->holds[p] = t.low;
 	}

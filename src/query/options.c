@@ -703,7 +703,8 @@ const struct aggregate_name aggregate_names[] = {
 /* Whether an expression of the options has an aggregate. */
 static bool have_aggregates(const struct options *o)
 {
-	bool has = o->where && expression_has_aggregate(o->where, aggregate_names);
+	bool has = (o->where && expression_has_aggregate(o->where, aggregate_names)) ||
+		   (o->having && expression_has_aggregate(o->having, aggregate_names));
 
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_LET || o->uses[i].operation == OPERATION_OFFSETS)
@@ -872,6 +873,7 @@ static const struct rule rules_of_query[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {AHEAD}, "--@: --& needs records that are yet to come: leave it out"),
 	RULE({TAIL, SAMPLE}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
 	RULE({SORT, TOP}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
+	RULE({HAVING}, {NOTHING}, "--having is for groups: there is no --by: --where chooses records", .lacks = BY),
 	RULE({BY}, {ALL}, "--all is for the summary: --by asks for something else"),
 	RULE({BY}, {ALONE}, "--& prints a table of its own: it cannot go with --by"),
 	RULE({WMEAN_MATRIX}, {NOTHING}, "--@: '*' is not a pair of columns: x:w"),
@@ -978,7 +980,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	if (!is[RESULT] && !is[RECORDS])
 		is[RECORDS] = let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
-	is[AGGREGATE] = !o->aggregates ? NULL : let ? let : "where";
+	is[AGGREGATE] = !o->aggregates ? NULL : o->having ? "having" : let ? let : "where";
 	is[GROUPED] = is[NEW] ? is[NEW] : is[AGGREGATE];
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
@@ -1048,7 +1050,7 @@ enum status options_check(struct options *o, struct fault *fault)
 
 	o->aggregates = !o->merge && have_aggregates(o);
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge && !o->aggregates) { /* without a result, groups are counted */
+	if (o->by && !is[FIRST] && !o->merge && (!o->aggregates || o->having)) { /* without a result, groups are counted */
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
 		NEED(use);
 		use->title = "count";

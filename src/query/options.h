@@ -108,6 +108,7 @@ struct options {
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
 	const char *by;             /* COLS, or NULL */
+	const char *having;         /* EXPR, or NULL */
 	const char *sort;           /* of --sort, as it was given, or NULL */
 	uint64_t top;               /* 0: all */
 	bool exclusive, only;

@@ -374,7 +374,7 @@ static enum status list_selections(struct making *m)
 	return STATUS_OK;
 }
 
-/* Conditions: --where's first, if it is there; then those of every --offsets. */
+/* Conditions: --where's first, if it is there; then --having's; then those of every --offsets. */
 static enum status parse_selections(struct making *m)
 {
 	const struct options *o = m->options;
@@ -383,13 +383,15 @@ static enum status parse_selections(struct making *m)
 
 	for (const char *by = o->by; by && *by; by++)
 		ncomputed_most += by == o->by || *by == ',';
-	q->conditions = calloc(o->nuses + 1, sizeof *q->conditions);
+	q->conditions = calloc(o->nuses + 2, sizeof *q->conditions);
 	q->lets = calloc(ncomputed_most, sizeof *q->lets);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
 	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
 	NEED(q->conditions && q->lets && q->renames && m->selections);
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
+	if (o->having)
+		TRY(compile(m, &q->conditions[q->nconditions++], "having", o->having));
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_OFFSETS)
 			TRY(compile(m, &q->conditions[q->nconditions++], "offsets", o->uses[i].argument));
@@ -1117,7 +1119,7 @@ static void plan_new_columns(struct making *m)
 {
 	struct plan *plan = &m->q->plan;
 	const struct header *h = &m->q->header;
-	size_t predicate = plan->where == PREDICATE_NONE ? 0 : 1;
+	size_t predicate = plan->where == PREDICATE_NONE ? 0 : plan->where + 1;
 
 	plan->emits = m->options->emits;
 	plan->head = m->options->choice.head;
@@ -1185,7 +1187,7 @@ static enum status make_plan(struct making *m)
 	NEED(plan->columns && plan->keys && plan->predicates && plan->new_columns && plan->windows);
 	TRY(plan_columns(m));
 	TRY(plan_pairs(m));
-	plan->where = m->options->where ? 0 : PREDICATE_NONE;
+	plan->where = (size_t)(m->options->where != NULL) + (m->options->having != NULL) - 1; /* PREDICATE_NONE: -1 */
 	for (; plan->npredicates < q->nconditions; plan->npredicates++) {
 		place(m, &q->conditions[plan->npredicates]);
 		plan->predicates[plan->npredicates] = &q->conditions[plan->npredicates];

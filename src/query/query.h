@@ -40,7 +40,7 @@ struct query {
 	size_t ncomputed; /* these, then the keys that are expressions, and the aggregates: they have no name that others know */
 	size_t naggregates; /* the last ones of these */
 	struct program *lets;
-	size_t nconditions; /* --where's, if it is there, then each --offsets' */
+	size_t nconditions; /* --where's and --having's, if they are there, then each --offsets' */
 	struct program *conditions;
 	const struct operation_use *uses; /* the options' */
 	int nthreads;      /* for what is computed from the total; 0: one for each core */

@@ -291,7 +291,7 @@ static bool some_column_shows_header(const struct query *q, bool is_part)
 /* Whether the condition of --where compares only one column, with a number. */
 static bool condition_shows_header(const struct query *q)
 {
-	const struct program *p = q->plan.where == PREDICATE_NONE ? NULL : q->plan.predicates[q->plan.where];
+	const struct program *p = q->plan.where != 0 ? NULL : q->plan.predicates[0];
 
 	return p && p->nsteps == 2 && p->steps[1].code == STEP_ORDER_NUMBER && q->plan.bad_record == INVALID_ERROR &&
 	       header_has_name(q, &q->plan.columns[p->columns[p->steps[1].left]]);

@@ -286,7 +286,6 @@ const struct option_synonym remedy_words[] = {
 	{"stats1 stats2 merge-fields agg aggregate", "--sum COLS --mean COLS --by COLS: each statistic is an option"},
 	/* groups */
 	{"group group-by groupby", "--by"},
-	{"having", "a second gpustat: ... | gpustat --where EXPR"},
 	{"pivot pivot-table crosstab reshape spread gather melt unpivot long-to-wide wide-to-long",
 	 "--by ROW,COLUMN: a line for each pair; no table is turned"},
 	{"transpose", "datamash transpose: no table is turned here"},

@@ -5,7 +5,8 @@
  * What is asked is compiled first, which tells the aggregates. Then a first pass is made as if the command line asked for these
  * results, of the same records and by the same groups: --sum x --by k. The pass that prints looks them up (fold/aggregates.h).
  *
- * The records are those that --where takes, unless it has an aggregate itself, or a column that has one.
+ * The records are those that --where takes, unless it has an aggregate itself, or a column that has one. --having is a condition of the
+ * second pass: it leaves out the records of groups.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +128,8 @@ static enum status make_command(struct command *c, const struct run *r)
 		TRY(add_aggregate(c, q, k));
 	for (size_t i = asked->noperations; i < asked->n; i++) {
 		const char *option = asked->at[i];
-		if (strcmp(option, "--only") && strcmp(option, "--exclusive") && (has_where || !begins_with(option, "--where=")))
+		if (strcmp(option, "--only") && strcmp(option, "--exclusive") && !begins_with(option, "--having=") &&
+		    (has_where || !begins_with(option, "--where=")))
 			TRY(add_argument(c, option, "", 0, 0, ""));
 	}
 	return STATUS_OK;

@@ -100,7 +100,7 @@ static bool groups_are_for_gpus(const struct plan *plan)
 
 const char *beyond_gpus(const struct plan *plan, const struct input *input)
 {
-	bool condition = false, let = false, result = false, new_column = false;
+	bool condition = plan->where != PREDICATE_NONE && plan->where > 0, /* GPUs choose records by one */ let = false, result = false, new_column = false;
 
 	for (size_t p = 0; p < plan->npredicates; p++)
 		condition |= !program_is_for_gpus(plan, plan->predicates[p]);
