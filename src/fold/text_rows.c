@@ -15,6 +15,8 @@
 /* Whether no number in the notation, another one than decimal.h's, begins with this byte. */
 static bool begins_no_number(const struct number_notation *n, unsigned char byte)
 {
+	if (byte == 'P' && n->durations) /* PT1H */
+		return false;
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z' && !n->money);
 }
 

@@ -355,6 +355,8 @@ def check_units():
     everywhere("in conditions", ["--durations", "--where=d > 600 and d <= 5400"], "d,n\n10:00,1\n1h30m,2\n10:01,3\n2h,4\n",
                "d,n\n1h30m,2\n10:01,3\n")
     everywhere("in expressions", ["--sizes=iec", "--let=k=x/1024", "--only"], "x\n1.5K\n3M\n\n", "k\n1.5\n3072\n\n")
+    r = harness.run(["--durations", "--format=csv"], b"d\nPT1H\nPT30M\n")
+    harness.ok(r.status == 0 and b"\nd,number,2,0,0,5400,1800,3600," in r.out, "the summary reads durations of ISO 8601", lambda: harness.describe(r))
     for text, remedy in (("1h30m", "--durations"), ("10:00", "--durations"), ("1.5K", "--sizes iec"), ("2GiB", "--sizes iec")):
         message(text, "not a number: '%s' (try %s)" % (text, remedy))
     for text, option in (("1 month", "--durations"), ("1:60", "--durations"), ("1Kb", "--sizes=si"), ("1m", "--sizes=si")):
