@@ -41,16 +41,6 @@ void json_put_number(struct json_text *j, uint64_t number)
 	json_put_bytes(j, at, (size_t)(digits + sizeof digits - at));
 }
 
-/* The length of the bytes that stand for themselves. */
-static size_t plain_nbytes(const char *text, size_t nbytes)
-{
-	size_t n = 0;
-
-	while (n < nbytes && (unsigned char)text[n] - 0x20u < 0x5f && text[n] != '"' && text[n] != '\\')
-		n++;
-	return n;
-}
-
 static void put_escape(struct json_text *j, unsigned code)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -66,8 +56,10 @@ void json_put_string(struct json_text *j, const char *text, size_t nbytes)
 
 	json_put(j, "\"");
 	while (text < end) {
-		size_t n = plain_nbytes(text, (size_t)(end - text));
+		size_t n = 0, nbytes_left = (size_t)(end - text);
 		unsigned char c;
+		while (n < nbytes_left && (unsigned char)text[n] - 0x20u < 0x5f && text[n] != '"' && text[n] != '\\')
+			n++; /* bytes that stand for themselves */
 		json_put_bytes(j, text, n);
 		text += n;
 		if (text == end)
@@ -128,14 +120,6 @@ uint64_t json_get_number(struct json_text *j)
 	return j->status == STATUS_OK ? number : 0;
 }
 
-/* Skips a string. */
-static void skip_string(struct json_text *j)
-{
-	for (j->at++; j->at < j->end && *j->at != '"'; j->at++)
-		j->at += *j->at == '\\' && j->at + 1 < j->end;
-	json_mark(j, "\"");
-}
-
 void json_skip(struct json_text *j)
 {
 	size_t depth = 0;
@@ -143,7 +127,9 @@ void json_skip(struct json_text *j)
 	do {
 		char c = j->at < j->end ? *j->at : '\0';
 		if (c == '"') {
-			skip_string(j);
+			for (j->at++; j->at < j->end && *j->at != '"'; j->at++)
+				j->at += *j->at == '\\' && j->at + 1 < j->end;
+			json_mark(j, "\"");
 			continue;
 		}
 		if (!c || (depth == 0 && (c == ',' || c == ']' || c == '}'))) {

@@ -136,17 +136,6 @@ int cores_count(void)
 	return granted < ncores ? granted : ncores;
 }
 
-/* Adds the cores of a range "0-15" or "7" to set. Sets *end behind it. */
-static void set_add_range(cpu_set_t *set, const char *text, char **end)
-{
-	unsigned long first = strtoul(text, end, 10), last = first;
-
-	if (*end != text && **end == '-')
-		last = strtoul(*end + 1, end, 10);
-	for (unsigned long i = first; *end != text && i <= last && i < CPU_SETSIZE; i++)
-		CPU_SET(i, set);
-}
-
 void cores_keep_to(const char *folder, const char *name)
 {
 	cpu_set_t set, allowed;
@@ -156,8 +145,12 @@ void cores_keep_to(const char *folder, const char *name)
 	    sched_getaffinity(0, sizeof allowed, &allowed))
 		return;
 	CPU_ZERO(&set);
-	do {
-		set_add_range(&set, at, &end);
+	do { /* a range "0-15" or "7" */
+		unsigned long first = strtoul(at, &end, 10), last = first;
+		if (end != at && *end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long i = first; end != at && i <= last && i < CPU_SETSIZE; i++)
+			CPU_SET(i, &set);
 		at = end + 1;
 	} while (*end == ',');
 	CPU_AND(&set, &set, &allowed);

@@ -49,24 +49,19 @@ static size_t escape(char c, char out[5])
 	return (size_t)snprintf(out, 5, "\\x%02x", (unsigned char)c);
 }
 
-static bool is_control(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0);
-}
-
-/* Line and paragraph separators, and controls of text direction. */
-static bool is_separator_or_direction(uint32_t code)
-{
-	return code == 0x061c || code == 0x200e || code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 bool utf8_prints(const char *text, size_t nbytes, size_t *length)
 {
 	uint32_t code;
+	bool is_control, is_separator_or_direction;
 
 	*length = utf8_decode(text, nbytes, &code);
-	return *length && !is_control(code) && !is_separator_or_direction(code);
+	if (*length == 0)
+		return false;
+	is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+	/* Line and paragraph separators, and controls of text direction. */
+	is_separator_or_direction = code == 0x061c || code == 0x200e || code == 0x200f ||
+				    (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	return !is_control && !is_separator_or_direction;
 }
 
 /* ---- columns of a terminal ---- */

@@ -161,30 +161,25 @@ static size_t read_part(struct feed *f, void *to, size_t capacity)
 	return n;
 }
 
-/* How much of capacity may be read before the feed's end. */
-static size_t bound(const struct feed *f, size_t capacity)
-{
-	off_t left = f->fd_end < 0 ? -1 : f->fd_end - lseek(f->fd, 0, SEEK_CUR);
-
-	return f->fd_end < 0 || left > (off_t)capacity ? capacity : left > 0 ? (size_t)left : 0;
-}
-
 /* Reads what is next. *nbytes is 0 at the end, and if wake was readable. */
 static enum status read_next(struct feed *f, void *to, size_t capacity, size_t *nbytes,
 			     struct fault *fault)
 {
+	off_t left = f->fd_end < 0 ? INT64_MAX : f->fd_end - lseek(f->fd, 0, SEEK_CUR); /* before the feed's end */
 	ssize_t n;
 
 	*nbytes = read_part(f, to, capacity);
 	if (*nbytes)
 		return STATUS_OK;
+	if (left < (off_t)capacity)
+		capacity = left > 0 ? (size_t)left : 0;
 	do {
 		if (f->wake >= 0)
 			wait_for_byte(f);
 		if (f->stopped)
 			return STATUS_OK;
 		n = f->position >= 0 ? fd_read_at(f->fd, to, capacity, f->position)
-				     : read(f->fd, to, bound(f, capacity));
+				     : read(f->fd, to, capacity);
 		/* With EAGAIN and wake, another reader of the pipe was faster: wait for a byte or wake. */
 	} while (n < 0 && f->position < 0 && ((f->wake >= 0 && errno == EAGAIN) || fd_may_retry(f->fd, POLLIN)));
 	if (n < 0)

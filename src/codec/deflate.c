@@ -920,16 +920,6 @@ static void list_add(struct list *list, uint64_t found, unsigned first)
 	list->n += n;
 }
 
-/* skip: how many bits of the first stride are not asked for. */
-static void list_fill(struct list *list, const unsigned char *in, unsigned skip)
-{
-	uint64_t asked = ~UINT64_C(0) << skip;
-
-	list->n = 0;
-	for (unsigned k = 0; k < NSTRIDES; k++, asked = ~UINT64_C(0))
-		list_add(list, places(in + (size_t)k * STRIDE_NBYTES) & asked, k * STRIDE_NBITS);
-}
-
 /* ---- the second filter: Kraft's sum of the code lengths ---- */
 
 /* kraft[i]: the sum of the four lengths that are the digits of i in base 8; 255 stands for 256. */
@@ -957,14 +947,16 @@ static bool code_is_complete(const unsigned char *in, uint64_t bit)
 
 uint64_t deflate_find(const unsigned char *in, size_t nbytes, uint64_t from, uint64_t to)
 {
+	uint64_t asked = ~UINT64_C(0) << (from & 7); /* of the first stride */
 	struct list list;
-	unsigned skip = from & 7;
 
 	if (to > (uint64_t)nbytes * 8)
 		to = (uint64_t)nbytes * 8;
 	for (size_t byte = (size_t)(from >> 3); (uint64_t)byte * 8 < to;
-	     byte += NSTRIDES * STRIDE_NBYTES, skip = 0) {
-		list_fill(&list, in + byte, skip);
+	     byte += NSTRIDES * STRIDE_NBYTES) {
+		list.n = 0;
+		for (unsigned k = 0; k < NSTRIDES; k++, asked = ~UINT64_C(0))
+			list_add(&list, places(in + byte + (size_t)k * STRIDE_NBYTES) & asked, k * STRIDE_NBITS);
 		for (unsigned i = 0; i < list.n; i++) {
 			uint64_t bit = (uint64_t)byte * 8 + list.at[i];
 			if (bit < to && code_is_complete(in, bit) && header_is_valid(in, nbytes, bit))

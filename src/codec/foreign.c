@@ -317,24 +317,17 @@ static const struct foreign json_array = {
 static const struct foreign json = {
 	"JSON", "try: jq -r '[.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
 
-/* Whether the bytes so far cannot be text's, so that all that may decide is waited for. */
-static bool is_suspicious(const unsigned char *data, size_t nbytes)
-{
-	size_t nnuls, nkinds;
-
-	count_controls(data, nbytes, &nnuls, &nkinds);
-	return nnuls > 0 || nkinds >= 6 || has_utf16_mark(data, nbytes);
-}
-
 /* The length of the part that decides: the first line, or FOREIGN_NBYTES where that is no text.
  * *perhaps: part of it has not come. */
 static size_t deciding_nbytes(const unsigned char *data, size_t nbytes, bool at_end, bool *perhaps)
 {
 	size_t n = nbytes < FOREIGN_NBYTES ? nbytes : FOREIGN_NBYTES;
 	const unsigned char *line_end = memchr(data, '\n', n);
-	size_t line = line_end ? (size_t)(line_end - data) + 1 : n;
-	bool suspicious = is_suspicious(data, line);
+	size_t line = line_end ? (size_t)(line_end - data) + 1 : n, nnuls, nkinds;
+	bool suspicious; /* the bytes so far cannot be text's, so that all that may decide is waited for */
 
+	count_controls(data, line, &nnuls, &nkinds);
+	suspicious = nnuls > 0 || nkinds >= 6 || has_utf16_mark(data, line);
 	*perhaps = !at_end && n < FOREIGN_NBYTES && (!line_end || suspicious);
 	return suspicious ? n : line;
 }

@@ -494,19 +494,6 @@ bool bgzf_walk(int fd, off_t *position, off_t end, struct block_batch *batch)
 	return false;
 }
 
-/* Lists the lengths of up to `most` blocks that begin at *position of the plain file fd and before stop, and moves
- * *position behind them. Ends before what is no whole block, or cannot be read. Returns how many there are. */
-static size_t list_blocks(int fd, off_t *position, off_t stop, struct block_length *lengths, size_t most)
-{
-	struct seam seam;
-	size_t n = 0;
-
-	seam_begin(&seam, fd, *position);
-	while (n < most && *position < stop && measure(&seam, fd, *position, INT64_MAX, &lengths[n]) && lengths[n].nbytes)
-		*position += lengths[n++].nbytes;
-	return n;
-}
-
 size_t bgzf_parse(const unsigned char *data, size_t nbytes, struct bgzf_block *block)
 {
 	struct gzip_header header;
@@ -693,17 +680,23 @@ struct block_ahead {
 	struct range slots[NSLOTS];
 };
 
-/* Lists the blocks that begin in a range. */
+/* Lists the blocks that begin in a range, up to what is no whole block, or cannot be read. */
 static void search(struct block_ahead *a, off_t number, struct range *r)
 {
 	off_t begin = number * a->range_nbytes, position;
+	struct block_length *next = r->blocks;
+	struct seam seam;
 	uint64_t block;
 
 	r->nblocks = r->nused = 0;
 	if (number < a->walked || !bgzf_seek(a->fd, (uint64_t)begin, (uint64_t)a->end, &block))
 		return;
 	r->position = position = (off_t)block;
-	r->nblocks = list_blocks(a->fd, &position, begin + a->range_nbytes, r->blocks, NBLOCKS_MAX);
+	seam_begin(&seam, a->fd, position);
+	for (; next < r->blocks + NBLOCKS_MAX && position < begin + a->range_nbytes; position += (next++)->nbytes)
+		if (!measure(&seam, a->fd, position, INT64_MAX, next) || next->nbytes == 0)
+			break;
+	r->nblocks = (size_t)(next - r->blocks);
 }
 
 static void *search_ranges(void *ahead)

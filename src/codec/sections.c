@@ -77,7 +77,6 @@ struct section_decoder {
 	uint64_t stop_bit;   /* decoding ends at the first believable block at or behind it */
 	struct deflate deflate;
 	enum deflate_result result; /* the last; DEFLATE_FULL: the section goes on */
-	uint16_t *symbols;
 	size_t nsymbols, nbytes; /* of the text: symbols, then bytes */
 	size_t nread;            /* of the text */
 	size_t nunread;          /* the last bytes of the window are the first of the text */
@@ -90,6 +89,8 @@ struct section_decoder {
 	struct section_totals totals; /* since it was lent */
 	section_watcher *watcher;     /* NULL: none */
 	struct section_decoder *next; /* that waits, or is idle */
+
+	uint16_t symbols[]; /* MEMORY_NBYTES */
 };
 
 #define ROOM_NSYMBOLS ((size_t)6 << 20) /* a section's text is longer where it is packed to a sixth */
@@ -101,26 +102,14 @@ struct section_decoder {
 	((DEFLATE_WINDOW_NBYTES + ROOM_NSYMBOLS + DEFLATE_SLACK) * sizeof(uint16_t) +          \
 	 DEFLATE_WINDOW_NBYTES + LAST_NBYTES + DEFLATE_SLACK)
 
-static void section_decoder_close(struct section_decoder *d)
-{
-	if (!d)
-		return;
-	free(d->symbols);
-	free(d);
-}
-
-/* NULL: out of memory. */
+/* NULL: out of memory. To be freed. */
 static struct section_decoder *section_decoder_open(void)
 {
-	struct section_decoder *d = calloc(1, sizeof *d);
+	struct section_decoder *d = malloc(sizeof *d + MEMORY_NBYTES);
 
-	if (!d)
-		return NULL;
-	d->symbols = malloc(MEMORY_NBYTES);
-	if (d->symbols)
-		return d;
-	section_decoder_close(d);
-	return NULL;
+	if (d)
+		memset(d, 0, sizeof *d);
+	return d;
 }
 
 /* Gives the decoder a section, of which nothing is decoded. */
@@ -360,7 +349,7 @@ void sections_close(struct sections *s)
 		section_release(s->ahead);
 	while ((d = s->idle)) {
 		s->idle = d->next;
-		section_decoder_close(d);
+		free(d);
 	}
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);

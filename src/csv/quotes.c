@@ -237,15 +237,6 @@ static enum csv_class class_of(const struct dialect_bits *b, size_t k, uint64_t 
 	return b->comments[k] & bit ? CSV_COMMENT_SIGN : CSV_BLANK;
 }
 
-/* Moves the state past bytes that are CSV_OTHER, at least one, the first of them at `bit`. All but
- * the first change nothing. */
-static void step_others(enum csv_state *state, uint64_t bit, struct quotes_word *out)
-{
-	if (*state == CSV_QUOTE_SEEN)
-		out->strays |= bit;
-	*state = csv_full_step(*state, CSV_OTHER);
-}
-
 /* Moves the state past the byte at `bit`, of class c. */
 static void step_event(enum csv_state *state, uint64_t bit, enum csv_class c,
 		       struct quotes_word *out)
@@ -277,8 +268,11 @@ static enum csv_state step_events(const struct dialect_bits *b, size_t k, unsign
 		uint64_t passed = left & (bit - 1); /* all of them where there is no event */
 		if (state == CSV_COMMENT)
 			out->inside |= separators & passed;
-		else if (passed && first <= UINT64_C(1) << last)
-			step_others(&state, first, out);
+		else if (passed && first <= UINT64_C(1) << last) {
+			if (state == CSV_QUOTE_SEEN)
+				out->strays |= first;
+			state = csv_full_step(state, CSV_OTHER); /* the others change nothing */
+		}
 		if (bit)
 			step_event(&state, bit, class_of(b, k, bit), out);
 		left &= -(bit << 1);
@@ -350,12 +344,6 @@ static void add_leading(const struct dialect_bits *b, size_t begin, size_t end, 
 	}
 }
 
-static void drop_leading(const struct dialect_bits *b, size_t begin, size_t end)
-{
-	for (size_t k = begin; k < end; k++)
-		b->simd.separators[k] &= ~b->blanks[k];
-}
-
 /* Resolves words [begin, end), entered in `state`. Returns the state behind them. */
 static enum csv_state clear_words(const struct dialect_bits *b, size_t begin, size_t end,
 				  enum csv_state state, uint64_t *strays)
@@ -372,8 +360,8 @@ static enum csv_state clear_words(const struct dialect_bits *b, size_t begin, si
 		if (b->blanks)
 			add_leading(b, begin, stop, starts_field(&at));
 		quotes_clear(b->simd, begin, stop, &at);
-		if (b->blanks)
-			drop_leading(b, begin, stop);
+		for (size_t k = begin; k < stop && b->blanks; k++)
+			b->simd.separators[k] &= ~b->blanks[k];
 		*strays |= at.strays;
 		state = state_behind(&at, pending, b->simd.newlines[stop - 1] >> LAST);
 		begin = stop;

@@ -187,15 +187,6 @@ static enum status split_words(struct walk *w, struct record *r)
 	return status;
 }
 
-/* Passes over a comment. */
-static void split_comment(const struct walk *w, struct record *r)
-{
-	const char *end = memchr(w->data, '\n', w->nbytes);
-
-	r->nbytes = end ? (size_t)(end - w->data) + 1 : w->at_end ? w->nbytes : 0;
-	r->is_comment = r->nbytes != 0;
-}
-
 enum status record_split(const char *data, size_t nbytes, const struct csv_dialect *dialect,
 			 bool at_end, struct record *out)
 {
@@ -205,7 +196,9 @@ enum status record_split(const char *data, size_t nbytes, const struct csv_diale
 	memset(out, 0, sizeof *out);
 	out->stray_offset = SIZE_MAX;
 	if (nbytes > 0 && dialect->comment && data[0] == dialect->comment) {
-		split_comment(&w, out);
+		const char *end = memchr(data, '\n', nbytes);
+		out->nbytes = end ? (size_t)(end - data) + 1 : at_end ? nbytes : 0;
+		out->is_comment = out->nbytes != 0;
 		return STATUS_OK;
 	}
 	status = dialect->whitespace ? split_words(&w, out) : split(&w, out);

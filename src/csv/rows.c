@@ -172,24 +172,18 @@ static struct simd_counts classify(const char *text, size_t nbytes, char delimit
 	return counts;
 }
 
-/* Fills bits->blanks with all blanks; the escape bytes and comments are not known yet. */
-static void find_blanks(const struct dialect_bits *bits, const char *text, size_t nbytes, size_t nwords)
-{
-	const struct simd_bits marks = {bits->blanks, bits->simd.newlines, bits->escapes};
-
-	classify(text, nbytes, ' ', '\t', marks);
-	for (size_t k = 0; k < nwords; k++)
-		bits->blanks[k] = (bits->blanks[k] & ~bits->simd.newlines[k]) | bits->escapes[k];
-}
-
 /* Finds the marks of a dialect with an escape byte, comments or blanks that are trimmed. */
 static void find_marks(struct rows *r, const char *text, size_t nbytes)
 {
 	const struct csv_dialect *d = &r->dialect;
-	const struct simd_bits marks = {r->bits.escapes, r->bits.simd.newlines, r->bits.comments};
+	uint64_t *escapes = r->bits.escapes, *newlines = r->bits.simd.newlines, *blanks = r->bits.blanks;
+	const struct simd_bits marks = {escapes, newlines, r->bits.comments};
 
-	if (d->trim)
-		find_blanks(&r->bits, text, nbytes, r->nwords);
+	if (d->trim) { /* the escape bytes are not known yet: their place is the tabs' */
+		classify(text, nbytes, ' ', '\t', (struct simd_bits){blanks, newlines, escapes});
+		for (size_t k = 0; k < r->nwords; k++)
+			blanks[k] = (blanks[k] & ~newlines[k]) | escapes[k];
+	}
 	classify(text, nbytes, d->escape ? d->escape : '\n', d->comment, marks);
 	if (!d->quote)
 		memset(r->bits.simd.quotes, 0, r->nwords * sizeof *r->bits.simd.quotes);

@@ -17,6 +17,9 @@ struct word {
 	size_t begin, end;
 	uint32_t left, right;
 	bool follows_odd; /* the columns are not certain */
+	/* Of a header's: */
+	bool has_below; /* a word stands below this one alone */
+	bool is_joined; /* a word stands below this one and the next */
 };
 
 /* A walk over the words of a line. Zeroed but for the line: before the first. */
@@ -129,7 +132,7 @@ static bool end_cluster(struct below *b)
 				name++;
 		}
 		is_several = value.end > 0;
-		value = is_several ? (struct word){value.begin, w.end, value.left, w.right, false} : w;
+		value = is_several ? (struct word){.begin = value.begin, .end = w.end, .left = value.left, .right = w.right} : w;
 	}
 	return adds;
 }
@@ -252,19 +255,10 @@ bool word_layout_is_pushed(const struct word_layout *l, struct word_line line)
 struct header_words {
 	const char *text;
 	size_t n;
-	struct word *words;
-	bool *has_below; /* a word stands below this one alone */
-	bool *is_joined; /* a word stands below this one and the next */
+	struct word *words; /* owned */
 	uint32_t lead_begin, lead_end; /* columns of the words left of all; equal if no word stands there */
 	bool is_odd;
 };
-
-static void free_words(struct header_words *h)
-{
-	free(h->words);
-	free(h->has_below);
-	free(h->is_joined);
-}
 
 static bool split_header(struct word_line header, struct header_words *h)
 {
@@ -276,13 +270,11 @@ static bool split_header(struct word_line header, struct header_words *h)
 	while (next_word(&walk, &w))
 		h->n++;
 	h->words = malloc((h->n + 1) * sizeof *h->words);
-	h->has_below = calloc(h->n + 1, sizeof *h->has_below);
-	h->is_joined = calloc(h->n + 1, sizeof *h->is_joined);
 	h->is_odd = walk.is_odd;
 	walk = (struct word_walk){.line = header};
 	while (h->words && n < h->n)
 		next_word(&walk, &h->words[n++]);
-	return h->words && h->has_below && h->is_joined;
+	return h->words != NULL;
 }
 
 /* Whether one blank stands between header words i and i + 1. */
@@ -296,7 +288,7 @@ static bool is_one_name(const struct header_words *h, size_t i)
 {
 	char first = h->text[h->words[i].begin], next = h->text[h->words[i + 1].begin];
 
-	return is_close(h, i) && (h->is_joined[i] || !h->has_below[i] || !h->has_below[i + 1] ||
+	return is_close(h, i) && (h->words[i].is_joined || !h->words[i].has_below || !h->words[i + 1].has_below ||
 				  (first >= 'A' && first <= 'Z' && next >= 'a' && next <= 'z'));
 }
 
@@ -335,17 +327,17 @@ static bool look_at(struct header_words *h, struct word_line record)
 		}
 		lead.right = 0;
 		if (i + 1 == h->n && w.left == name.begin) {
-			h->has_below[i] = true;
+			h->words[i].has_below = true;
 			return true;
 		}
 		if (i + 1 == h->n || !meets(&w, (struct word_name){h->words[i + 1].left, h->words[i + 1].right})) {
-			h->has_below[i] |= meets(&w, name) && stands_below(w.left, w.right, name);
+			h->words[i].has_below |= meets(&w, name) && stands_below(w.left, w.right, name);
 			continue;
 		}
 		for (size_t k = i; k + 1 < h->n && w.right > h->words[k + 1].left; k++) {
 			if (!is_close(h, k))
 				return false;
-			h->is_joined[k] = true;
+			h->words[k].is_joined = true;
 		}
 	}
 	return !walk.is_odd;
@@ -394,7 +386,7 @@ bool word_layout_find(const struct word_line *lines, size_t nlines, struct word_
 		}
 	}
 	free(ends);
-	free_words(&h);
+	free(h.words);
 	return has_memory;
 }
 
@@ -407,7 +399,7 @@ bool word_layout_of_words(struct word_line header, struct word_layout **out)
 		(*out)->by_words = true;
 		(*out)->takes_rest = is_padded(&h);
 	}
-	free_words(&h);
+	free(h.words);
 	return has_memory;
 }
 

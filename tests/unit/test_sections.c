@@ -461,7 +461,7 @@ static bool settles(uint64_t later, bool in_block, uint64_t text_nbytes)
 	if (right != (d->nsymbols > 0) || d->start == UINT64_MAX)
 		bail("text without a right guess, or no guess");
 	section_release(section);
-	section_decoder_close(d);
+	free(d);
 	return right;
 }
 
