@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "bench/pipeline/trace.h"
-#include "codec/sections.h"
+#include "codec/gzip.h"
 #include "engine/worker.h"
 
 /* Begins a run: traced workers that are opened from now on belong to trace. One run at a time.

@@ -14,7 +14,6 @@
 #include "base/machine.h"
 #include "base/fd.h"
 #include "base/thread.h"
-#include "codec/sections.h"
 #include "simd/simd.h"
 
 #define MAGIC "\x1f\x8b"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * sections.c - see sections.h. First sections' memory and one section's decoding, then their order: how they are read,
+ * sections.c - see gzip.h, "sections". First sections' memory and one section's decoding, then their order: how they are read,
  * whose turn it is, and the member's CRC.
  *
  * Sections are items of an ordered queue, whose numbers only grow, over all members. A section before the one that has the
  * turn is not needed any more: so a member's end, and the run's, void all that were handed out.
  */
-#include "codec/sections.h"
+#include "codec/gzip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "codec/gzip.h"
 #include "simd/simd.h"
 
 /* ---- compressed bytes ---- */

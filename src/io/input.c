@@ -20,7 +20,6 @@
 
 #include "codec/gzip.h"
 #include "codec/codec.h"
-#include "codec/sections.h"
 #include "csv/record.h"
 #include "io/file_text.h"
 #include "io/source.h"

@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "csv/chunk.h"
 #include "csv/field.h"
-#include "codec/sections.h"
+#include "codec/gzip.h"
 #include "io/reader.h"
 
 struct device_inflate_ops;
