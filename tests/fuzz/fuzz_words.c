@@ -52,7 +52,7 @@ static void check_selector(const struct selector *s)
 
 static void check_cols(const char *text)
 {
-	struct selection selection;
+	struct selection selection = {0};
 	struct fault fault;
 	enum status status = selection_parse(text, &selection, &fault);
 
