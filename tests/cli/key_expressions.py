@@ -47,6 +47,10 @@ def check_meanings():
         keys = '"a, b",host' if name == "a, b" else name + ",host"
         answers("the header's own " + name, ["--by=" + keys, "--sum=v"], table, '%s,host,sum(v)\nq,w,1\n' % (
             '"a, b"' if name == "a, b" else name))
+    times = b"t,v\n2024-05-01T10:15:00Z,1\n2024-05-01T10:45:00Z,2\n2024-05-01T11:00:00Z,4\n"
+    for keys, want in (("t:hour", "2024-05-01T10:00:00Z,3\n2024-05-01T11:00:00Z,4\n"), ("t:day", "2024-05-01,7\n"),
+                       ("t:30m", "2024-05-01T10:00:00Z,1\n2024-05-01T10:30:00Z,2\n2024-05-01T11:00:00Z,4\n")):
+        answers("--by " + keys, ["--by=" + keys, "--sum=v"], times, keys + ",sum(v)\n" + want)
     answers("a name as another key follows it", ["--by=lower(host), unit price"], LOG,
             "lower(host),unit price,count\na,5,2\nb,6,1\nb,7,1\n")
 
