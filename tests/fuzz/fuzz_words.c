@@ -134,7 +134,7 @@ static void check_row(struct program *p, const char *line, size_t nbytes)
 static void check_program(const char *option, const char *text, const char *line, size_t nbytes)
 {
 	static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
-	const struct program_context context = {NULL, &dialect, '.'};
+	const struct program_context context = {NULL, &dialect, '.', NULL, NULL};
 	struct program p;
 	struct fault fault;
 	enum status status = program_compile(&p, option, text, &context, &fault);

@@ -84,7 +84,7 @@ static void trial_condition(struct trial *t, const char *text)
 {
 	static char *const names[] = {(char *)"a", (char *)"b", (char *)"c", (char *)"d",
 				      (char *)"e"};
-	const struct program_context context = {NULL, &t->plan.dialect, '.'};
+	const struct program_context context = {NULL, &t->plan.dialect, '.', NULL, NULL};
 	struct program *p = &t->programs[t->plan.npredicates];
 	struct fault fault;
 

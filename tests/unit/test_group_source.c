@@ -148,7 +148,7 @@ static char *print(struct run *r, enum status *status, struct fault *fault)
 	return text;
 }
 
-static size_t count_lines(const char *text)
+static size_t count_rows(const char *text)
 {
 	size_t n = 0;
 
@@ -170,7 +170,7 @@ static void test_failure(struct run *r, struct memory_source *m, size_t block, c
 	m->failing = block;
 	text = print(r, &status, &fault);
 	ok(status == STATUS_GPU && !strcmp(fault.detail, "an unreadable block"), "%s: block %zu fails", words, block);
-	ok(count_lines(text) == nlines && !strncmp(text, all, strlen(text)), "%s: rows before it are right", words);
+	ok(count_rows(text) == nlines && !strncmp(text, all, strlen(text)), "%s: rows before it are right", words);
 	m->failing = NO_BLOCK;
 	free(text);
 }
