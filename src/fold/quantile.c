@@ -396,7 +396,7 @@ static int128 short_deviation(int64_t *x, uint64_t n)
 			high = a;
 	}
 	above = low + nmore;
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2 - n % 2; i++)
 		if (above == n || (low > 0 && middle - x[low - 1] < x[above]))
 			distance[i] = middle - 2 * (int128)x[--low];
 		else
