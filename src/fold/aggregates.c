@@ -72,6 +72,9 @@ static enum status make_part(void *context, struct groups *part)
 	struct maker maker = {.m = context};
 	enum status status = group_rows_init(&maker.rows, maker.m->q, maker.m->total, 1);
 
+	groups_drop_index(part); /* a GPU's groups are appended to a part and not in its table */
+	if (status == STATUS_OK)
+		status = groups_index(part);
 	if (status == STATUS_OK)
 		status = groups_each(part, make_group, &maker);
 	group_rows_free(&maker.rows);

@@ -149,7 +149,7 @@ def check_errors():
     says("an accent", ["--sum=QTY"], CASE + "é       7  1.50\n".encode(), 0, "20\n")
     says("a table without padding, a later record", ["--sum=a"], b"a b\n1 2\n3 4 5\n", 1, "", RECORD % (3, 1))
     says("new columns beside blanks", ["--running-sum=QTY"], CASE, 1, "", WHOLE)
-    says("new columns, a later record of more words", ["--running-sum=AGE"], KUBECTL, 1, KUBECTL.split(b"\n")[0] + b" running_sum(AGE)\n", "gpustat: <stdin>:2: column 'AGE': not a number: '5d3h' (try --invalid skip)\n", )
+    says("new columns, a later record of more words", ["--running-sum=AGE"], KUBECTL, 1, KUBECTL.split(b"\n")[0] + b" running_sum(AGE)\n", "gpustat: <stdin>:2: column 'AGE': not a number: '5d3h' (try --durations)\n", )
     says("fewer words, --ragged", ["--ragged=allow", "--sum=b"], b"a b c\n1 2 3\n4 5\n", 0, "7\n")
     says("below the header, fewer words", ["--sum=c", "--count=b"], b"a  b  c\n1  2  3\n4     5\n6\n", 0, "sum(c),count(b)\n8,1\n")
     wide = b"x   name  y\n"

@@ -48,7 +48,7 @@ static const struct {
 static void test_lists(void)
 {
 	for (size_t i = 0; i < COUNT(lists); i++) {
-		struct selection s;
+		struct selection s = {0};
 		struct fault fault = {0};
 
 		is_int(STATUS_OK, selection_parse(lists[i].cols, &s, &fault), "%s is a list",
@@ -86,7 +86,7 @@ static void test_malformed_lists(void)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct selection s;
+		struct selection s = {0};
 		struct fault fault = {0};
 
 		is_int(STATUS_USAGE, selection_parse(cases[i].cols, &s, &fault),
@@ -141,7 +141,7 @@ static void test_pairs(void)
 	name_index_sort(&names);
 	for (size_t i = 0; i < COUNT(pair_lists); i++) {
 		const char *pairs = pair_lists[i].pairs;
-		struct selection s;
+		struct selection s = {0};
 		is_int(STATUS_OK, selection_parse_pairs(pairs, &s, &fault), "%s are pairs", pairs);
 		is_int(STATUS_OK, selection_cut_pairs(&s, &names, COUNT(record), &fault), "%s: cut",
 		       pairs);
@@ -163,7 +163,7 @@ static void test_malformed_pairs(void)
 					    "a:\"b\"c", "\"a\",b"};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct selection s;
+		struct selection s = {0};
 		struct fault fault = {0};
 
 		is_int(STATUS_USAGE, selection_parse_pairs(cases[i], &s, &fault), "'%s' are no pairs",
@@ -179,7 +179,7 @@ static void test_long_lists(void)
 {
 	enum { NITEMS = 5000, NBYTES = 100000 };
 	char *text = malloc(NBYTES + 1);
-	struct selection s;
+	struct selection s = {0};
 	struct fault fault = {0};
 	bool same = true;
 
