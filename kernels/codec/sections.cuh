@@ -2,7 +2,7 @@
  *
  * sections.cuh - one long deflate stream, decoded in sections by many warps (RFC 1951).
  *
- * Like src/codec/sections.h, for a GPU. Wherever the header of a block can be read, a section may begin:
+ * Like src/codec/sections.c, for a GPU. Wherever the header of a block can be read, a section may begin:
  * one bit in 10^10 or so looks like that and is none. A warp decodes a section without the 32 KiB of text before it, to
  * symbols: bytes, or places in that unknown window. It goes on from block to block until one ends at the very
  * bit at which another section begins. So each section names the one behind it, and what can be reached

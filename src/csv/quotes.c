@@ -469,10 +469,13 @@ csv_full_map quotes_map(const struct csv_dialect *dialect, const struct dialect_
 			w.at[s] = state;
 	}
 	*strays = behind != 0;
-	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
-		map = csv_full_map_with(map, (enum csv_state)s,
-					csv_in_quotes((enum csv_state)s) && !has_quotes && dialect->quote
-						? quoted_exit(bits, nbytes, (enum csv_state)s)
-						: w.at[s]);
+	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++) {
+		enum csv_state entry = (enum csv_state)s, exit = w.at[s];
+		if (csv_in_quotes(entry) && !has_quotes && dialect->quote)
+			exit = quoted_exit(bits, nbytes, entry);
+		else if (exit == CSV_RECORD_START && csv_dialect_is_ordinary(dialect))
+			exit = CSV_FIELD_START;
+		map = csv_full_map_with(map, entry, exit);
+	}
 	return map;
 }

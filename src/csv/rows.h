@@ -57,10 +57,11 @@ void quotes_prepare(const struct csv_dialect *dialect, const struct dialect_bits
  * whether there is such a byte. */
 bool quotes_resolve(const struct dialect_bits *bits, size_t nwords, enum csv_state state);
 
-/* Returns the transition map of a text of nbytes, for the entry states that the dialect has. From
- * word *resolved on, the entry state does not matter; those words are resolved here. If has_quotes
- * is false, the text has no quote byte, and that holds for entries outside quotes only. None such:
- * the number of words. *strays: as quotes_resolve's result, of those words. */
+/* Returns the transition map of a text of nbytes, for the entry states that the dialect has. In an ordinary
+ * dialect its exits are csv_map's, as those of texts without quotes and of devices are. From word *resolved
+ * on, the entry state does not matter; those words are resolved here. If has_quotes is false, the text has
+ * no quote byte, and that holds for entries outside quotes only. None such: the number of words. *strays: as
+ * quotes_resolve's result, of those words. */
 csv_full_map quotes_map(const struct csv_dialect *dialect, const struct dialect_bits *bits,
 			size_t nbytes, bool has_quotes, size_t *resolved, bool *strays);
 

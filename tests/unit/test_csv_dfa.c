@@ -97,17 +97,10 @@ static void random_text(char *text, size_t nbytes)
 		text[i] = alphabet[random_below(sizeof alphabet - 1)];
 }
 
-static enum csv_state narrow_state(csv_full_map map, enum csv_state entry)
-{
-	enum csv_state exit = csv_full_map_apply(map, entry);
-
-	return exit == CSV_RECORD_START ? CSV_FIELD_START : exit; /* a record starts as a field does */
-}
-
 static csv_map narrow(csv_full_map map)
 {
-	return CSV_MAP(narrow_state(map, CSV_FIELD_START), narrow_state(map, CSV_UNQUOTED), narrow_state(map, CSV_QUOTED),
-		       narrow_state(map, CSV_QUOTE_SEEN));
+	return CSV_MAP(csv_full_map_apply(map, CSV_FIELD_START), csv_full_map_apply(map, CSV_UNQUOTED),
+		       csv_full_map_apply(map, CSV_QUOTED), csv_full_map_apply(map, CSV_QUOTE_SEEN));
 }
 
 /* Returns the map that quotes_map() finds for a text of up to 5 words. */

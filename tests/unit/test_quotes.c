@@ -79,14 +79,6 @@ static struct dialect_bits bits_of(struct sample *s)
 	return (struct dialect_bits){{s->separators, s->newlines, s->quotes}, NULL, NULL, NULL};
 }
 
-/* A record starts as a field does. */
-static enum csv_state exit_of(csv_full_map map, enum csv_state entry)
-{
-	enum csv_state exit = csv_full_map_apply(map, entry);
-
-	return exit == CSV_RECORD_START ? CSV_FIELD_START : exit;
-}
-
 static csv_map map_of(const struct sample *s)
 {
 	csv_map map = CSV_MAP_IDENTITY;
@@ -140,7 +132,7 @@ static bool text_is_right(struct sample *s, uint64_t *nwords)
 	for (unsigned state = 0; state < CSV_NSTATES && right; state++) {
 		struct sample again = before, rest = *s;
 		struct dialect_bits again_bits = bits_of(&again), rest_bits = bits_of(&rest);
-		right = exit_of(map, (enum csv_state)state) == csv_map_apply(wanted, (enum csv_state)state) &&
+		right = csv_full_map_apply(map, (enum csv_state)state) == csv_map_apply(wanted, (enum csv_state)state) &&
 			quotes_resolve(&again_bits, nall, (enum csv_state)state) == has_bits(&again, 0, nall) &&
 			quotes_resolve(&rest_bits, first, (enum csv_state)state) == has_bits(&rest, 0, first) &&
 			resolved(s, &before, (enum csv_state)state, first, nall) &&
