@@ -115,15 +115,18 @@ struct carrying {
 	size_t next; /* group */
 };
 
-static struct emission_carry carry_of(enum new_column_kind kind, const struct number_sums *sums)
+/* Sets *carry to what numbers had. Returns false where their total is wide. It has their largest scale, at which records print it
+ * (emission.cuh): an extreme's own may be smaller. */
+static bool carry_of(enum new_column_kind kind, const struct number_sums *sums, struct emission_carry *carry)
 {
-	const struct exact *total = numbers_total(kind, sums);
-
+	*carry = {(int128)sums->count, 0};
 	if (kind == NEW_COUNT)
-		return {(int128)sums->count, 0};
+		return true;
+	*carry = {emission_identity(kind), 0};
 	if (sums->count == 0)
-		return {emission_identity(kind), 0};
-	return {total->value, total->scale};
+		return true;
+	carry->scale = sums->scale;
+	return exact_to_int128(numbers_total(kind, sums), sums->scale, &carry->total);
 }
 
 /* Notes what a group had. Fails if a total is wide, or there is no memory: the CPU prints the chunk, or says so. */
@@ -140,10 +143,8 @@ static enum status carry_group(void *context, struct group *group)
 		if (kind == NEW_BYTE_OFFSET)
 			continue;
 		numbers_get((const struct numbers *)(states + fields->offsets[i]), &sums); /* a struct running begins with them */
-		if (numbers_total(kind, &sums)->is_long)
+		if (!carry_of(kind, &sums, &c->carries[i * c->stride + c->next]))
 			states = NULL;
-		else
-			c->carries[i * c->stride + c->next] = carry_of(kind, &sums);
 	}
 	fields->ngroups = 0; /* the CPU may have to print the chunk yet, from the beginning */
 	group->state = 0;
