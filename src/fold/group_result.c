@@ -416,6 +416,11 @@ static enum status append_block(struct printing *p, const struct row_queue *q, s
 	return q->list ? append_listed(p, q->list, begin, end) : group_reading_visit(r, block, end - begin, append_group, p);
 }
 
+static void print_made(const struct printing *p)
+{
+	fwrite(p->text.data, 1, p->text.nbytes, output_stream());
+}
+
 static void *print_blocks(void *queue)
 {
 	struct row_queue *q = queue;
@@ -433,8 +438,11 @@ static void *print_blocks(void *queue)
 		enum status made = status;
 		if (made == STATUS_OK && !ordered_queue_is_void(&q->blocks, block))
 			made = append_block(&p, q, &reading, (size_t)block);
-		if (ordered_queue_await(&q->blocks, block, block) && made == STATUS_OK)
-			fwrite(p.text.data, 1, p.text.nbytes, output_stream());
+		if (ordered_queue_await(&q->blocks, block, block) && made == STATUS_OK) {
+			if (block == 0)
+				print_made(q->first);
+			print_made(&p);
+		}
 		if (made != STATUS_OK && made != STATUS_GPU)
 			fault_set(&reading.fault, made, 0, NULL);
 		ordered_queue_finish(&q->blocks, block, made, &reading.fault);
@@ -445,12 +453,15 @@ static void *print_blocks(void *queue)
 	return NULL;
 }
 
-/* Prints the rows in as many threads as there is work for, the caller's among them. */
+/* Prints what p has, the names, and the rows in as many threads as there is work for, the caller's among them. The names wait
+ * for the first rows: if these cannot be made, nothing is printed. */
 static enum status print_rows(const struct printing *p, struct row_queue *q, struct fault *fault)
 {
 	size_t nthreads = (size_t)p->rows->nthreads, nblocks = (q->n + q->block_nrows - 1) / q->block_nrows;
 	enum status status;
 
+	if (nblocks == 0)
+		print_made(p);
 	q->first = p;
 	ordered_queue_init(&q->blocks, ORDERED_QUEUE_MOST, nblocks, false);
 	ordered_queue_end(&q->blocks);
@@ -478,12 +489,7 @@ static enum status print_text(struct group_rows *rows, const struct group_list *
 	struct row_queue q = queue_of(list, &rows->q->plan, nmost);
 	enum status status = append_names(&p);
 
-	if (status == STATUS_OK) {
-		fwrite(p.text.data, 1, p.text.nbytes, output_stream());
-		status = print_rows(&p, &q, fault);
-	} else {
-		status = fault_set(fault, status, 0, NULL);
-	}
+	status = status == STATUS_OK ? print_rows(&p, &q, fault) : fault_set(fault, status, 0, NULL);
 	text_free(&p.text);
 	return status == STATUS_OK ? output_flush(fault) : status;
 }

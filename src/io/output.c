@@ -39,10 +39,15 @@ void output_repeat(void)
 FILE *output_stream(void)
 {
 	static FILE *stream;
+	static char buffer[BUFSIZ]; /* not allocated: a stream whose buffer cannot be is written at once, and an error drops nothing */
 
+	if (stream)
+		return stream;
+	stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_output});
 	if (!stream)
-		stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_output});
-	return stream ? stream : stdout; /* out of memory */
+		stream = stdout; /* out of memory; also if there is some later, or what is printed would change its order */
+	setvbuf(stream, buffer, _IOFBF, sizeof buffer);
+	return stream;
 }
 
 static bool separates(const struct csv_dialect *d, char byte)

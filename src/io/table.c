@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/utf8.h"
 #include "io/output.h"
 
@@ -89,33 +88,40 @@ char *table_write_tsv(char *to, const char *text, size_t nbytes)
 	return to;
 }
 
-/* Prints nrows rows, each of as many cells as the table has columns. */
-static enum status print_rows(FILE *out, const struct table *t, const struct cell *cells, size_t nrows, char separator,
-			      char *(*write)(char *, const char *, size_t))
+/* Room for the longest row, each of whose cells may be quoted and have every byte escaped. */
+static size_t row_nbytes_most(const struct table *t)
 {
-	struct text_buffer row = {.nbytes = 0};
-	enum status status = STATUS_OK;
+	size_t most = 0;
 
-	for (size_t i = 0; i < nrows * t->ncolumns && status == STATUS_OK; i++) {
-		size_t nbytes = strlen(cells[i].text);
-		status = text_reserve(&row, 2 * nbytes + 3);
-		if (status != STATUS_OK)
-			break;
-		row.nbytes = (size_t)(write(row.data + row.nbytes, cells[i].text, nbytes) - row.data);
-		row.data[row.nbytes++] = (i + 1) % t->ncolumns ? separator : '\n';
-		if ((i + 1) % t->ncolumns)
-			continue;
-		fwrite(row.data, 1, row.nbytes, out);
-		row.nbytes = 0;
+	for (size_t row = 0; row <= t->nrows; row++) {
+		size_t nbytes = 3 * t->ncolumns;
+		for (size_t i = 0; i < t->ncolumns; i++)
+			nbytes += 2 * strlen(t->names[row * t->ncolumns + i].text);
+		most = nbytes > most ? nbytes : most;
 	}
-	text_free(&row);
-	return status;
+	return most;
 }
 
-static enum status print_separated(FILE *out, const struct table *t, char separator, char *(*write)(char *, const char *, size_t))
+/* Prints the names, if asked for, and the rows. All that can fail is done before the first byte is printed. */
+static enum status print_rows(FILE *out, const struct table *t, bool with_names, char separator,
+			      char *(*write)(char *, const char *, size_t))
 {
-	TRY(print_rows(out, t, t->names, 1, separator, write));
-	return print_rows(out, t, t->cells, t->nrows, separator, write);
+	const struct cell *cells = with_names ? t->names : t->cells;
+	size_t nrows = t->nrows + with_names;
+	char *row = malloc(row_nbytes_most(t) + 1), *to = row;
+
+	NEED(row);
+	for (size_t i = 0; i < nrows * t->ncolumns; i++) {
+		bool is_last = (i + 1) % t->ncolumns == 0;
+		to = write(to, cells[i].text, strlen(cells[i].text));
+		*to++ = is_last ? '\n' : separator;
+		if (!is_last)
+			continue;
+		fwrite(row, 1, (size_t)(to - row), out);
+		to = row;
+	}
+	free(row);
+	return STATUS_OK;
 }
 
 /* ---- aligned ---- */
@@ -472,9 +478,9 @@ enum status table_print(const struct table *t, enum format format, struct fault 
 	enum status status = STATUS_OK;
 
 	if (format == FORMAT_CSV)
-		status = print_separated(out, t, ',', table_write_csv);
+		status = print_rows(out, t, true, ',', table_write_csv);
 	else if (format == FORMAT_TSV)
-		status = print_separated(out, t, '\t', table_write_tsv);
+		status = print_rows(out, t, true, '\t', table_write_tsv);
 	else if (format == FORMAT_JSON)
 		status = print_json(out, t, false);
 	else if (format == FORMAT_NDJSON)
@@ -484,6 +490,6 @@ enum status table_print(const struct table *t, enum format format, struct fault 
 	else if (format == FORMAT_TABLE)
 		status = print_table(out, t);
 	else /* the values without names: of one record, one a line; otherwise a row a line */
-		status = print_rows(out, t, t->cells, t->nrows, t->one_record ? '\n' : '\t', table_write_tsv);
+		status = print_rows(out, t, false, t->one_record ? '\n' : '\t', table_write_tsv);
 	return status == STATUS_OK ? output_flush(fault) : fault_set(fault, status, 0, NULL);
 }
