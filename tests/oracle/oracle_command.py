@@ -77,6 +77,8 @@ def read(uses):
     if by is not None:
         if re.search(rb"[-(=+*/'`]", re.sub(rb"(^|,)[0-9]*-[0-9]*(?=,|$)", b"", by)):
             raise Unclear("a key that may be an expression")
+        if b'"' not in by:
+            by = by.replace(b", ", b",")    # as hostile_request.spell_keys joins them; no name of its begins with a blank
         if any(o in SYMMETRIC and c == b"*" for o, c in operations):
             raise Unclear("a matrix by groups")
         return oracle_groups.Groups(by, sort, top, news, operations, where=where, exclusive="exclusive" in flags,
