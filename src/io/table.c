@@ -88,15 +88,23 @@ char *table_write_tsv(char *to, const char *text, size_t nbytes)
 	return to;
 }
 
-/* Room for the longest row, each of whose cells may be quoted and have every byte escaped. */
-static size_t row_nbytes_most(const struct table *t)
+/* Room for a row, each of whose cells may be quoted and have every byte escaped. */
+static size_t row_nbytes_most(const struct cell *cells, size_t ncells)
 {
-	size_t most = 0;
+	size_t nbytes = 3 * ncells;
 
-	for (size_t row = 0; row <= t->nrows; row++) {
-		size_t nbytes = 3 * t->ncolumns;
-		for (size_t i = 0; i < t->ncolumns; i++)
-			nbytes += 2 * strlen(t->names[row * t->ncolumns + i].text);
+	for (size_t i = 0; i < ncells; i++)
+		nbytes += 2 * strlen(cells[i].text);
+	return nbytes;
+}
+
+/* Room for the longest row, the names included. */
+static size_t longest_nbytes_most(const struct table *t)
+{
+	size_t most = row_nbytes_most(t->names, t->ncolumns);
+
+	for (size_t i = 0; i < t->nrows; i++) {
+		size_t nbytes = row_nbytes_most(row_of(t, i), t->ncolumns);
 		most = nbytes > most ? nbytes : most;
 	}
 	return most;
@@ -106,21 +114,19 @@ static size_t row_nbytes_most(const struct table *t)
 static enum status print_rows(FILE *out, const struct table *t, bool with_names, char separator,
 			      char *(*write)(char *, const char *, size_t))
 {
-	const struct cell *cells = with_names ? t->names : t->cells;
-	size_t nrows = t->nrows + with_names;
-	char *row = malloc(row_nbytes_most(t) + 1), *to = row;
+	char *text = malloc(longest_nbytes_most(t) + 1);
 
-	NEED(row);
-	for (size_t i = 0; i < nrows * t->ncolumns; i++) {
-		bool is_last = (i + 1) % t->ncolumns == 0;
-		to = write(to, cells[i].text, strlen(cells[i].text));
-		*to++ = is_last ? '\n' : separator;
-		if (!is_last)
-			continue;
-		fwrite(row, 1, (size_t)(to - row), out);
-		to = row;
+	NEED(text);
+	for (size_t i = with_names ? 0 : 1; i <= t->nrows; i++) {
+		const struct cell *row = i ? row_of(t, i - 1) : t->names;
+		char *to = text;
+		for (size_t c = 0; c < t->ncolumns; c++) {
+			to = write(to, row[c].text, strlen(row[c].text));
+			*to++ = c + 1 < t->ncolumns ? separator : '\n';
+		}
+		fwrite(text, 1, (size_t)(to - text), out);
 	}
-	free(row);
+	free(text);
 	return STATUS_OK;
 }
 

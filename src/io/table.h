@@ -32,7 +32,7 @@ static inline const char *cell_number(const struct cell *cell)
 
 struct table {
 	size_t ncolumns, nrows;
-	struct cell *names; /* ncolumns; owned, with the cells behind them */
+	struct cell *names; /* ncolumns; owned, with the cells: these are right behind them only while ncolumns is table_init's */
 	struct cell *cells; /* nrows x ncolumns, row by row */
 	bool one_record;    /* the only row prints as an object, not as a list */
 	size_t nlabels;     /* for a picture: the first columns, which name the rows; 0: none can be drawn */
