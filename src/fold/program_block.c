@@ -210,6 +210,12 @@ static char *make_room(struct program_block *l, size_t nbytes)
 
 /* ---- a row's value ---- */
 
+static inline void set_own(struct program_values *v, unsigned row, struct decimal x)
+{
+	v->own_significand[row] = x.significand;
+	v->own_scale[row] = (uint8_t)x.scale;
+}
+
 static void set_number(struct program_values *v, unsigned row, struct decimal x)
 {
 	uint64_t bit = UINT64_C(1) << row;
@@ -218,8 +224,7 @@ static void set_number(struct program_values *v, unsigned row, struct decimal x)
 	v->fields &= ~bit;
 	v->rounded &= ~bit;
 	v->wrong &= ~bit;
-	v->own_significand[row] = x.significand;
-	v->own_scale[row] = (uint8_t)x.scale;
+	set_own(v, row, x);
 }
 
 static void set_span(struct program_values *v, unsigned row, struct field_span span)
@@ -622,8 +627,7 @@ static inline __attribute__((always_inline)) uint64_t calculate(enum step_code c
 			out = (code == STEP_MIN ? decimal_compare(x, y) <= 0 : decimal_compare(x, y) >= 0) ? x : y;
 		if (!fits)
 			continue;
-		a->own_significand[row] = out.significand;
-		a->own_scale[row] = (uint8_t)out.scale;
+		set_own(a, row, out);
 		fit |= rows & -rows;
 	}
 	return fit;
@@ -671,8 +675,7 @@ static uint64_t divide_whole(unsigned code, struct program_values *a, const stru
 			       (code == STEP_DIV || decimal_multiply(out, y, &out));
 		if (!fits)
 			continue;
-		a->own_significand[row] = out.significand;
-		a->own_scale[row] = (uint8_t)out.scale;
+		set_own(a, row, out);
 		fit |= rows & -rows;
 	}
 	return fit;
@@ -727,9 +730,7 @@ static inline __attribute__((always_inline)) void change_numbers(const struct st
 
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		struct decimal d = lane_change(&one, number_at(x, row));
-		x->own_significand[row] = d.significand;
-		x->own_scale[row] = (uint8_t)d.scale;
+		set_own(x, row, lane_change(&one, number_at(x, row)));
 	}
 }
 
@@ -1388,8 +1389,7 @@ static void load_literal(const struct run *r, const struct step *step, struct pr
 	v->fields = r->rows & ~v->numbers;
 	v->rounded = v->wrong = 0;
 	for (unsigned row = 0; row < ROW_BLOCK_NROWS; row++) {
-		v->own_significand[row] = step->number.significand;
-		v->own_scale[row] = (uint8_t)step->number.scale;
+		set_own(v, row, step->number);
 		v->begin[row] = begin;
 		v->end[row] = begin + step->literal_nbytes;
 	}

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "number/decimal_text.h"
+#include "simd/simd.h"
 
 #define DAY 86400
 #define QUARTER 900 /* seconds in which no zone changes its offset, as far as they are alike at both ends */
@@ -372,17 +373,6 @@ static enum time_form read_iso(const char *text, size_t nbytes, bool is_strict, 
 	return read_clock(text + length + 1, end, n, is_strict, c) ? TIME_DATETIME : TIME_NONE;
 }
 
-static uint64_t load_8(const char *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
 /* Reads hh:mm:ss from its eight bytes, the first in the lowest: seconds, or -1. Bytes from 10 on, and of colons from 1 on, get
  * their highest bit by the sum. */
 static int clock_seconds(uint64_t word)
@@ -416,10 +406,10 @@ enum time_form time_form_of(const char *text, size_t nbytes)
 
 	if (nbytes < 10 || text[4] != '-')
 		return TIME_NONE;
-	if ((nbytes == 10 || nbytes == 19 || (nbytes == 20 && text[19] == 'Z')) && is_usual_date(load_8(text), text + 8)) {
+	if ((nbytes == 10 || nbytes == 19 || (nbytes == 20 && text[19] == 'Z')) && is_usual_date(simd_load_word(text), text + 8)) {
 		if (nbytes == 10)
 			return TIME_DATE;
-		if ((text[10] == 'T' || text[10] == ' ') && clock_seconds(load_8(text + 11)) >= 0)
+		if ((text[10] == 'T' || text[10] == ' ') && clock_seconds(simd_load_word(text + 11)) >= 0)
 			return TIME_DATETIME;
 	}
 	return read_iso(text, nbytes, true, &c);
@@ -434,7 +424,7 @@ static bool read_usual(struct time_reader *r, const char *text, size_t nbytes, s
 
 	if ((nbytes != 19 && !has_offset) || memcmp(text, r->day_text, sizeof r->day_text) != 0 || (text[10] != 'T' && text[10] != ' '))
 		return false;
-	of_day = clock_seconds(load_8(text + 11));
+	of_day = clock_seconds(simd_load_word(text + 11));
 	if (of_day < 0)
 		return false;
 	local = DAY * r->day + of_day;

@@ -844,15 +844,20 @@ static enum status name_columns(struct header *h)
 	return h->names ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+bool header_names_column(const struct header *h, const char *text, size_t nbytes)
+{
+	for (size_t i = 0; i < h->nnames; i++)
+		if (h->names[i] && strlen(h->names[i]) == nbytes && !memcmp(h->names[i], text, nbytes))
+			return true;
+	return false;
+}
+
 enum status header_add_name(struct header *h, const struct selector *s)
 {
 	struct field_range ignored;
 
-	if (selector_by_position(s, 0, &ignored))
+	if (selector_by_position(s, 0, &ignored) || header_names_column(h, s->text, strlen(s->text)))
 		return STATUS_OK;
-	for (size_t i = 0; i < h->nnames; i++)
-		if (h->names[i] && !strcmp(h->names[i], s->text))
-			return STATUS_OK;
 	h->names[h->nnames] = strdup(s->text);
 	return h->names[h->nnames++] ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -107,6 +107,9 @@ struct header_request {
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
 			  const struct header_request *request, struct fault *fault);
 
+/* Whether a column is called text[0 .. nbytes). */
+bool header_names_column(const struct header *h, const char *text, size_t nbytes);
+
 /* Gives the next column of an empty input the selector's name, if it is a name that no column has.
  * h->names has room. Errors: STATUS_NO_MEMORY. */
 enum status header_add_name(struct header *h, const struct selector *s);

@@ -868,9 +868,8 @@ static enum status resolve_lets(struct making *m)
 	const struct header *h = &m->q->header;
 
 	for (size_t k = 0; k < m->q->nlets; k++)
-		for (size_t i = 0; i < h->nnames; i++)
-			if (h->names[i] && !strcmp(h->names[i], m->q->lets[k].name))
-				return option_fault(m->fault, "--let: the input has a column '%.64s' already", h->names[i]);
+		if (header_names_column(h, m->q->lets[k].name, strlen(m->q->lets[k].name)))
+			return option_fault(m->fault, "--let: the input has a column '%.64s' already", m->q->lets[k].name);
 	for (struct program *let = m->q->lets; let < m->q->lets + m->q->ncomputed; let++)
 		TRY(program_resolve(let, h->names, h->nnames, m->fault));
 	return STATUS_OK;

@@ -164,11 +164,8 @@ bool query_orders_numbers_as_text(const struct query *q, struct fault *fault)
 
 static bool is_name(const struct query *q, const char *text, size_t nbytes)
 {
-	const struct header *h = &q->header;
-
-	for (size_t i = 0; h->present && i < h->nnames; i++)
-		if (h->names[i] && strlen(h->names[i]) == nbytes && !memcmp(h->names[i], text, nbytes))
-			return true;
+	if (q->header.present && header_names_column(&q->header, text, nbytes))
+		return true;
 	for (size_t i = 0; i < q->nlets; i++)
 		if (strlen(q->lets[i].name) == nbytes && !memcmp(q->lets[i].name, text, nbytes))
 			return true;

@@ -55,16 +55,6 @@ static bool needs_aggregates(const struct query *q, const struct program *p)
 	return false;
 }
 
-static bool is_name(const struct query *q, const char *text, size_t nbytes)
-{
-	const struct header *h = &q->header;
-
-	for (size_t i = 0; i < h->nnames; i++)
-		if (h->names[i] && strlen(h->names[i]) == nbytes && !memcmp(h->names[i], text, nbytes))
-			return true;
-	return false;
-}
-
 /* Adds an aggregate as an option: of a column, or of an expression, which is made one of the same name. */
 static enum status add_aggregate(struct command *c, const struct query *q, size_t k)
 {
@@ -72,7 +62,7 @@ static enum status add_aggregate(struct command *c, const struct query *q, size_
 	size_t nbefore, nbytes = aggregate_argument(text, &argument, &nbefore);
 	const struct token token = token_at(argument, 0, NULL);
 	char option[64], name[256];
-	bool is_column = is_name(q, argument, nbytes), is_known = is_column;
+	bool is_column = header_names_column(&q->header, argument, nbytes), is_known = is_column;
 
 	snprintf(option, sizeof option, "--%.*s=", nbefore < 32 ? (int)nbefore : 32, text);
 	for (char *p = option; *p; p++)

@@ -319,6 +319,17 @@ def check_random_sums():
         harness.ok(not wrong, "random numbers %s" % " ".join(options(**notation)), lambda: wrong[0])
 
 
+def sums_of(pairs):
+    """What --sum prints of columns that each have the number of a pair, or none, and a 7."""
+    sums = []
+    for pair in pairs:
+        column = oracle_statistic.Column()
+        for p in [pair] * bool(pair) + [(7, 0)]:
+            column.add(p)
+        sums.append("%s\n" % column.answer("sum"))
+    return "".join(sums)
+
+
 def check_random_values():
     """Spoiled numbers, each in a column of its own, with a 7 below: which of them are numbers."""
     rng = random.Random(SEED + 1)
@@ -328,11 +339,7 @@ def check_random_values():
         for i in range(12):
             values = [spoiled(rng, random_value(rng, **notation)) for _ in range(150)]
             pairs = [value_in_range(v, **notation) if v.strip(" \t") else None for v in values]
-            columns = [oracle_statistic.Column() for _ in values]
-            for column, pair in zip(columns, pairs):
-                for p in [pair] * bool(pair) + [(7, 0)]:
-                    column.add(p)
-            wants.append("".join("%s\n" % column.answer("sum") for column in columns))
+            wants.append(sums_of(pairs))
             data = "|".join(quoted(v) for v in values) + "\n" + "|".join("7" for v in values) + "\n"
             jobs.append(dict(args=BARE + ["-d|", "--invalid=skip"] + options(**notation) + ["--sum=1-%d" % len(values)],
                              stdin=data.encode(),
@@ -376,11 +383,7 @@ def check_random_units():
             values = [hostile_dialect.in_notation(rng, text, notation).decode() for text in texts]
             values = [spoiled(rng, v) if rng.randrange(3) == 0 else v for v in values]
             pairs = [notation.number(v.encode()) if v.strip(" \t") else None for v in values]
-            columns = [oracle_statistic.Column() for _ in values]
-            for column, pair in zip(columns, pairs):
-                for p in [pair] * bool(pair) + [(7, 0)]:
-                    column.add(p)
-            wants.append("".join("%s\n" % column.answer("sum") for column in columns))
+            wants.append(sums_of(pairs))
             data = "|".join(quoted(v) for v in values) + "\n" + "|".join("7" for v in values) + "\n"
             jobs.append(dict(args=BARE + ["-d|", "--invalid=skip"] + [a.decode() for a in notation.args()] + ["--sum=1-%d" % len(values)],
                              stdin=data.encode(), chunk=rng.choice(CHUNKS + (None,))))
