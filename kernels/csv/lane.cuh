@@ -16,7 +16,6 @@
 
 #define LANE_NBYTES 32
 #define LANE_NWORDS (LANE_NBYTES / 4)
-#define LANE_LOAD_NBYTES 16 /* one load; text buffers are padded to a multiple of it */
 
 struct lane_text {
 	uint32_t word[LANE_NWORDS]; /* little-endian: byte i is in word[i / 4] */

@@ -15,7 +15,6 @@
 
 typedef uint64_t async_barrier; /* in shared memory */
 
-#define ASYNC_ALIGN 16                 /* of both addresses and the size of a copy, in bytes */
 #define ASYNC_NBYTES_MAX ((1u << 20) - 1) /* that a barrier can expect in one phase */
 
 static __device__ inline uint32_t async_shared(const void *shared)
@@ -99,7 +98,8 @@ static __device__ inline uint64_t async_keeping(void)
 	return policy;
 }
 
-/* Starts a copy into shared memory; b, which must expect nbytes, signals its completion. */
+/* Starts a copy into shared memory; b, which must expect nbytes, signals its completion. Both addresses and nbytes are
+ * multiples of 16, as in async_store. */
 static __device__ inline void async_load(void *shared, const void *global, uint32_t nbytes,
 					 async_barrier *b, uint64_t policy)
 {

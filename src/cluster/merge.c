@@ -624,16 +624,20 @@ static enum status map_columns(struct fold_map *map, const struct part_head *hea
 	return status;
 }
 
-/* Like map_columns; both lists are in the order of fields, and have computed columns behind them. */
+/* Like map_columns; both lists are in the order of fields, and have computed columns behind them, in the query's order. */
 static void map_fields(struct fold_map *map, const struct part_head *head, const struct plan *plan)
 {
-	size_t c = 0, nfields = plan->ncolumns - plan->nlets;
+	size_t c = 0, nfields = plan->ncolumns - plan->nlets, let = nfields;
 
 	for (size_t i = 0; i < head->ncolumns; i++) {
 		if (head->fields[i] == FIELD_COMPUTED) {
-			for (size_t k = plan->ncolumns; k-- > nfields;)
-				if (!strcmp(plan->columns[k].name, head->columns[i]))
-					map->at[i] = k;
+			size_t k = let;
+			while (k < plan->ncolumns && strcmp(plan->columns[k].name, head->columns[i]))
+				k++;
+			if (k < plan->ncolumns) {
+				map->at[i] = k;
+				let = k + 1;
+			}
 			continue;
 		}
 		while (c < nfields && plan->columns[c].field < head->fields[i])

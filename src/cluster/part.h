@@ -5,7 +5,7 @@
  * Folds are exact and associative, so the fold of many inputs is that of the folds of each, in order, and a
  * merged result has the bytes that one run over all inputs would print. A part is JSON Lines:
  *
- *     {"gpustat_part":2,"version":...,"query":[...],"inputs":[...],...}
+ *     {"gpustat_part":4,"version":...,"query":[...],"inputs":[...],...}
  *     {"note":"values","column":0,...}                  the first value of a kind that was left out
  *     {"head":"...","ends":true}                        of a record that began in the file's part before
  *     {"records":...}  {"column":0,...}  {"group":...}                       fold/partial_text.h
@@ -32,7 +32,7 @@
 #include "query/options.h"
 #include "query/query.h"
 
-#define PART_FORMAT 3
+#define PART_FORMAT 4
 
 /* Where a part begins or ends in the midst of a file, of which other parts are needed. of == 0: it does not. */
 struct part_seam {

@@ -15,9 +15,6 @@
 #define DEFLATE_SLACK 512     /* bytes or symbols behind `limit` that may be written */
 #define DEFLATE_MARKER 0x8000 /* a symbol that stands for a byte of the unknown window */
 
-/* A block's header is read at once: the most bytes that starving leaves unused. */
-#define DEFLATE_HEADER_NBYTES_MAX 320
-
 enum deflate_result {
 	DEFLATE_GOES_ON,  /* of a stream: all room is used, or all input but for the part of a code or of a header, which
 			   * must be given again with what follows it */

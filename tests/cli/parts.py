@@ -78,6 +78,9 @@ def check_results():
     both = open(a, "rb").read() + open(b, "rb").read()
     answers("parts one behind the other", ["--merge"], both, want)
     answers("standard input by name", ["--merge", "-"], both, want)
+    for names in ([], ["-N"]):
+        twice = names + ["--by", "upper(1),2,upper(1)", "--let", "y = 4 + 0", "--count", "y"]
+        answers("two keys of one name", ["--merge", part("two.part", twice, LOG_A)], None, run(twice, LOG_A).out.decode())
     tree = fixture("ab.part", run(["--merge", "--partial", a, b]).out)
     answers("a merged part is a part", ["--merge", tree], None, want)
     answers("an input twice counts twice", ["--merge", tree, a], None,
@@ -342,7 +345,7 @@ def check_state_faults():
     order = " (try --merge --partial of all parts, which writes what is a state, too)"
     for name, data, words in (
             ("a truncated state", kept[:-9], "{}:4: truncated state" + all_inputs), ("a damaged state", kept.replace(b'"count"', b'"cuont"'), "{}:3: damaged state" + all_inputs),
-            ("a state of a future format", kept.replace(b'part":3', b'part":4'), "{}:1: state in the format of another gpustat: %s (try that version, or a run over all "
+            ("a state of a future format", kept.replace(b'part":', b'part":9'), "{}:1: state in the format of another gpustat: %s (try that version, or a run over all "
              "inputs without --from-state)" % json.loads(kept.split(b"\n")[0])["version"]),
             ("a CSV for a state", csv, "{}:1: not a state: --from-state takes what --save-state writes" + first),
             ("an empty file for a state", empty, "{}: the file is empty, and no state" + first),
@@ -403,10 +406,12 @@ def check_damage():
         is_((r.status, r.out, r.err.decode()), (1, b"", "gpustat: %s: the file is empty: did the command that writes this part fail?\n" % empty), "an empty file")
     refuses("no part", ["--merge", fixture("log.csv", LOG_A)], None, 1, "log.csv:1: not a part")
     refuses("no file", ["--merge", "/nonexistent.part"], None, 1, "cannot open")
-    for name, number, version in (("a future format", b"4", b"9."), ("the format before", b"2", b"0.1.")):
-        other = part_cases.sealed([lines[0].replace(b'{"gpustat_part":3,"version":"', b'{"gpustat_part":%s,"version":"%s'
-                                                    % (number, version))] + lines[1:])
-        refuses(name, ["--merge"], other, 1, "part in the format of another gpustat: " + version.decode(), "write the part again")
+    begin = b'{"gpustat_part":%d,"version":"'
+    number = int(lines[0].split(b",")[0].split(b":")[1])
+    for name, other, version in (("a future format", number + 1, b"9."), ("the format before", number - 1, b"0.1.")):
+        head = lines[0].replace(begin % number, begin % other + version)
+        refuses(name, ["--merge"], part_cases.sealed([head] + lines[1:]), 1,
+                "part in the format of another gpustat: " + version.decode(), "write the part again")
     for name, old, new in (("a scale that is none", b'"numbers":[0', b'"numbers":[7777'), ("a number that is none", b'"10"', b'"1x"'),
                            ("a sum beyond its numbers", b'"10"', b'"1e402"'), ("two columns less", b"{},{", b"{"),
                            ("a group without records", b'"records":1,', b'"records":0,')):
