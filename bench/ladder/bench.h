@@ -3,8 +3,7 @@
  * bench.h - what all parts of gpustat-bench share: what was measured. No CUDA: `gpustat-bench
  * model` runs where there is none.
  */
-#ifndef GPUSTAT_BENCH_H
-#define GPUSTAT_BENCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ double bench_gbps(const struct bench_figure *figure);
  * long. Returns text. */
 #define BENCH_N_NBYTES 24
 const char *bench_n_text(uint64_t n, char *text);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * ceilings.h - the limits of the machine that gpustat's speed is compared with.
  */
-#ifndef GPUSTAT_CEILINGS_H
-#define GPUSTAT_CEILINGS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +22,4 @@ enum status ceilings_measure(struct bench_ceiling *ceilings, size_t *nceilings,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

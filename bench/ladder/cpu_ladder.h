@@ -3,8 +3,7 @@
  * cpu_ladder.h - the rungs of the CPU, which the GPU's are compared with; checked and timed. Sums
  * only, of the timed types.
  */
-#ifndef GPUSTAT_CPU_LADDER_H
-#define GPUSTAT_CPU_LADDER_H
+#pragma once
 
 #include "bench/ladder/bench.h"
 
@@ -33,5 +32,3 @@ struct cpu_arrays {
  * times, or as often as timing_nrepeats allows. Sets all of *figure but the indices. */
 void cpu_measure(const struct cpu_rung *rung, const struct cpu_arrays *arrays, unsigned nwanted,
 		 struct bench_figure *figure);
-
-#endif

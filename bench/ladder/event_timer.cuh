@@ -7,8 +7,7 @@
  * its launch. (Work of less than a few microseconds catches up with the host if it is repeated
  * often; it is then timed with its launch.)
  */
-#ifndef GPUSTAT_EVENT_TIMER_CUH
-#define GPUSTAT_EVENT_TIMER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -137,5 +136,3 @@ static cudaError_t event_timer_warm(unsigned nwanted, PREPARE prepare, LAUNCH la
 		return error;
 	return event_timer_run(timing_nrepeats(nwanted, once_ns), prepare, launch, time);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * gpu_fault.cuh - makes a CUDA error a fault of gpustat-bench.
  */
-#ifndef GPUSTAT_GPU_FAULT_CUH
-#define GPUSTAT_GPU_FAULT_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ static inline enum status gpu_fault_of(struct fault *fault, const char *what, cu
 	snprintf(words, sizeof words, "%s: %s", what, cudaGetErrorString(error));
 	return fault_set(fault, STATUS_GPU, 0, words);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * group_bench.h - validates the rungs of adding up by key and measures them, on GPU 0.
  */
-#ifndef GPUSTAT_GROUP_BENCH_H
-#define GPUSTAT_GROUP_BENCH_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +31,4 @@ enum status group_bench(const struct group_request *request, struct work_run *ru
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

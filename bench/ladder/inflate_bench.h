@@ -2,8 +2,7 @@
  *
  * inflate_bench.h - validates the rungs of inflating and measures them, on GPU 0.
  */
-#ifndef GPUSTAT_INFLATE_BENCH_H
-#define GPUSTAT_INFLATE_BENCH_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +33,4 @@ enum status inflate_bench(const struct inflate_request *request, struct work_run
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  * It is closed source, and nothing depends on it: it is looked for when it is asked for, as libnvcomp.so.6 or .5, by
  * the names and types that its documentation gives (nvcomp/deflate.h: the batched API of 5.0 and later).
  */
-#ifndef GPUSTAT_INFLATE_NVCOMP_H
-#define GPUSTAT_INFLATE_NVCOMP_H
+#pragma once
 
 #include "kernels/ladder/inflate_rung.cuh"
 
@@ -17,5 +16,3 @@ const struct inflate_rung *inflate_nvcomp(void);
 
 /* Frees that. */
 void inflate_nvcomp_close(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * ladder_bench.h - validates the rungs of a ladder and measures them, on GPU 0.
  */
-#ifndef GPUSTAT_LADDER_BENCH_H
-#define GPUSTAT_LADDER_BENCH_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +45,4 @@ void bench_run_free(struct bench_run *run);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  *
  * ladder_select.cuh - the rungs of the names that were asked for. Needs no GPU.
  */
-#ifndef GPUSTAT_LADDER_SELECT_CUH
-#define GPUSTAT_LADDER_SELECT_CUH
+#pragma once
 
 #include "kernels/ladder/ladder.cuh"
 #include "bench/ladder/ladder_bench.h"
@@ -27,5 +26,3 @@ enum status ladder_select(const struct ladder_request *request, struct ladder_se
 
 /* The types to measure: request->types, or all. */
 unsigned ladder_types(const struct ladder_request *request);
-
-#endif

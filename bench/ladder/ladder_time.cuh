@@ -2,8 +2,7 @@
  *
  * ladder_time.cuh - the arrays that rungs are timed on, and the timing.
  */
-#ifndef GPUSTAT_LADDER_TIME_CUH
-#define GPUSTAT_LADDER_TIME_CUH
+#pragma once
 
 #include "kernels/ladder/ladder.cuh"
 
@@ -40,5 +39,3 @@ struct ladder_slots ladder_slots_of(const struct ladder_pool *pool, size_t nbyte
 cudaError_t ladder_time(const struct ladder_rung *rung, enum bench_fold fold, uint64_t n,
 			const struct ladder_pool *pool, unsigned nwanted,
 			struct bench_time *time);
-
-#endif

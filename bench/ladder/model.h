@@ -6,8 +6,7 @@
  * Source of the accounting: W. Hwu, D. Kirk, I. El Hajj, "Programming Massively Parallel
  * Processors", 4th ed., 2022, chapters 10 (reduction) and 11 (prefix sum).
  */
-#ifndef GPUSTAT_MODEL_H
-#define GPUSTAT_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ struct model_cost model_count(enum model_rung rung, unsigned n);
 
 /* What the source prints for n: a figure or, for the scans, a formula. */
 struct model_published model_published(enum model_rung rung, unsigned n);
-
-#endif

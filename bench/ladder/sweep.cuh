@@ -3,8 +3,7 @@
  * sweep.cuh - how fast device memory can be read and copied: the ceilings that rungs are compared
  * with, beside the datasheet's figure, which nothing reaches.
  */
-#ifndef GPUSTAT_SWEEP_CUH
-#define GPUSTAT_SWEEP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ struct sweep_arrays {
  * median time and the speed of the fastest. Waits. Errors: the launches'. */
 cudaError_t sweep_measure(enum sweep_kind kind, const struct sweep_arrays *arrays,
 			  struct bench_time *time, double *gbps);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * timing.h - the clock, and the summary of several runs.
  */
-#ifndef GPUSTAT_TIMING_H
-#define GPUSTAT_TIMING_H
+#pragma once
 
 #include "bench/ladder/bench.h"
 
@@ -21,5 +20,3 @@ unsigned timing_nrepeats(unsigned wanted, double once_ns);
 #define TIMING_BUDGET_NS 1.5e9
 #define TIMING_NREPEATS_MIN 3
 #define TIMING_NREPEATS 101
-
-#endif

@@ -3,8 +3,7 @@
  * device_marks.h - when a GPU's stream was in which stage: CUDA events between the stages, in the
  * host's time.
  */
-#ifndef GPUSTAT_DEVICE_MARKS_H
-#define GPUSTAT_DEVICE_MARKS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +31,4 @@ void device_marks_close(struct device_marks *m);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  * Workers, chunks and their order are the same as in the engine. But no thread reads while another
  * computes: each stage has the machine to itself.
  */
-#ifndef GPUSTAT_LOCKSTEP_H
-#define GPUSTAT_LOCKSTEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct lockstep_request {
  * Errors: STATUS_NO_MEMORY, also where no thread can be started; the input's and the workers'. */
 enum status lockstep_run(const struct lockstep_request *request, struct trace *trace,
 			 struct fault *fault);
-
-#endif

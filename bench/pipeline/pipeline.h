@@ -2,8 +2,7 @@
  *
  * pipeline.h - a run of gpustat, its stages timed apart and together.
  */
-#ifndef GPUSTAT_PIPELINE_H
-#define GPUSTAT_PIPELINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -83,5 +82,3 @@ void pipeline_add_copies(struct pipeline_run *run, double up_gbps, double back_g
  * O_APPEND. Errors: STATUS_OPEN, with the path. */
 enum status output_redirect(const char *path, int flags, int *saved, struct fault *fault);
 void output_restore(int saved);
-
-#endif

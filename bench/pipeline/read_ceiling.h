@@ -2,8 +2,7 @@
  *
  * read_ceiling.h - how fast threads that only read can read files in the page cache.
  */
-#ifndef GPUSTAT_READ_CEILING_H
-#define GPUSTAT_READ_CEILING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@
 enum status read_ceiling(const char *const *paths, int npaths, int nthreads, size_t chunk_nbytes,
 			 unsigned nrepeats, double *least_ns, uint64_t *nbytes,
 			 struct fault *fault);
-
-#endif

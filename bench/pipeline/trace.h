@@ -2,8 +2,7 @@
  *
  * trace.h - what each worker did when: spans of time in a lane for each worker, and their sums.
  */
-#ifndef GPUSTAT_TRACE_H
-#define GPUSTAT_TRACE_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,6 +79,4 @@ double trace_gbps(uint64_t nbytes, double ns);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,8 +6,7 @@
  * worker for its buffer just before it reads a chunk, and calls begin or map just after:
  * STAGE_READ is between the two.
  */
-#ifndef GPUSTAT_TRACED_WORKER_H
-#define GPUSTAT_TRACED_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ section_watcher traced_section;
 
 /* Ends STAGE_READ now, for a caller that does not call begin or map at once. */
 void traced_has_read(struct worker *w, const struct chunk *chunk);
-
-#endif

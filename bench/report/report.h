@@ -6,8 +6,7 @@
  * checks that all was written. date: the day of the run, "2026-11-21".
  * Errors: STATUS_NO_MEMORY, STATUS_WRITE.
  */
-#ifndef GPUSTAT_REPORT_H
-#define GPUSTAT_REPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ enum status report_trace(const struct pipeline_run *run, const char *date, struc
 /* Prints the costs of the model's rungs for n values, beside the published ones. n:
  * model_takes(n). */
 enum status report_model(unsigned n, enum format format, struct fault *fault);
-
-#endif

@@ -6,8 +6,7 @@
  * a name, for CSV and JSON, and a heading, for a table; it is left out of a format whose one is
  * NULL.
  */
-#ifndef GPUSTAT_SHEET_H
-#define GPUSTAT_SHEET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void sheet_gbps(struct sheet *s, const char *name, const char *heading, double g
 
 /* Prints and frees the sheet, after an error too. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status sheet_print(struct sheet *s, struct fault *fault);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * bench_options.h - the command line of gpustat-bench.
  */
-#ifndef GPUSTAT_BENCH_OPTIONS_H
-#define GPUSTAT_BENCH_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ enum status bench_options_parse(struct bench_options *o, int argc, char **argv,
 void bench_options_free(struct bench_options *o);
 
 extern const struct option_table bench_options_table;
-
-#endif

@@ -5,8 +5,7 @@
  * A warp has one stream, and every lane the same reader. The next word is loaded while the one before is
  * used.
  */
-#ifndef GPUSTAT_BIT_READER_CUH
-#define GPUSTAT_BIT_READER_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -78,5 +77,3 @@ static __device__ inline uint32_t bits_take(struct bit_reader *b, uint32_t n)
 	bits_drop(b, n);
 	return x;
 }
-
-#endif

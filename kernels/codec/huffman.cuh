@@ -6,8 +6,7 @@
  * greatest code of each length: such symbols are rare. Sources: RFC 1951, section 3.2.2; E. S. Schwartz and
  * B. Kallick, "Generating a canonical prefix encoding", CACM 7(3), 1964.
  */
-#ifndef GPUSTAT_HUFFMAN_CUH
-#define GPUSTAT_HUFFMAN_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -152,5 +151,3 @@ static __device__ inline uint32_t huffman_take(const struct huffman<FAST_NBITS, 
 	bits_drop(b, entry & 15);
 	return entry ? entry >> 4 : UINT32_MAX;
 }
-
-#endif

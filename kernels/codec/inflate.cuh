@@ -5,8 +5,7 @@
  * They are BGZF blocks, or whole members: each begins without text before it, and says how long its
  * text is and which CRC it has.
  */
-#ifndef GPUSTAT_INFLATE_CUH
-#define GPUSTAT_INFLATE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ cudaError_t inflate_launch(struct inflate_job job, cudaStream_t stream);
 /* Compares the CRC of each text with its stream's. Launches one kernel on stream, and does not wait. Errors:
  * the launch's. */
 cudaError_t inflate_check_launch(struct inflate_job job, cudaStream_t stream);
-
-#endif

@@ -9,8 +9,7 @@
  * once. Matches are read back from there, that is from the caches. A lane sees what another has written after
  * __syncwarp.
  */
-#ifndef GPUSTAT_INFLATE_BLOCKS_CUH
-#define GPUSTAT_INFLATE_BLOCKS_CUH
+#pragma once
 
 #include "kernels/codec/huffman.cuh"
 
@@ -318,5 +317,3 @@ static __device__ inline bool inflate_block(struct inflater<T> *f, struct inflat
 		return false;
 	return inflate_codes(f, *t);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * A batch is as much of the packed data as lies on the device. Its sections are found, decoded and chained
  * from the bit at which the batch before ended (sections.cuh). What cannot be chained is left to the next batch.
  */
-#ifndef GPUSTAT_MEMBER_CUH
-#define GPUSTAT_MEMBER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -79,5 +78,3 @@ cudaError_t member_decode(struct member *m, struct member_batch *batch);
 
 /* Copies the window behind the text so far, of which the last text_nbytes are valid. Waits. */
 cudaError_t member_window(struct member *m, unsigned char window[SECTION_WINDOW_NBYTES]);
-
-#endif

@@ -17,8 +17,7 @@
  * All pointers are to device memory. Bits are counted from the batch's first byte. Launches do not wait; errors
  * are the launch's.
  */
-#ifndef GPUSTAT_SECTIONS_CUH
-#define GPUSTAT_SECTIONS_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -110,5 +109,3 @@ cudaError_t sections_text_launch(struct section_texts texts, cudaStream_t stream
 
 /* Sets crc[i] to the CRC-32 of the text of section i, 0 <= i < n. */
 cudaError_t sections_crc_launch(struct section_texts texts, uint32_t *crc, cudaStream_t stream);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * expand.cuh - unpacks text on the device from nibbles (src/simd/simd.h).
  */
-#ifndef GPUSTAT_EXPAND_CUH
-#define GPUSTAT_EXPAND_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ extern "C" {
  * wait. Errors: the launch's. */
 cudaError_t expand_launch(char *text, const unsigned char *packed, uint32_t nbytes,
 			  struct nibble_letters letters, cudaStream_t stream);
-
-#endif

@@ -10,8 +10,7 @@
  * Source of the conversion: D. Lemire, "Number parsing at a gigabyte per second", Software:
  * Practice and Experience 51(8), 2021, section 4, after J. Mula.
  */
-#ifndef GPUSTAT_FIELD_NUMBER_CUH
-#define GPUSTAT_FIELD_NUMBER_CUH
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -155,5 +154,3 @@ static __device__ inline bool number_read(const char *text, uint32_t begin, uint
 	*significand = negative ? -(int64_t)magnitude : (int64_t)magnitude;
 	return read;
 }
-
-#endif

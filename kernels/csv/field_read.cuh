@@ -2,8 +2,7 @@
  *
  * field_read.cuh - a thread finds a field's end, and determines its code.
  */
-#ifndef GPUSTAT_FIELD_READ_CUH
-#define GPUSTAT_FIELD_READ_CUH
+#pragma once
 
 extern "C" {
 #include "fold/device_run.h"
@@ -133,5 +132,3 @@ static __device__ inline unsigned field_read(const struct fields_plan &plan, boo
 	}
 	return FIELD_INVALID;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * fast path cannot hold (decimal.h), or whose quotes must be rewritten, are listed as exceptions,
  * for column_add_field() on the CPU.
  */
-#ifndef GPUSTAT_FIELDS_CUH
-#define GPUSTAT_FIELDS_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ cudaError_t fields_launch(struct text_view text, struct record_table records,
 			  struct fields_plan plan, struct field_table table,
 			  struct exception_list exceptions, struct chunk_summary *summary,
 			  cudaStream_t stream);
-
-#endif

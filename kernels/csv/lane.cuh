@@ -6,8 +6,7 @@
  * index. 32 bytes are one sector of device memory, and one word has a bit for each of them: quotes
  * and separators become bitmaps, on which the automaton handles all 32 bytes at a time.
  */
-#ifndef GPUSTAT_CSV_LANE_CUH
-#define GPUSTAT_CSV_LANE_CUH
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -187,5 +186,3 @@ static __device__ inline uint32_t lane_states(const struct lane_bits &bits)
 		lane_quoted(bits, CSV_UNQUOTED, &from_unquoted);
 	return csv_states_of(from_start, from_unquoted, from_quoted, from_start);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * map_fold.cuh - transition maps of the CSV automaton as folds.
  */
-#ifndef GPUSTAT_MAP_FOLD_CUH
-#define GPUSTAT_MAP_FOLD_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ struct fold_csv_counts {
 		       fold_csv_states::combine((uint32_t)earlier, (uint32_t)later);
 	}
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Rows of output must be placed before all of them can be written at once. decimal_format() of
  * decimal.h then writes the numbers, as on the CPU.
  */
-#ifndef GPUSTAT_NUMBER_TEXT_CUH
-#define GPUSTAT_NUMBER_TEXT_CUH
+#pragma once
 
 extern "C" {
 #include "number/decimal.h"
@@ -37,5 +36,3 @@ HD unsigned number_text_nbytes(int128 significand, int scale)
 		ndigits = (unsigned)scale + 1;
 	return (significand < 0) + ndigits + (scale > 0);
 }
-
-#endif

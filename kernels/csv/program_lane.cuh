@@ -2,8 +2,7 @@
  *
  * program_lane.cuh - a thread runs the plan's programs for a record: its conditions, and its computed columns.
  */
-#ifndef GPUSTAT_PROGRAM_LANE_CUH
-#define GPUSTAT_PROGRAM_LANE_CUH
+#pragma once
 
 extern "C" {
 #include "lang/lane_run.h"
@@ -67,5 +66,3 @@ static __device__ inline int program_run(const struct lane_source &source, uint3
 
 	return lane_run(programs.steps + begin, programs.end[i] - begin, programs.literals, &source, out, truth);
 }
-
-#endif

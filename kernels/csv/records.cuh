@@ -6,8 +6,7 @@
  * second needs the chunk's entry state and finds where every record ends. fields and reduce then
  * address records by number, through a record_table.
  */
-#ifndef GPUSTAT_RECORDS_CUH
-#define GPUSTAT_RECORDS_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -194,5 +193,3 @@ cudaError_t records_ends_launch(struct text_view text, struct grid_domino domino
 				uint32_t nheads, uint32_t *ends, uint16_t *nseparators,
 				uint16_t *tile_nseparators, struct chunk_summary *summary,
 				cudaStream_t stream);
-
-#endif

@@ -14,8 +14,7 @@
  * Field f of record r begins at starts[lines[r] + f], and its separator is the byte before
  * starts[lines[r] + f + 1]; the record has lines[r + 1] - lines[r] fields.
  */
-#ifndef GPUSTAT_WINDOW_CUH
-#define GPUSTAT_WINDOW_CUH
+#pragma once
 
 #include "kernels/csv/records.cuh"
 
@@ -171,5 +170,3 @@ static __device__ inline struct window_field window_field_at(const struct window
 		field.end--;
 	return field;
 }
-
-#endif

@@ -14,8 +14,7 @@
  * Totals have 128 bits, at one scale for the whole chunk. The caller must know that they fit. Records without groups are one
  * group. The scans and the sort are CUB's: the bus bounds a run that prints (docs/pipeline.md).
  */
-#ifndef GPUSTAT_EMISSION_CUH
-#define GPUSTAT_EMISSION_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ cudaError_t emission_place_launch(const struct emission &e, uint64_t *places, cu
  * Launches one kernel on stream, and does not wait. Errors: the launch's. */
 cudaError_t emission_write_launch(const struct emission &e, const uint64_t *places, char *output, uint64_t room_nbytes,
 				  cudaStream_t stream);
-
-#endif

@@ -5,8 +5,7 @@
  * Replaces records_ends, fields and reduce if only the columns' folds are needed, not each record's
  * values: values go from the text in shared memory to the registers of the column's threads.
  */
-#ifndef GPUSTAT_COLUMN_FOLD_CUH
-#define GPUSTAT_COLUMN_FOLD_CUH
+#pragma once
 
 #include "kernels/fold/reduce.cuh"
 #include "kernels/csv/window.cuh"
@@ -55,5 +54,3 @@ cudaError_t column_fold_launch(struct text_view text, struct window_entry entry,
 			       struct fields_plan plan, struct column_fold_memory memory,
 			       struct reduce_memory results, struct exception_list exceptions,
 			       struct chunk_summary *summary, cudaStream_t stream);
-
-#endif

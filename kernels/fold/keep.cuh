@@ -4,8 +4,7 @@
  *
  * What the device does for src/fold/device_run.h.
  */
-#ifndef GPUSTAT_KEEP_CUH
-#define GPUSTAT_KEEP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ cudaError_t keep_list_launch(const struct keep_run *runs, uint32_t nruns, uint64
 size_t keep_different_nbytes(uint64_t n);
 cudaError_t keep_different_launch(int64_t *numbers, int64_t *spare, uint64_t n, void *memory,
 				  unsigned long long *count, cudaStream_t stream);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * reduce.cuh - from columns of values to one fold a column, on the GPU.
  */
-#ifndef GPUSTAT_REDUCE_CUH
-#define GPUSTAT_REDUCE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ cudaError_t reduce_codes_launch(struct field_table table, struct record_table re
  * Launches two kernels on stream, and does not wait. Errors: the launches'. */
 cudaError_t reduce_launch(struct field_table table, struct record_table records,
 			  struct reduce_memory memory, cudaStream_t stream);
-
-#endif

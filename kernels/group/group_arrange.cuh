@@ -11,8 +11,7 @@
  * A table is visited by its slots, since groups are of different lengths: a thread that walks from one to the next waits for
  * memory at each. All pointers are to device memory; each launches kernels on stream, and does not wait. Errors: theirs.
  */
-#ifndef GPUSTAT_GROUP_ARRANGE_CUH
-#define GPUSTAT_GROUP_ARRANGE_CUH
+#pragma once
 
 #include "kernels/group/group_table.cuh"
 #include "kernels/level/gpu_memory.cuh"
@@ -45,5 +44,3 @@ cudaError_t group_begins_launch(const struct group_table &table, const struct gr
 /* Copies group i to words[begins[i] .. begins[i + 1]). */
 cudaError_t group_gather_launch(const struct group_table &table, const struct group_places &places, int sorted,
 				const uint64_t *begins, uint64_t *words, cudaStream_t stream);
-
-#endif

@@ -3,8 +3,7 @@
  * group_key.cuh - a record's key, as a thread reads it from the text: the values of its columns with a NUL between two of
  * them. Its two words and its hash are those of src/fold/key.h, with the same seed.
  */
-#ifndef GPUSTAT_GROUP_KEY_CUH
-#define GPUSTAT_GROUP_KEY_CUH
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ static __device__ inline void group_key_make(struct group_key<N> *key, const uin
 	key->high = (uint64_t)KEY_LONG << 56 | n |
 		    (key->hash >> 32 << KEY_LENGTH_BITS & ((UINT64_C(1) << 56) - 1));
 }
-
-#endif

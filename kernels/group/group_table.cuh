@@ -24,8 +24,7 @@
  * in between: it would be filled and emptied to save what does not bound the run (docs/speed.md, "Groups, order
  * statistics and computed columns on a GPU").
  */
-#ifndef GPUSTAT_GROUP_TABLE_CUH
-#define GPUSTAT_GROUP_TABLE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -130,5 +129,3 @@ static __host__ __device__ inline bool group_summary_refuses(const struct chunk_
 {
 	return s.has_nul || s.has_stray || s.nundecided > 0 || s.nexceptions > GROUP_EXCEPTIONS_MAX;
 }
-
-#endif

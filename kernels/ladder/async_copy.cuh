@@ -8,8 +8,7 @@
  * wait; our writes come before its reads after async_fence() and then a barrier.
  * Source: PTX ISA 9.0, sections on mbarrier and cp.async.bulk.
  */
-#ifndef GPUSTAT_ASYNC_COPY_CUH
-#define GPUSTAT_ASYNC_COPY_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -139,5 +138,3 @@ template <unsigned NTHREADS> static __device__ inline void async_sync_group(unsi
 {
 	asm volatile("barrier.sync %0, %1;" ::"r"(group + 1), "n"(NTHREADS) : "memory");
 }
-
-#endif

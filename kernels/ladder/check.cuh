@@ -3,8 +3,7 @@
  * check.cuh - whether rungs are right: before gpustat-bench times one, in tests, and in a rung that
  * is compiled alone.
  */
-#ifndef GPUSTAT_LADDER_CHECK_CUH
-#define GPUSTAT_LADDER_CHECK_CUH
+#pragma once
 
 #include <string.h>
 
@@ -433,5 +432,3 @@ static inline cudaError_t ladder_check_sizes(const struct ladder_check *c, enum 
 		error = ladder_check_at(c, s.n[i], what);
 	return error;
 }
-
-#endif

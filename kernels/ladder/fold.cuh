@@ -3,8 +3,7 @@
  * kernels/ladder/fold.cuh - the folds that the ladders run on: one for each type and operation of
  * types.h. kernels/level/fold.cuh says what a fold is.
  */
-#ifndef GPUSTAT_LADDER_FOLD_CUH
-#define GPUSTAT_LADDER_FOLD_CUH
+#pragma once
 
 #include <math.h>
 
@@ -70,5 +69,3 @@ LADDER_FOLD(INT128, MAX, scan_max_i128)
 LADDER_FOLD(SEGMENTED, SUM, ladder_segmented_sum)
 LADDER_FOLD(AFFINE, SUM, fold_affine<uint64_t>)
 #undef LADDER_FOLD
-
-#endif

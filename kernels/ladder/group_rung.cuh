@@ -6,8 +6,7 @@
  * A slot of the table names one of its group's records, and that record's key is the group's: keys are compared byte by
  * byte, and none is copied. A slot is taken by one compare-and-swap, and never given back.
  */
-#ifndef GPUSTAT_LADDER_GROUP_RUNG_CUH
-#define GPUSTAT_LADDER_GROUP_RUNG_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -142,5 +141,3 @@ static __device__ inline void table_add_warp(const struct group_run &run, bool v
 #define GROUP_RUNG(which, idea, launch, scratch_nbytes)                                     \
 	const struct group_rung group_##which = {#which, idea, launch, scratch_nbytes};     \
 	GROUP_STANDALONE(group_##which)
-
-#endif

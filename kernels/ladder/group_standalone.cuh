@@ -8,8 +8,7 @@
  * status: 0, 1, or 77 where there is no device. bench/ladder/group_bench.cu and tests/gpu/test_group_rungs.cu check more.
  * Only group_rung.cuh includes it, behind its declarations.
  */
-#ifndef GPUSTAT_LADDER_GROUP_STANDALONE_CUH
-#define GPUSTAT_LADDER_GROUP_STANDALONE_CUH
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,5 +106,3 @@ static int group_standalone(const struct group_rung &rung)
 	(void)cudaFree(m);
 	return right ? 0 : 1;
 }
-
-#endif

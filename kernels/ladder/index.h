@@ -8,8 +8,7 @@
  * El Hajj, "Programming Massively Parallel Processors", 4th ed., 2022, chapters 10 (reduction) and
  * 11 (prefix sum).
  */
-#ifndef GPUSTAT_LADDER_INDEX_H
-#define GPUSTAT_LADDER_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -67,5 +66,3 @@ HD struct ladder_step brent_kung_down_step(unsigned thread, unsigned stride, uns
 	struct ladder_step step = {from + stride < n, from + stride, from};
 	return step;
 }
-
-#endif

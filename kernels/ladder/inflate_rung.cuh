@@ -6,8 +6,7 @@
  * has been decoded. All rungs therefore decode many streams at once, and differ in what decodes one: a thread or a
  * warp, with which tables, and where these are.
  */
-#ifndef GPUSTAT_LADDER_INFLATE_RUNG_CUH
-#define GPUSTAT_LADDER_INFLATE_RUNG_CUH
+#pragma once
 
 #include "../codec/inflate.cuh"
 
@@ -36,5 +35,3 @@ extern const struct inflate_rung inflate_simple, inflate_lookup, inflate_shared;
 #define INFLATE_RUNG(which, idea, launch)                                     \
 	const struct inflate_rung inflate_##which = {#which, idea, launch};   \
 	INFLATE_STANDALONE(inflate_##which)
-
-#endif

@@ -9,8 +9,7 @@
  * or 77 where there is no device. bench/ladder/inflate_bench.cu and tests/gpu/test_inflate.cu check more.
  * Only inflate_rung.cuh includes it, behind its declarations.
  */
-#ifndef GPUSTAT_LADDER_INFLATE_STANDALONE_CUH
-#define GPUSTAT_LADDER_INFLATE_STANDALONE_CUH
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -145,5 +144,3 @@ static int inflate_standalone(const struct inflate_rung &rung)
 	(void)cudaFree(m);
 	return nwrong != 0;
 }
-
-#endif

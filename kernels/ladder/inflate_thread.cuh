@@ -8,8 +8,7 @@
  * make: of n symbols with these lengths, 0: it has no code; false unless the code is complete, or may_lack and there is
  * at most one code, of one bit. take: the next symbol, of which all bits are there; UINT32_MAX: there is no such code.
  */
-#ifndef GPUSTAT_LADDER_INFLATE_THREAD_CUH
-#define GPUSTAT_LADDER_INFLATE_THREAD_CUH
+#pragma once
 
 #include "../codec/bit_reader.cuh"
 #include "inflate_rung.cuh"
@@ -311,5 +310,3 @@ template <int FAST_NBITS, int NSYMBOLS> struct lookup_code : canonical_code<NSYM
 		return entry >> 4;
 	}
 };
-
-#endif

@@ -6,8 +6,7 @@
  * scan_*.cu. The two ladders go from naive to shipped; ladder.cu lists them. gpustat-bench runs all
  * rungs; gpustat itself runs none of these files.
  */
-#ifndef GPUSTAT_LADDER_CUH
-#define GPUSTAT_LADDER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ static inline void ladder_close(struct ladder_run *run)
 	run->scratch = NULL;
 	run->scratch_nbytes = 0;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * A family below is the base of the rungs that are launched alike. Its RUNG gives kernel<F>(), the
  * kernel for fold F.
  */
-#ifndef GPUSTAT_LADDER_REDUCE_CUH
-#define GPUSTAT_LADDER_REDUCE_CUH
+#pragma once
 
 #include "rung.cuh"
 
@@ -205,5 +204,3 @@ template <class RUNG> struct reduce_fitting_grid : reduce_rung {
 		       ladder_nblocks(run->nblocks, LADDER_NTHREADS) + 4 + LADDER_NTHREADS_LOG2;
 	}
 };
-
-#endif

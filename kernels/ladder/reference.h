@@ -11,8 +11,7 @@
  * in any order (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002,
  * chapters 3 and 4). Both compilers compile this text: arrays in device memory are folded there.
  */
-#ifndef GPUSTAT_REFERENCE_H
-#define GPUSTAT_REFERENCE_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -152,5 +151,3 @@ HD bool reference_agrees(const struct reference *r, const void *values, uint64_t
 	bound = du < 1 ? du / (1 - du) * r->magnitude : DBL_MAX;
 	return fabs(((const float *)values)[i] - r->sum) <= bound; /* NaN does not pass */
 }
-
-#endif

@@ -9,8 +9,7 @@
  * and, where they differ from the base's, types, folds and so on. LADDER_RUNG makes an object of it
  * that ladder.cu lists and, when the file is compiled alone, a program.
  */
-#ifndef GPUSTAT_LADDER_RUNG_CUH
-#define GPUSTAT_LADDER_RUNG_CUH
+#pragma once
 
 #include "fold.cuh"
 #include "ladder.cuh"
@@ -105,5 +104,3 @@ static inline uint64_t ladder_ntiles(uint64_t n, uint64_t nvalues)
 {
 	return n / nvalues + (n % nvalues != 0);
 }
-
-#endif

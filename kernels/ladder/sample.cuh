@@ -6,8 +6,7 @@
  * Value i of a sample depends on the seed and on i alone, so whether an array still holds its
  * sample can be checked without a copy.
  */
-#ifndef GPUSTAT_SAMPLE_CUH
-#define GPUSTAT_SAMPLE_CUH
+#pragma once
 
 #include "../level/fold.cuh"
 
@@ -63,5 +62,3 @@ __global__ static void sample_fill(typename S::value *out, uint64_t n, uint64_t 
 	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 		out[i] = S::random(sample_bits(seed, i));
 }
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Every rung of the scan is right at any n and keeps the order of the operands.
  */
-#ifndef GPUSTAT_LADDER_SCAN_CUH
-#define GPUSTAT_LADDER_SCAN_CUH
+#pragma once
 
 #include "rung.cuh"
 
@@ -216,5 +215,3 @@ struct scan_engine_rung : scan_rung {
 		return scan_tiles_depth(run->n, run->shape.tile_nvalues, run->shape.tile_nvalues);
 	}
 };
-
-#endif

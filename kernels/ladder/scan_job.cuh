@@ -7,8 +7,7 @@
  * scan_lookahead.cuh from compute capability 9.0 on. Integer results are the
  * same; floats may differ, since the order in which partials combine is not fixed.
  */
-#ifndef GPUSTAT_SCAN_JOB_CUH
-#define GPUSTAT_SCAN_JOB_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ struct scan_min_i128 : fold_min<int128, 0> {
 struct scan_max_i128 : fold_max<int128, 0> {
 	HD int128 identity(void) { return (int128)((uint128)1 << 127); }
 };
-
-#endif

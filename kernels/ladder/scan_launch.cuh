@@ -2,8 +2,7 @@
  *
  * scan_launch.cuh - the host's side of scan_job.cuh, for any fold.
  */
-#ifndef GPUSTAT_SCAN_LAUNCH_CUH
-#define GPUSTAT_SCAN_LAUNCH_CUH
+#pragma once
 
 #include "scan_lookahead.cuh"
 #include "scan_lookback.cuh"
@@ -189,5 +188,3 @@ cudaError_t scan_launch(const struct scan_shape *shape, struct scan_memory *memo
 	return lookahead_launch<F, sizes::NGROUPS, sizes::NWARPS, sizes::NPACKS>(shape, memory, job,
 										 stream);
 }
-
-#endif

@@ -40,8 +40,7 @@
  * than t and drawn, so that their blocks run. By induction over t every tile is published, and
  * every prefix then known, with any number of blocks at once.
  */
-#ifndef GPUSTAT_SCAN_LOOKAHEAD_CUH
-#define GPUSTAT_SCAN_LOOKAHEAD_CUH
+#pragma once
 
 #include "async_copy.cuh"
 #include "scan_tile.cuh"
@@ -356,5 +355,3 @@ scan_lookahead(struct scan_job<typename F::value> job, struct grid_domino domino
 	__trap(); /* scan_shape_of does not choose it */
 #endif
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Any number of blocks may run at once: tiles are drawn, and grid.cuh proves that waiting ends.
  */
-#ifndef GPUSTAT_SCAN_LOOKBACK_CUH
-#define GPUSTAT_SCAN_LOOKBACK_CUH
+#pragma once
 
 #include "scan_tile.cuh"
 
@@ -55,5 +54,3 @@ scan_lookback(struct scan_job<typename F::value> job, struct grid_domino domino)
 		pack_put(job.out, job.n, tile_pack + row + i * WARP_NLANES,
 			 packs[row + i * WARP_NLANES]);
 }
-
-#endif

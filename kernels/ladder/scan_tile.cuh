@@ -6,8 +6,7 @@
  * row. NPACKS is odd: 8 threads then read their i-th packs, 16 bytes each, from 8 different groups
  * of 4 banks, without conflicts and without a transposition.
  */
-#ifndef GPUSTAT_SCAN_TILE_CUH
-#define GPUSTAT_SCAN_TILE_CUH
+#pragma once
 
 #include "scan_job.cuh"
 
@@ -114,5 +113,3 @@ static __device__ inline void packs_carry_out(const struct scan_job<typename F::
 		all = F::combine(all, ((const T *)packs)[i]);
 	*job.carry_out = all;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * or at all awkward sizes, with every type and operation that the rung takes. Prints a line for
  * each size, then PASS or FAIL. Exit status: 0, 1, or 77 where no device can run it.
  */
-#ifndef GPUSTAT_LADDER_STANDALONE_CUH
-#define GPUSTAT_LADDER_STANDALONE_CUH
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,5 +110,3 @@ int main(int argc, char **argv)
 	puts(status == 0 ? "PASS" : status == STANDALONE_SKIP ? "SKIP" : "FAIL");
 	return status;
 }
-
-#endif

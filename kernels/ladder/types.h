@@ -3,8 +3,7 @@
  * types.h - the types of values and the operations that rungs are checked and timed with. C and
  * CUDA.
  */
-#ifndef GPUSTAT_LADDER_TYPES_H
-#define GPUSTAT_LADDER_TYPES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -65,5 +64,3 @@ static inline const char *bench_fold_name(enum bench_fold fold)
 
 	return names[fold];
 }
-
-#endif

@@ -3,8 +3,7 @@
  * value.cuh - arrays of sample values in device memory, of a type that is known at run time: writes
  * them, checks them, folds them. All on the default stream.
  */
-#ifndef GPUSTAT_LADDER_VALUE_CUH
-#define GPUSTAT_LADDER_VALUE_CUH
+#pragma once
 
 #include <stdlib.h>
 
@@ -168,5 +167,3 @@ static inline cudaError_t value_reference(enum bench_type type, enum bench_fold 
 	free(host);
 	return error;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * multiple of 32, at most 1024. Each function ends with a barrier, or has passed one after its last
  * read of shared memory, so that it can be called again at once.
  */
-#ifndef GPUSTAT_BLOCK_CUH
-#define GPUSTAT_BLOCK_CUH
+#pragma once
 
 #include "warp.cuh"
 
@@ -51,5 +50,3 @@ static __device__ inline typename F::value block_exclusive(typename F::value x,
 	warps = warp_broadcast(warp_exclusive<F>(warps), warp_index());
 	return F::combine(warps, warp_exclusive<F>(within));
 }
-
-#endif

@@ -10,8 +10,7 @@
  * commutative: warp, block and grid keep the earlier operand first. fold_affine and the maps of
  * kernels/csv/map_fold.cuh do not commute: tests would notice a level that lost the order.
  */
-#ifndef GPUSTAT_FOLD_CUH
-#define GPUSTAT_FOLD_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ template <class T, class UNSIGNED = T> struct fold_affine {
 			   ((a * (e & mask) + (l & mask)) & mask));
 	}
 };
-
-#endif

@@ -3,8 +3,7 @@
  * gpu_memory.cuh - three kinds of memory: arenas, whose layout is known when they are made, device
  * buffers that grow, and large pinned buffers of the host.
  */
-#ifndef GPUSTAT_GPU_MEMORY_CUH
-#define GPUSTAT_GPU_MEMORY_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ cudaError_t pinned_buffer_need(struct pinned_buffer *b, size_t nbytes);
 
 /* Empties the buffer, in any state. Errors: those of earlier work of the device. */
 cudaError_t pinned_buffer_free(struct pinned_buffer *b);
-
-#endif

@@ -21,8 +21,7 @@
  *  - The epoch differs in every launch, so words of earlier launches count as not written: no
  *    reset. The block that draws the last ticket resets the ticket.
  */
-#ifndef GPUSTAT_GRID_CUH
-#define GPUSTAT_GRID_CUH
+#pragma once
 
 #include <cuda/atomic>
 #include <string.h>
@@ -330,5 +329,3 @@ static __device__ inline bool grid_is_last_block(uint32_t *ndone, uint32_t nbloc
 	__syncthreads(); /* thread 0's acquire comes before the block's reads */
 	return is_last;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * one run of strips a block is 1 % slower, a block a strip 15 %. All NLOADS loads of a thread are
  * in flight before it uses the first.
  */
-#ifndef GPUSTAT_LANE_CUH
-#define GPUSTAT_LANE_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ static __device__ inline void lane_reduce(const ITEMS &items, typename ITEMS::va
 	for (uint64_t i = begin + threadIdx.x; i < nloads; i += NTHREADS) /* the last strip */
 		items.add(all, items.get(i));
 }
-
-#endif

@@ -9,8 +9,7 @@
  * five steps, each adding the partial from 1, 2, 4, 8, 16 lanes below. The reduction
  * runs the other way, towards lane 0. In both the lower lane's items come first.
  */
-#ifndef GPUSTAT_WARP_CUH
-#define GPUSTAT_WARP_CUH
+#pragma once
 
 #include "fold.cuh"
 
@@ -101,5 +100,3 @@ static __device__ inline typename F::value warp_exclusive(typename F::value incl
 
 	return warp_lane() == 0 ? F::identity() : earlier;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * gpu.h - all that src/ knows of GPUs, beside worker_gpu (src/engine/worker.h).
  */
-#ifndef GPUSTAT_GPU_H
-#define GPUSTAT_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +40,4 @@ const char *gpu_versions(char *text, size_t nbytes);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

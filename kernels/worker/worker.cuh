@@ -4,8 +4,7 @@
  * copies the plan up, read.cu reads chunks and copies them up, fold.cu folds, kept.cu keeps numbers, groups.cu groups, emit.cu prints, running.cu totals by
  * group. Only these include it, and tests and the benchmark.
  */
-#ifndef GPUSTAT_WORKER_CUH
-#define GPUSTAT_WORKER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -404,5 +403,3 @@ enum status gpu_fold(struct worker *w, const struct chunk *chunk, struct chunk_e
 enum status gpu_emit(struct worker *w, const struct chunk *chunk, struct chunk_entry entry,
 		     const struct partial *before, struct text_buffer **out,
 		     struct fault *fault);
-
-#endif

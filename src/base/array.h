@@ -2,8 +2,7 @@
  *
  * array.h - arrays that grow, and text that does: memory that is reallocated, at least twice as much each time.
  */
-#ifndef GPUSTAT_ARRAY_H
-#define GPUSTAT_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ struct text_buffer {
 /* Makes room for nbytes more. Errors: STATUS_NO_MEMORY. */
 enum status text_reserve(struct text_buffer *text, size_t nbytes);
 void text_free(struct text_buffer *text);
-
-#endif

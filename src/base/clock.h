@@ -2,8 +2,7 @@
  *
  * clock.h - a monotonic clock.
  */
-#ifndef GPUSTAT_CLOCK_H
-#define GPUSTAT_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -15,5 +14,3 @@ static inline double clock_s(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
-
-#endif

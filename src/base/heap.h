@@ -2,8 +2,7 @@
  *
  * heap.h - heaps in arrays of any kind: item 0 is above all others.
  */
-#ifndef GPUSTAT_HEAP_H
-#define GPUSTAT_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ static inline __attribute__((always_inline)) void heap_sort(void *items, size_t 
 	for (; n > 1; heap_sink(items, n, 0, is_above, swap))
 		swap(items, 0, --n);
 }
-
-#endif

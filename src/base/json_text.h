@@ -8,8 +8,7 @@
  *
  * Writer and reader keep the first error, so a caller writes or reads many things and asks once.
  */
-#ifndef GPUSTAT_JSON_TEXT_H
-#define GPUSTAT_JSON_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ void json_string(struct json_text *j, char **text);
 
 /* A string of any bytes, and a NUL behind them. Reading: the buffer keeps its memory, or is zeroed. */
 void json_bytes(struct json_text *j, struct text_buffer *text);
-
-#endif

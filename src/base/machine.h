@@ -2,8 +2,7 @@
  *
  * machine.h - how many cores and how much memory the process may use.
  */
-#ifndef GPUSTAT_MACHINE_H
-#define GPUSTAT_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void memory_give(uint64_t nbytes);
 
 /* Whether memory_take has returned false: STATUS_NO_MEMORY then means the limit. */
 bool memory_was_refused(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * nearest.h - which of some names was probably meant by what was typed.
  */
-#ifndef GPUSTAT_NEAREST_H
-#define GPUSTAT_NEAREST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ struct nearest nearest_begin(const char *typed, size_t nbytes);
 /* Takes the name if it is nearer than all before. A name that begins with what was typed, or that
  * differs from it in case only, is at distance 1: it may have been meant. */
 void nearest_offer(struct nearest *n, const char *name);
-
-#endif

@@ -6,8 +6,7 @@
  * that can fail returns a status, and fills a fault with the details it has: without any, as of STATUS_NO_MEMORY, whoever
  * ends the work with the fault completes it (fault_complete). Only message.c prints a fault, on stderr.
  */
-#ifndef GPUSTAT_STATUS_H
-#define GPUSTAT_STATUS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -185,5 +184,3 @@ __attribute__((format(printf, 2, 3))) enum status option_fault(struct fault *fau
 
 /* Fills f's detail with a value's bytes, cut to what fits; returns status. */
 enum status fault_set_value(struct fault *f, enum status status, const char *value, size_t nbytes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * thread.h - starting threads beside the program's own, joining them, and the queue that keeps their work in order.
  */
-#ifndef GPUSTAT_THREAD_H
-#define GPUSTAT_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #ifndef __cplusplus
@@ -113,5 +112,3 @@ void ordered_queue_skip(struct ordered_queue *q, uint64_t item);
 
 /* Makes all threads leave. */
 void ordered_queue_stop(struct ordered_queue *q);
-
-#endif

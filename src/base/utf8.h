@@ -2,8 +2,7 @@
  *
  * utf8.h - prints untrusted bytes.
  */
-#ifndef GPUSTAT_UTF8_H
-#define GPUSTAT_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ void utf8_print(FILE *to, const char *text, size_t nbytes);
 /* Like utf8_print, for messages: characters that cannot be seen, or not told from a blank, print as
  * \uNNNN: U+00A0, U+200B, U+FEFF. */
 void utf8_print_visibly(FILE *to, const char *text, size_t nbytes);
-
-#endif

@@ -15,8 +15,7 @@
  * Several parts may stand one behind the other in a file. Merging yields a part again, so it may be done in a
  * tree. Order matters where the result says so: parts are merged in the order in which they are given.
  */
-#ifndef GPUSTAT_PART_H
-#define GPUSTAT_PART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -188,5 +187,3 @@ void part_piece_text(struct json_text *j, struct text_buffer *text, bool is_head
 /* Writes or reads a part's last line. */
 #define PART_END_BEGIN "{\"lines\":"
 void part_end_text(struct json_text *j, uint64_t *nlines, uint32_t *crc);
-
-#endif

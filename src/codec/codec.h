@@ -5,8 +5,7 @@
  * A codec decodes bytes from a feed and never reads: its caller decides whether to wait for
  * more. Code outside of a format's own file does not depend on it. To add one: HACKING.md.
  */
-#ifndef GPUSTAT_CODEC_H
-#define GPUSTAT_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -199,5 +198,3 @@ enum codec_match foreign_find(const unsigned char *data, size_t nbytes, bool at_
  * Returns STATUS_FOREIGN. */
 enum status foreign_refuse(struct fault *fault, const struct foreign *f, const char *name,
 			  const struct codec *codec);
-
-#endif

@@ -3,8 +3,7 @@
  * deflate.h - raw deflate data (RFC 1951), decoded to bytes or, where the 32 KiB before the first
  * byte are not known, to symbols. What is damage and what is said of it is as in zlib.
  */
-#ifndef GPUSTAT_DEFLATE_H
-#define GPUSTAT_DEFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -146,5 +145,3 @@ uint64_t deflate_find(const unsigned char *in, size_t nbytes, uint64_t from, uin
  * of stack, and 1 us a call besides the work. */
 void deflate_resolve(unsigned char *to, const uint16_t *symbols, size_t n,
 		     const unsigned char *window);
-
-#endif

@@ -3,8 +3,7 @@
  * gzip.h - members of a gzip file (RFC 1952): places in their data, which many threads decode in sections, or a device; and
  * members of BGZF.
  */
-#ifndef GPUSTAT_GZIP_H
-#define GPUSTAT_GZIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -364,5 +363,3 @@ void bgzf_text_close(struct bgzf_text *t);
 /* Reads the next block: data, nbytes, which may be 0, and place. *is_there: false: no whole block follows. Errors:
  * STATUS_READ, STATUS_DAMAGED, STATUS_NO_MEMORY. */
 enum status bgzf_text_next(struct bgzf_text *t, bool *is_there, struct fault *fault);
-
-#endif

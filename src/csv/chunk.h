@@ -2,8 +2,7 @@
  *
  * chunk.h - a piece of the input, and how the automaton enters it.
  */
-#ifndef GPUSTAT_CHUNK_H
-#define GPUSTAT_CHUNK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ static inline struct chunk_entry chunk_entry_after(csv_full_map map, bool ends_l
 		entry.state = CSV_FIELD_START;
 	return entry;
 }
-
-#endif

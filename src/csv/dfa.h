@@ -18,8 +18,7 @@
  * class of bytes more. Their maps are twice as large and only the CPU's (csv_full_map), so that the
  * kernels and the ordinary dialect keep small ones.
  */
-#ifndef GPUSTAT_CSV_DFA_H
-#define GPUSTAT_CSV_DFA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -178,5 +177,3 @@ static inline enum csv_state csv_full_step(enum csv_state state, enum csv_class 
 
 	return (enum csv_state)next[state][c];
 }
-
-#endif

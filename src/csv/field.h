@@ -2,8 +2,7 @@
  *
  * field.h - how an input writes CSV; one raw field of a text, and its value.
  */
-#ifndef GPUSTAT_FIELD_H
-#define GPUSTAT_FIELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,5 +144,3 @@ static inline size_t field_nbytes_max(size_t value_nbytes)
 /* Writes a value as a raw field of the dialect, as new fields are printed: with an escape byte, escaped; else in quotes, if it
  * needs them. to: field_nbytes_max. Returns its length, or SIZE_MAX where the dialect cannot write it. */
 size_t field_write(const struct csv_dialect *dialect, const char *value, size_t nbytes, char *to);
-
-#endif

@@ -3,8 +3,7 @@
  * record.h - one record cut into fields, for headers and messages: a byte at a time, from any text.
  * Data goes through rows.h. And which records are odd: ragged ones, and the header again.
  */
-#ifndef GPUSTAT_RECORD_H
-#define GPUSTAT_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -160,5 +159,3 @@ struct sought_header sought_header_of(const char *text, size_t nbytes, const str
 /* Whether the record text[0 .. nbytes), without its line end, is the header: it has the names for values, and besides
  * them at most an empty last field, as the header may. Also where memory runs out and it may be. */
 bool header_is_repeated(const struct sought_header *h, const struct csv_dialect *dialect, const char *text, size_t nbytes);
-
-#endif

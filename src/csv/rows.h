@@ -9,8 +9,7 @@
  * that of the row before, so a column is read without looking at any other field. Folding walks
  * a text once, and printing once more: making positions again costs less than keeping them.
  */
-#ifndef GPUSTAT_ROWS_H
-#define GPUSTAT_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ struct rows_extent {
  * Errors: STATUS_NO_MEMORY, and what visit returns. */
 enum status rows_walk(struct rows *r, const char *text, size_t nbytes, struct chunk_entry entry,
 		      row_visitor visit, void *context, struct rows_extent *out);
-
-#endif

@@ -9,8 +9,7 @@
  * Columns count characters that are one column wide on a terminal; a tab leads to the next multiple of 8. A line with other
  * characters stands below nothing, but in the last column, which takes the rest of its line.
  */
-#ifndef GPUSTAT_WORD_LAYOUT_H
-#define GPUSTAT_WORD_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ size_t word_layout_cut_words(struct word_line line, size_t n, uint32_t *ends);
  * line has bytes; field i, with blanks around it, ends at ends[i] and begins behind ends[i - 1]. The last ends at nbytes.
  * Returns the number of fields, or 0: the words do not stand below the header's names. A line has a word. */
 size_t word_layout_cut(const struct csv_dialect *dialect, struct word_line line, uint32_t *ends);
-
-#endif

@@ -14,8 +14,7 @@
  * A record whose key is above the bound, the N-th least so far, is not printed, and not even made into text: of M
  * records about N (1 + ln(M / N)) are.
  */
-#ifndef GPUSTAT_CHOICE_H
-#define GPUSTAT_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ enum status candidates_note(struct candidates *c, uint64_t number, size_t begin,
 /* Gives the choice the records noted, which lie in text one after the other, first to last. Errors:
  * STATUS_NO_MEMORY. */
 enum status candidates_offer(struct candidates *c, const char *text);
-
-#endif

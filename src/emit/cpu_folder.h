@@ -3,8 +3,7 @@
  * cpu_folder.h - one thread's means of folding and printing a text's records on the CPU: a chunk's,
  * those across chunk borders, and what a GPU leaves to the CPU.
  */
-#ifndef GPUSTAT_CPU_FOLDER_H
-#define GPUSTAT_CPU_FOLDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out);
-
-#endif

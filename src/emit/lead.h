@@ -6,8 +6,7 @@
  * (lead_rows). Once all are there, the gaps that can be filled are, in parallel with other texts. What is left waits for the next
  * text in the queue, in the order of the input: the serial part, in the turn of the write chain.
  */
-#ifndef GPUSTAT_LEAD_H
-#define GPUSTAT_LEAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ enum status lead_queue_write(struct lead_queue *q, struct text_buffer *text, str
 
 /* Writes the records that wait: what they lack is empty. Errors: as above. */
 enum status lead_queue_end(struct lead_queue *q, struct writer *writer, struct fault *fault);
-
-#endif

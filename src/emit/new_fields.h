@@ -3,8 +3,7 @@
  * new_fields.h - the new fields of a block of rows as text. One new column is written after the
  * other, so that each runs through its column in one loop.
  */
-#ifndef GPUSTAT_NEW_FIELDS_H
-#define GPUSTAT_NEW_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ static inline char *copy_delimiters(char *to, char delimiter, size_t n)
 		memset(to, delimiter, n);
 	return to + n;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * that waits for the new turn is woken. One atomic exchange at the chunk's slot decides which came
  * first, the join or the turn, so that no turn is lost and none is done twice.
  */
-#ifndef GPUSTAT_CHAIN_H
-#define GPUSTAT_CHAIN_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -77,5 +76,3 @@ bool chain_pass(struct chain *c, uint64_t k);
 
 /* Makes every chain_enter, now and later, return false. */
 void chain_stop(struct chain *c);
-
-#endif

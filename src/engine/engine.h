@@ -2,8 +2,7 @@
  *
  * engine.h - the ordered fold over the input, by pools of worker threads.
  */
-#ifndef GPUSTAT_ENGINE_H
-#define GPUSTAT_ENGINE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ extern _Atomic uint64_t engine_nbytes_begun;
 enum status engine_run(const struct plan *plan, struct input *input, struct worker_pool *pools,
 		       size_t npools, struct total *total, bool may_guess, bool *all_ended,
 		       struct fault *fault);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * stage.h - the names of the stages that a chunk goes through, for timing.
  */
-#ifndef GPUSTAT_STAGE_H
-#define GPUSTAT_STAGE_H
+#pragma once
 
 /* (id, name, place, what is done). place: an enum stage_place. For a GPU's worker, a HOST stage is
  * the call, which usually waits for the device. */
@@ -43,5 +42,3 @@ enum stage {
 
 /* A thread of the host; or, in a stream: copies up, kernels, copies back. */
 enum stage_place { STAGE_HOST, STAGE_UP, STAGE_KERNELS, STAGE_BACK, STAGE_NPLACES };
-
-#endif

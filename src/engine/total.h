@@ -2,8 +2,7 @@
  *
  * total.h - combining chunks' partials in input order, and the records between chunks.
  */
-#ifndef GPUSTAT_TOTAL_H
-#define GPUSTAT_TOTAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -195,5 +194,3 @@ enum status total_add_currency(struct total *t, size_t c, int file, struct fault
  * nthreads: how many may work at once. Errors, in fault: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status total_join(struct partial *total, struct partial *const *partials, size_t npartials,
 		       const struct plan *plan, int nthreads, struct fault *fault);
-
-#endif

@@ -16,8 +16,7 @@
  * the entry, fold may be called before that, and again if the first result is not valid. emit is
  * called when the total before the chunk is known.
  */
-#ifndef GPUSTAT_WORKER_H
-#define GPUSTAT_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,6 +136,4 @@ static inline void worker_load_text(const struct worker_ops *ops, struct worker 
 extern const struct worker_ops worker_cpu;
 #ifdef HAVE_CUDA
 extern const struct worker_ops worker_gpu;
-#endif
-
 #endif

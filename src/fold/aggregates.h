@@ -4,8 +4,7 @@
  *
  * They are exact as the results are that the first pass would print, and as long: a sum has all its digits.
  */
-#ifndef GPUSTAT_AGGREGATES_H
-#define GPUSTAT_AGGREGATES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ enum status aggregates_use(const struct aggregates *a, struct query *q);
 
 /* The n values of the key's group; NULL: there is none. Any thread. */
 const struct aggregate_value *aggregates_of(const struct aggregates *a, const struct key *key, uint64_t hash);
-
-#endif

@@ -6,8 +6,7 @@
  * this order of operands. The kernels of kernels/fold/ fold to the same numbers; a field that
  * neither they nor the SIMD folds can hold goes through column_add_field on the CPU.
  */
-#ifndef GPUSTAT_COLUMN_H
-#define GPUSTAT_COLUMN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -172,5 +171,3 @@ enum status column_add_computed(const struct plan *plan, struct partial *p, size
 
 /* Counts a value that is wrong both as a number and as a text. offset: as in column_add_field. */
 void column_add_wrong(struct column_partial *column, enum status why, size_t offset);
-
-#endif

@@ -9,8 +9,7 @@
  * else reads kept numbers calls values_bring_down before. The memory is no part of --memory, which is the
  * host's.
  */
-#ifndef GPUSTAT_DEVICE_RUN_H
-#define GPUSTAT_DEVICE_RUN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ void keys_add_run(struct keys *k, struct device_run *run);
  * one. Where the device fails, they are added to the others, if they can be copied to the host. k may be NULL. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_GPU. */
 enum status keys_settle(struct keys *k, const struct keys_wanted *wanted);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Identity: zeroed. Combine: group_combine(earlier, later), associative.
  */
-#ifndef GPUSTAT_GROUP_H
-#define GPUSTAT_GROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -365,5 +364,3 @@ void group_free(struct group *g, const struct plan *plan);
 
 /* Whether any group of the process has a partial that group_free would free. */
 bool group_rests_exist(void);
-
-#endif

@@ -9,8 +9,7 @@
  * the bits that no address uses, and a text after it. A cell has their number and, when all have come, where the most and the
  * least frequent one are. A group with a partial has its values there.
  */
-#ifndef GPUSTAT_GROUP_LISTS_H
-#define GPUSTAT_GROUP_LISTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enu
 /* Removes, and frees, all that is listed. */
 void group_lists_clear(struct groups *g);
 void group_lists_free(struct groups *g);
-
-#endif

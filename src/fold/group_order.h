@@ -2,8 +2,7 @@
  *
  * group_order.h - the groups of a run in the order in which they are printed: by first appearance, or by a result (--sort).
  */
-#ifndef GPUSTAT_GROUP_ORDER_H
-#define GPUSTAT_GROUP_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ enum status group_list_sort(struct group_list *list, const struct group_rows *ro
 			    size_t nfirst, size_t nthreads, struct fault *fault);
 
 void group_list_free(struct group_list *l);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * group_result.h - the results of groups: one by one, and printed, the key columns and a row for each group.
  */
-#ifndef GPUSTAT_GROUP_RESULT_H
-#define GPUSTAT_GROUP_RESULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ bool group_printing_reads_once(const struct group_printing *how);
  * STATUS_MANY_GROUPS, STATUS_WRITE; of a picture, STATUS_OPEN; of a device that has the groups, STATUS_GPU. */
 enum status group_result_print(const struct query *q, struct partial *total,
 			       const struct group_printing *how, struct fault *fault);
-
-#endif

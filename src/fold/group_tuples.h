@@ -14,8 +14,7 @@
  * group_wants_texts, its value as a struct tuple_text. Tuples come in any order: a group's first record, and its first and last
  * values, are known by their places.
  */
-#ifndef GPUSTAT_GROUP_TUPLES_H
-#define GPUSTAT_GROUP_TUPLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ enum status group_tuples_wait(struct groups *part, size_t number, const struct g
 enum status group_tuples_fold(struct groups *to, struct group_tuples *t, size_t number);
 
 void group_tuples_free(struct group_tuples *t, const struct plan *plan);
-
-#endif

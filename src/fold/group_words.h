@@ -12,8 +12,7 @@
  * which one of its numbers is written. With fewer than 2^32 records in a table no sum overflows its words. A group without
  * records does not count: its key was met in a chunk that the CPU folded.
  */
-#ifndef GPUSTAT_GROUP_WORDS_H
-#define GPUSTAT_GROUP_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ void group_words_list(const struct group_layout *layout, const uint64_t *words, 
  * after them. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_words_add(struct groups *to, const struct group_layout *layout, const uint32_t *scales, uint64_t *words,
 			    size_t nwords, size_t *nused);
-
-#endif

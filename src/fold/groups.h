@@ -13,8 +13,7 @@
  * keys' hashes into parts with a lock each, and a thread adds all that it has for one part at a time.
  * So no group is kept twice however many threads there are, and nothing is left to be joined at the end.
  */
-#ifndef GPUSTAT_GROUPS_H
-#define GPUSTAT_GROUPS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -244,5 +243,3 @@ enum status group_reading_begin(struct group_reading *r, const struct plan *plan
 enum status group_reading_visit(struct group_reading *r, size_t block, size_t n, groups_visitor visit, void *context);
 
 void group_reading_end(struct group_reading *r);
-
-#endif

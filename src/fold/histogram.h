@@ -2,8 +2,7 @@
  *
  * histogram.h - how many numbers of a column lie in each of many bins of one width.
  */
-#ifndef GPUSTAT_HISTOGRAM_H
-#define GPUSTAT_HISTOGRAM_H
+#pragma once
 
 #include "base/status.h"
 #include "fold/column.h"
@@ -18,5 +17,3 @@
  * records. Errors: STATUS_NO_MEMORY; STATUS_MANY_BINS for more than HISTOGRAM_NBINS_MAX. */
 enum status histogram_table(const struct query *q, const struct partial *total, struct table *out,
 			    struct fault *fault);
-
-#endif

@@ -13,8 +13,7 @@
  * inlined where keys are made, which a library's hash cannot be. The seed differs from process to
  * process, so that no input can be made to collide; results do not depend on it.
  */
-#ifndef GPUSTAT_KEY_H
-#define GPUSTAT_KEY_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -212,5 +211,3 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 		return false;
 	return a->low == b->low || (key_is_long(a) && key_texts_equal(a->text, b->text, key_nbytes(a)));
 }
-
-#endif

@@ -11,8 +11,7 @@
  * The hash comes from the caller, who may divide keys between 2^KEY_PART_BITS tables by its highest
  * bits: a table does not use these.
  */
-#ifndef GPUSTAT_KEY_TABLE_H
-#define GPUSTAT_KEY_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ void key_table_clear(struct key_table *t);
 
 /* Makes t an empty table without slots; value_nbytes stays. */
 void key_table_free(struct key_table *t);
-
-#endif

@@ -11,8 +11,7 @@
  * changed neither. A thread has tables of its own. At the end they are joined: a key's hash says in
  * which of KEYS_NPARTS parts it is, and threads join different parts.
  */
-#ifndef GPUSTAT_KEYS_H
-#define GPUSTAT_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,5 +111,3 @@ bool keys_find(const struct keys *k, const struct keys *other, enum keys_order o
 /* Calls visit for each text, in no order that means anything. times is 0 without counts. */
 typedef void (*keys_visitor)(void *context, const struct key_found *key);
 void keys_each(const struct keys *k, keys_visitor visit, void *context);
-
-#endif

@@ -8,8 +8,7 @@
  * as fast as three; every other moment is a file that defines one struct moment_ops, a bit of
  * enum moment (query/plan.h), and a row of MOMENTS.
  */
-#ifndef GPUSTAT_MOMENT_H
-#define GPUSTAT_MOMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -186,5 +185,3 @@ const char *ends_text(const struct ends *e, bool at_end, bool is_text);
 
 /* Sets *out to the first or the last number, whose limbs are in the room. Returns false if no value is a number. */
 bool ends_number(const struct ends *e, bool at_end, struct integer *room, struct exact *out);
-
-#endif

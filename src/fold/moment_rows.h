@@ -6,8 +6,7 @@
  * Most blocks have 64 numbers of one scale. A loop of fixed length over such a block has no branch
  * that the numbers could mispredict.
  */
-#ifndef GPUSTAT_MOMENT_ROWS_H
-#define GPUSTAT_MOMENT_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ static inline void moment_block_set(struct moment_block *b, const int64_t *signi
 		b->bound |= (uint64_t)(significand[i] ^ significand[i] >> 63);
 	}
 }
-
-#endif

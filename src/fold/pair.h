@@ -10,8 +10,7 @@
  *
  * Identity: zeroed, or pair_clear. Combine: pair_combine(earlier, later), associative.
  */
-#ifndef GPUSTAT_PAIR_H
-#define GPUSTAT_PAIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ struct column_partial *pair_alone(struct pair_partial *p, int side);
  * plan's pair. Errors: STATUS_NO_MEMORY. */
 enum status pair_add_alone(struct pair_partial *p, int side, unsigned needs, const int64_t *value, const uint8_t *scale,
 			   uint64_t rows);
-
-#endif

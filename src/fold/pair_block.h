@@ -2,8 +2,7 @@
  *
  * pair_block.h - folds a block of rows into the plan's pairs of columns.
  */
-#ifndef GPUSTAT_PAIR_BLOCK_H
-#define GPUSTAT_PAIR_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ enum status pair_block_fold_rows(struct pair_block *b, struct row_block *rows, s
 /* Takes the block, and adds all kept rows to the pairs of out. Errors: as above. */
 enum status pair_block_fold(struct pair_block *b, struct row_block *rows, uint64_t kept,
 			    struct scratch *scratch, struct partial *out);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Members that are 0 or empty are left out.
  */
-#ifndef GPUSTAT_PARTIAL_TEXT_H
-#define GPUSTAT_PARTIAL_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 /* Reads the kind of a column from the beginning of a line, for a reader that leaves the rest to others: for p, to
  * which it is the earliest if the column had none. Not of a column: does nothing. */
 void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_text from);
-
-#endif

@@ -15,8 +15,7 @@
  * range, leaves a wrong value: why it is wrong, and a field that shows it. It stays wrong through all later steps,
  * whatever its field looks like, and nobody judges the field again.
  */
-#ifndef GPUSTAT_PROGRAM_BLOCK_H
-#define GPUSTAT_PROGRAM_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ enum status program_block_why(const struct row_block *b, size_t c, unsigned row)
 
 /* The rows in which the plan's column c, which is computed, is wrong. */
 uint64_t program_block_wrong(struct row_block *b, size_t c);
-
-#endif

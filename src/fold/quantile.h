@@ -11,8 +11,7 @@
  * A trimmed mean is that of the numbers without as many at each end as the fraction has, rounded down: as R's mean(trim) and
  * SciPy's trim_mean.
  */
-#ifndef GPUSTAT_QUANTILE_H
-#define GPUSTAT_QUANTILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -61,5 +60,3 @@ statistic_formula quantile_format, quantile_mad, quantile_trimmed_mean;
  * long. Their order is changed. percentile: of --pNN. */
 char *quantile_write_short(enum operation operation, struct percentile percentile, int64_t *x, uint64_t n, int scale,
 			   char *to);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The numbers are those that a pass over the input kept (values.h). A later pass looks up each record's.
  */
-#ifndef GPUSTAT_RANK_TABLE_H
-#define GPUSTAT_RANK_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ void rank_tables_free(struct rank_tables *t);
 /* The plan->nranks tables of a group of another pass's store, by its key; NULL: that pass had no such group.
  * group: NULL: of all records. Any thread. */
 const struct rank_table *rank_tables_of(const struct rank_tables *t, const struct group *group);
-
-#endif

@@ -11,8 +11,7 @@
  * Identity: zeroed, or recent_clear. Combine: recent_append(earlier, later), associative; and recent_keep
  * may come before or after it, for the last n of both are the last n of the last n of each.
  */
-#ifndef GPUSTAT_RECENT_H
-#define GPUSTAT_RECENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ typedef bool (*recent_skipper)(void *context, const struct recent_sum *sum);
 /* Calls visit for each value, from the oldest on or from the latest back, up to one that fails; before, skip for each piece that
  * has a sum, unless it is NULL. */
 enum status recent_each(const struct recent *r, bool back, recent_skipper skip, recent_visitor visit, void *context);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * result.h - from the total of all records to the table that is printed.
  */
-#ifndef GPUSTAT_RESULT_H
-#define GPUSTAT_RESULT_H
+#pragma once
 
 #include "fold/column.h"
 #include "query/options.h"
@@ -59,5 +58,3 @@ bool result_holds_text(const struct plan_column *plan, const struct column_parti
 /* The number of invalid values that are left out. In a column of text, values that are no numbers are
  * present, but for one with a NUL where --count names the column. */
 uint64_t result_nleft_out(const struct plan_column *plan, const struct column_partial *column);
-
-#endif

@@ -6,8 +6,7 @@
  * and kept until the block is set to other rows. The caller reads fields that are no plain numbers,
  * quoted ones for example.
  */
-#ifndef GPUSTAT_ROW_BLOCK_H
-#define GPUSTAT_ROW_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,5 +144,3 @@ enum row_value { ROW_MISSING, ROW_PRESENT, ROW_QUOTED };
 /* Classifies the field of column c in a row. At ROW_PRESENT sets *text and *nbytes to its value. */
 enum row_value row_block_value(const struct row_block *b, size_t c, unsigned row,
 			       const char **text, size_t *nbytes);
-
-#endif

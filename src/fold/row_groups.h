@@ -2,8 +2,7 @@
  *
  * row_groups.h - folds a block of rows by groups (--by).
  */
-#ifndef GPUSTAT_ROW_GROUPS_H
-#define GPUSTAT_ROW_GROUPS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ enum status row_groups_find(struct row_folder *f, const char *text, struct group
  * them: all but what out itself counts, which are records, values and faults. A row with a NUL in its key
  * is an invalid value, and has no group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status row_groups_fold(struct row_folder *f, const char *text, struct partial *out);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * rows_fold.h - folding the rows of a text, a column at a time.
  */
-#ifndef GPUSTAT_ROWS_FOLD_H
-#define GPUSTAT_ROWS_FOLD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ enum status computed_fold_column(struct row_folder *f, const char *text, size_t 
 /* Folds column c, which is computed, of a row into out. A value that is complained about is kept in f->out. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status computed_fold_row(struct row_folder *f, const char *text, size_t c, unsigned row, struct partial *out);
-
-#endif

@@ -6,8 +6,7 @@
  * A statistic is a row of query/options.def, which names the moments it needs and its formula,
  * and the formula in statistic.c.
  */
-#ifndef GPUSTAT_STATISTIC_H
-#define GPUSTAT_STATISTIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -64,5 +63,3 @@ char *pair_statistic_format(enum operation operation, const struct column_moment
 /* The same for the pair p of a plan. total: the fold of all records. */
 char *pair_statistic_format_total(enum operation operation, const struct plan *plan, const struct partial *total, size_t p,
 				  char text[STATISTIC_TEXT_NBYTES]);
-
-#endif

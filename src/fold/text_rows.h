@@ -5,8 +5,7 @@
  * Most values that are no numbers show it by their first bytes. They are added here, without a look
  * at the number, its notation, and the spellings of "missing"; the rest is left to column_add_field.
  */
-#ifndef GPUSTAT_TEXT_ROWS_H
-#define GPUSTAT_TEXT_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
  * STATUS_NO_MEMORY. */
 enum status text_folder_rows(struct text_folder *f, size_t c, const struct text_rows *fields,
 			     uint64_t numbers, uint64_t *others, struct partial *out);
-
-#endif

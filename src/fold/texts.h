@@ -7,8 +7,7 @@
  * missing, number or not. A value with a NUL is neither and is not added. Most values are compared by
  * their first 8 bytes alone, as one big-endian word.
  */
-#ifndef GPUSTAT_TEXTS_H
-#define GPUSTAT_TEXTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,5 +110,3 @@ static inline void text_run_add(struct text_run *run, const char *text, uint32_t
 	if (x.key >= run->greatest.key)
 		text_run_raise(run, &x);
 }
-
-#endif

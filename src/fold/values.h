@@ -13,8 +13,7 @@
  * The scale of a cell's new blocks is the largest that the cell has seen: a column has few scales, and
  * a number is lifted to that scale if it then fits in 64 bits.
  */
-#ifndef GPUSTAT_VALUES_H
-#define GPUSTAT_VALUES_H
+#pragma once
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -84,5 +83,3 @@ bool values_next_exact(struct values_cursor *at, struct exact *out);
 
 /* Whether the number at the cursor, of VALUES_EXACT, is one of the fast path. */
 bool values_next_is_fast(const struct values_cursor *at);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * values_select.h - the numbers of given ranks in a column's kept numbers, or by passes over an input that memory cannot keep.
  */
-#ifndef GPUSTAT_VALUES_SELECT_H
-#define GPUSTAT_VALUES_SELECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,5 +128,3 @@ void values_search_block(const struct values_block *block);
  * numbers are not those of the passes before. */
 enum status values_search_end_pass(struct values_search *s, const struct values *cell);
 void values_search_end(struct values_search *s);
-
-#endif

@@ -17,8 +17,7 @@
  * keeps them in its partial, as a struct window_fold; then its struct group_window says so, and holds none. While records are
  * printed, both are moved on from record to record.
  */
-#ifndef GPUSTAT_WINDOW_H
-#define GPUSTAT_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -209,5 +208,3 @@ enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial
 /* Adds all rows of a run, without keys and conditions. Errors: STATUS_NO_MEMORY. */
 enum status row_windows_fold_run(struct row_folder *f, const char *text, const struct row_run *run,
 				 struct partial *out);
-
-#endif

@@ -6,8 +6,7 @@
  * most are left, the room is doubled. So a word takes about 11 bytes, where a table that is half empty takes 17, and it is
  * written after the last one instead of where its hash says.
  */
-#ifndef GPUSTAT_WORD_SET_H
-#define GPUSTAT_WORD_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ static inline void word_set_clear(struct word_set *s)
 }
 
 void word_set_free(struct word_set *s);
-
-#endif

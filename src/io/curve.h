@@ -7,8 +7,7 @@
  * least and the greatest value, as text. When all are full, every two become one. A peak of the records
  * is in the picture at any width.
  */
-#ifndef GPUSTAT_CURVE_H
-#define GPUSTAT_CURVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ struct curve_range {
 	const char *least, *greatest; /* in the curve */
 };
 bool curve_range(const struct curve *c, size_t begin, size_t end, struct curve_range *out);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A place in a plain file is an offset in bytes, in a BGZF file that of codec/gzip.h.
  */
-#ifndef GPUSTAT_FILE_TEXT_H
-#define GPUSTAT_FILE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ struct text_cut {
 	uint64_t start, offset, least, size;
 };
 bool file_text_cut(const struct text_cut *cut, const struct csv_dialect *dialect, uint64_t *place, struct fault *fault);
-
-#endif

@@ -7,8 +7,7 @@
  * others fold. A thread of its own decodes a compressed stream (source.h), except for blocks,
  * which the worker threads decode (codec/gzip.h).
  */
-#ifndef GPUSTAT_INPUT_H
-#define GPUSTAT_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -208,5 +207,3 @@ void input_stop(struct input *in);
 /* Stops it, and what reads ahead of it: its descriptors are not read any more, so another input can read standard input from its
  * beginning. No chunk may be in the middle of being read. */
 void input_end(struct input *in);
-
-#endif

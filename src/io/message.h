@@ -2,8 +2,7 @@
  *
  * message.h - all output to stderr.
  */
-#ifndef GPUSTAT_MESSAGE_H
-#define GPUSTAT_MESSAGE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ void message_line_end(void);
 
 /* Prints one line, for --verbose. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -5,8 +5,7 @@
  * name leads to what was there before or to all of the new. Two runs that write the same file write one each, and
  * the later rename stays.
  */
-#ifndef GPUSTAT_OUT_FILE_H
-#define GPUSTAT_OUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,5 +45,3 @@ enum status out_file_begin(struct out_file *f, const char *path, const struct ou
 /* Ends what was written with a status, which is that of fault: if it is STATUS_OK, the file is brought to the disk
  * and takes its name, else it is dropped. Returns the status. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status out_file_end(struct out_file *f, enum status status, struct fault *fault);
-
-#endif

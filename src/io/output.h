@@ -2,8 +2,7 @@
  *
  * output.h - standard output: a stream for results, and a writer for records, which go past the stream.
  */
-#ifndef GPUSTAT_OUTPUT_H
-#define GPUSTAT_OUTPUT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ enum status output_flush(struct fault *fault);
 /* Flushes and closes standard output: some file systems report a full disk only then. Errors:
  * STATUS_WRITE. */
 enum status output_close(struct fault *fault);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * picture.h - results as pictures: on the terminal, and in a file.
  */
-#ifndef GPUSTAT_PICTURE_H
-#define GPUSTAT_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ enum status picture_print_table(const struct picture *p, const struct table *t, 
 /* Draws a running column called `name`. Errors: those of picture_print_table. */
 enum status picture_print_curve(const struct picture *p, const struct curve *t, const char *name,
 				struct fault *fault);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * reader.h - how a chunk is read from a range of a plain file.
  */
-#ifndef GPUSTAT_READER_H
-#define GPUSTAT_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ struct reader {
 /* Reads nbytes of a plain file from position on into data. Any thread.
  * Errors: STATUS_SHRANK, STATUS_READ. */
 enum status file_read_range(int fd, off_t position, char *data, size_t nbytes, struct fault *fault);
-
-#endif

@@ -6,8 +6,7 @@
  * No locks: one thread at a time, except for source_read_range. Errors name the file in fault:
  * STATUS_OPEN, STATUS_READ, STATUS_NO_MEMORY, and what a codec reports.
  */
-#ifndef GPUSTAT_SOURCE_H
-#define GPUSTAT_SOURCE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -189,5 +188,3 @@ uint64_t source_nbytes_stored(const struct source *s);
 
 /* The length of a plain file, opened or not; 0 of what is empty. UINT64_MAX: unknown, or neither. */
 uint64_t source_nbytes(const struct source *s);
-
-#endif

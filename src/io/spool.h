@@ -2,8 +2,7 @@
  *
  * spool.h - pipes that are read twice.
  */
-#ifndef GPUSTAT_SPOOL_H
-#define GPUSTAT_SPOOL_H
+#pragma once
 
 #include "base/status.h"
 
@@ -12,5 +11,3 @@
  * then in the folder that TMPDIR names, without a name. Errors, with the input's name: STATUS_OPEN, STATUS_READ, STATUS_WRITE,
  * STATUS_NO_MEMORY. What was made lives as long as the process. */
 enum status spool_pipes(const char **paths, int npaths, struct fault *fault);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * table.h - prints a table of text to standard output in one of the formats.
  */
-#ifndef GPUSTAT_TABLE_H
-#define GPUSTAT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ char *table_write_tsv(char *to, const char *text, size_t nbytes);
 
 /* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
 enum status table_print(const struct table *t, enum format format, struct fault *fault);
-
-#endif

@@ -6,8 +6,7 @@
  * fold/program_block.c unquotes its arguments, quotes its result, and calls it only where each argument is there, or the row of
  * functions.def says that it may be missing.
  */
-#ifndef GPUSTAT_FUNCTIONS_H
-#define GPUSTAT_FUNCTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ char *call_room(struct call *call, size_t nbytes);
 #define ROW_FUNCTION(id, name, arguments, type, call, help) call_function call;
 #include "lang/functions.def"
 #undef FUNCTION
-
-#endif

@@ -2,8 +2,7 @@
  *
  * lane.h - one value of one record, and what a step of a program makes of it: for CPU threads and GPU lanes.
  */
-#ifndef GPUSTAT_LANE_H
-#define GPUSTAT_LANE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -217,5 +216,3 @@ HD struct decimal lane_change(const struct step *step, struct decimal x)
 		return x;
 	}
 }
-
-#endif

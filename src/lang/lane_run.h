@@ -5,8 +5,7 @@
  * Only numbers of the fast path are computed. Where one does not fit, or a value is no number, or the program has no answer, the
  * CPU does the work (fold/program_block.h).
  */
-#ifndef GPUSTAT_LANE_RUN_H
-#define GPUSTAT_LANE_RUN_H
+#pragma once
 
 #include "lang/lane.h"
 
@@ -133,5 +132,3 @@ HD int lane_run(const struct step *steps, uint32_t nsteps, const char *literals,
 	*truth = (unsigned)(truths & 3);
 	return 1;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * lexer.h - the tokens of expressions.
  */
-#ifndef GPUSTAT_LEXER_H
-#define GPUSTAT_LEXER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ static inline bool token_in_name(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80 || decimal_is_digit(c) ||
 	       c == '.';
 }
-
-#endif

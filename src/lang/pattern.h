@@ -5,8 +5,7 @@
  * A pattern matches characters of UTF-8. Bytes that are no characters are matched by nothing. The steps of a
  * match are limited: no value can hold up the program, and none is judged wrongly for it.
  */
-#ifndef GPUSTAT_PATTERN_H
-#define GPUSTAT_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ enum pattern_plain { PATTERN_NOT_PLAIN, PATTERN_CONTAINS, PATTERN_STARTS, PATTER
 /* Classifies the pattern text[0 .. nbytes). If it is plain, [*begin, *end) is the text that values
  * contain, start with, end with or are. */
 enum pattern_plain pattern_plain(const char *text, size_t nbytes, size_t *begin, size_t *end);
-
-#endif

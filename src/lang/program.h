@@ -44,8 +44,7 @@
  * header; program_resolve with its names; the planner plans p->fields, and sets p->columns to their indexes in the plan. Then a
  * block of rows (fold/program_block.h) or a GPU's lane (lane.h) can run it.
  */
-#ifndef GPUSTAT_PROGRAM_H
-#define GPUSTAT_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -201,5 +200,3 @@ void program_balance(const struct step *step, int *nvalues, int *ntruths);
 
 /* Whether it has a step of this code. */
 bool program_has(const struct program *p, enum step_code code);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * select.h - the COLS language: parses a list of columns and finds their fields.
  */
-#ifndef GPUSTAT_SELECT_H
-#define GPUSTAT_SELECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ enum status selection_cut_pairs(struct selection *s, const struct name_index *na
  * fault's value; STATUS_USAGE if several columns have the name. */
 enum status selector_resolve(const struct selector *s, const struct name_index *index, char *const *names, size_t nfields,
 			     struct field_range *out, struct fault *fault);
-
-#endif

@@ -9,8 +9,7 @@
  * Zones with a name are the C library's: the system's zoneinfo database, read by localtime_r, which is the same for all
  * threads once time_zone_set has set TZ. No function depends on the locale.
  */
-#ifndef GPUSTAT_TIME_H
-#define GPUSTAT_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -138,5 +137,3 @@ bool time_of_epoch(struct time_reader *r, int128 significand, int scale, struct 
 
 /* Adds months. A day that the month does not have becomes its last. */
 void time_add_months(struct time_reader *r, struct instant *x, int64_t months);
-
-#endif

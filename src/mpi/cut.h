@@ -11,8 +11,7 @@
  * a file begins with its first block, so each slice proves that the next one begins with a block. Where one fails, the
  * blocks are followed from the file's beginning.
  */
-#ifndef GPUSTAT_MPI_CUT_H
-#define GPUSTAT_MPI_CUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ void cut_seams(const struct cut *c, struct part_seam *left, struct part_seam *ri
  * rank's, whose slice has been read. Collective; the plan, one of all ranks. A file that cannot be read any more leaves
  * its borders where they are. Cost: reads each slice's last file again. */
 void cut_settle(struct cut *c, const struct query *q, const struct input *input, bool *moved);
-
-#endif

@@ -5,8 +5,7 @@
  * All functions are collective: every rank calls them, in the same order. MPI itself ends the job where a message
  * cannot be sent, so they have no errors of their own. Those of passages are called by the two ranks only.
  */
-#ifndef GPUSTAT_MPI_WORLD_H
-#define GPUSTAT_MPI_WORLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ struct text_reading {
 	size_t at;
 };
 ssize_t text_read(void *reading, char *to, size_t nbytes);
-
-#endif

@@ -14,8 +14,7 @@
  * addition of bins. The bins are added up only once a fold, in numbers.h. Numbers that do not
  * fit here are added as struct exact (exact.h).
  */
-#ifndef GPUSTAT_DECIMAL_H
-#define GPUSTAT_DECIMAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -270,5 +269,3 @@ HD void decimal_fold_combine(struct decimal_fold *f, const struct decimal_fold *
 			decimal_fold_add_bin(f, s, &later->bin[s]);
 	f->count += later->count;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Each function returns 1 and sets *out to the exact result, or 0 where the fast path cannot hold it
  * (number/exact.h can); *out is then undefined.
  */
-#ifndef GPUSTAT_DECIMAL_ARITHMETIC_H
-#define GPUSTAT_DECIMAL_ARITHMETIC_H
+#pragma once
 
 #include "number/decimal.h"
 
@@ -137,5 +136,3 @@ HD int decimal_modulo(struct decimal a, struct decimal b, struct decimal *out)
 
 	return scale >= 0 && decimal_set(x % y, scale, out);
 }
-
-#endif

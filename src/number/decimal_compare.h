@@ -2,8 +2,7 @@
  *
  * decimal_compare.h - the order of two numbers: of the fast path, or of any length, as texts. For CPU threads and GPU lanes.
  */
-#ifndef GPUSTAT_DECIMAL_COMPARE_H
-#define GPUSTAT_DECIMAL_COMPARE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ HD int decimal_texts_are_same(const char *a, size_t a_nbytes, const char *b, siz
 	       decimal_tokenize(a, a_nbytes, &ignored) && decimal_tokenize(b, b_nbytes, &ignored) &&
 	       decimal_compare_texts(a, a_nbytes, b, b_nbytes) == 0;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * time by multiplying with a reciprocal. A branch chooses how many words there are; running
  * totals grow slowly, so it is foreseen. (Hacker's Delight, 2nd ed., chapter 10.)
  */
-#ifndef GPUSTAT_DECIMAL_TEXT_H
-#define GPUSTAT_DECIMAL_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -247,5 +246,3 @@ static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64
 	*to = '.';
 	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
 }
-
-#endif

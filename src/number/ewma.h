@@ -7,8 +7,7 @@
  * EXACT_SCALE_MAX places, which is the range of numbers. That is a definition: y depends on the values and
  * their order, and on nothing else. Until a step has more digits, y is exact.
  */
-#ifndef GPUSTAT_EWMA_H
-#define GPUSTAT_EWMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 /* Writes y rounded half-even to 17 significant digits, or to those that are right, as ratio_format does; nothing of no
  * value. No terminator. Returns the text's end. */
 char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES]);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Functions that can fail return STATUS_NO_MEMORY, and leave the number's value as it was.
  */
-#ifndef GPUSTAT_EXACT_H
-#define GPUSTAT_EXACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -224,5 +223,3 @@ static inline char *exact_write_sum(const struct exact *x, int scale, uint64_t c
 /* Writes the mean of count numbers, of which x is the sum, in no more than RATIO_TEXT_NBYTES, as ratio_format does; nothing of
  * none. scale: as above. Returns the text's end. */
 char *exact_write_mean(const struct exact *x, int scale, uint64_t count, char *to);
-
-#endif

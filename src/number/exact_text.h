@@ -5,8 +5,7 @@
  *
  * Reading fails with STATUS_DAMAGED where the text is no such number, or does not fit.
  */
-#ifndef GPUSTAT_EXACT_TEXT_H
-#define GPUSTAT_EXACT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ int64_t exact_get_int64(struct json_text *j);
 
 /* A scale below nscales. */
 void exact_scale(struct json_text *j, int *scale, int nscales);
-
-#endif

@@ -6,8 +6,7 @@
  * GMP takes scratch memory by alloca while a request is at most 65,536 bytes, and by malloc, which it aborts without,
  * only beyond. What it asks for is a few times the operands' length, which is INTEGER_NLIMBS x 8 = 2,240 bytes at most.
  */
-#ifndef GPUSTAT_INTEGER_H
-#define GPUSTAT_INTEGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -116,5 +115,3 @@ int integer_ndigits(const struct integer *x);
 /* Writes x 10^-scale in plain decimal, NUL-terminated, -0 as 0: with at least `least` digits after the point, 0 <= least <= scale,
  * and more where they are not 0. Returns the text's length. text: integer_ndigits or scale bytes, whichever are more, and 4. */
 size_t integer_format(const struct integer *x, int scale, int least, char *text);
-
-#endif

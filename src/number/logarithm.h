@@ -7,8 +7,7 @@
  * summed as integers, and so is the logarithm of the mantissa, in units of 2^-120. It is a function
  * of the number alone, so the sum depends neither on the order nor on where it was cut.
  */
-#ifndef GPUSTAT_LOGARITHM_H
-#define GPUSTAT_LOGARITHM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void logarithm_add_count(struct logarithm_sum *sum, uint64_t count);
  * exact value where that is a quotient of integers, as of counts that are all equal to a power of 2, and else from one that
  * is wrong by less than 2^-112. text: RATIO_TEXT_NBYTES. Returns the text's length. */
 size_t logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * notation.h - how an input writes numbers, where that is not decimal.h's syntax, and the plain
  * text of such numbers. All other code reads plain text only.
  */
-#ifndef GPUSTAT_NOTATION_H
-#define GPUSTAT_NOTATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void notation_suggest(const struct number_notation *n, const char *text, size_t 
 
 /* Returns what is wrong with the options, for a message, or NULL. */
 const char *notation_fault(const struct number_notation *n);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Inner loops and kernels fold into dense bins, one for each scale, which are added to these once a fold.
  */
-#ifndef GPUSTAT_NUMBERS_H
-#define GPUSTAT_NUMBERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ enum status numbers_combine(struct numbers *n, const struct numbers *later);
 
 /* Reads n. Of no numbers, all is 0. */
 void numbers_get(const struct numbers *n, struct number_sums *out);
-
-#endif

@@ -3,8 +3,7 @@
  * plain.h - results as they print, [-]digits[.digits], compared and measured for pictures. No value is
  * rounded or converted: the text is the number.
  */
-#ifndef GPUSTAT_PLAIN_H
-#define GPUSTAT_PLAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int128 plain_window(const char *text, int top);
 
 /* -1, 0 or 1 as a is less than, equal to or greater than b, exactly. */
 int plain_compare(const char *a, const char *b);
-
-#endif

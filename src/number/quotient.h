@@ -10,8 +10,7 @@
  * As a text, such a number is QUOTIENT_MARK, an integer, 'e' and an exponent: ~-333e-38. No field has it,
  * and decimal_parse() refuses it, so only what reads a number that was computed takes it for one.
  */
-#ifndef GPUSTAT_QUOTIENT_H
-#define GPUSTAT_QUOTIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *late
 /* Writes number / divisor x 10^-scale as quotient_format_sum does; places QUOTIENT_SCALE_NONE: to RATIO_NDIGITS digits alone.
  * number: words as above. Returns the text's end. No terminator. */
 char *quotient_fold_write(const unsigned long number[QUOTIENT_NWORDS], int scale, uint64_t divisor, int places, char *to);
-
-#endif

@@ -6,8 +6,7 @@
  * where p and q are exact integers. Its text has 17 significant digits, rounded
  * half-even from the exact value. Nothing here is floating point or allocates.
  */
-#ifndef GPUSTAT_RATIO_H
-#define GPUSTAT_RATIO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ int ratio_magnitude(struct ratio x);
 #define RATIO_SHORT_MAX ((uint128)1 << 120)
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale, char *text);
 size_t ratio_sqrt_format_short(bool negative, uint128 numerator, uint128 denominator, int scale, char *text);
-
-#endif

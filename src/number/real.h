@@ -6,8 +6,7 @@
  * computed of it loses none of these; where the further digits come out as 0, it is exact. It is computed from integers alone, to
  * 170 bits or more, so all digits of it are right, but for one that a tie in these bits decides.
  */
-#ifndef GPUSTAT_REAL_H
-#define GPUSTAT_REAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool real_compute(enum real function, const struct exact *x, struct integer *roo
 
 /* The same of x^k, but the result is neither. 0^0 is 1; no value: a negative power of 0, and a power of a negative x whose exponent is no integer. */
 bool real_power(const struct exact *x, const struct exact *k, struct integer *room, struct exact *result);
-
-#endif

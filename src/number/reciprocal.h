@@ -7,8 +7,7 @@
  * the order nor on where it was cut. A number of the fast path lies between 10^-31 and 10^18: the sum of 2^64 reciprocals is below
  * 2^319, with a relative error below 10^-27.
  */
-#ifndef GPUSTAT_RECIPROCAL_H
-#define GPUSTAT_RECIPROCAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ struct exact reciprocal_of(const struct exact *x, struct integer *room);
  * RATIO_TEXT_NBYTES. Returns the text's length. The result is rounded half-even from the exact value, but for one of about 10^9. */
 size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct exact *wide, uint64_t count, int ndigits,
 			      char *text);
-
-#endif

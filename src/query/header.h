@@ -2,8 +2,7 @@
  *
  * header.h - the first records of the input: are there names, and which.
  */
-#ifndef GPUSTAT_HEADER_H
-#define GPUSTAT_HEADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -165,5 +164,3 @@ enum status file_headers_init(struct file_headers *f, const struct header *first
 
 /* Also for one that is all 0. */
 void file_headers_free(struct file_headers *f);
-
-#endif

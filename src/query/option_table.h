@@ -7,8 +7,7 @@
  * set. Forms: --name ARG, --name=ARG, -x ARG, -xARG, -xyz. Unlike getopt_long this accepts no
  * abbreviated name, so that a new option never changes what an old command line means.
  */
-#ifndef GPUSTAT_OPTION_TABLE_H
-#define GPUSTAT_OPTION_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ enum status option_number(const struct option_row *row, const char *text, int mo
 enum status option_add_items(const struct option_row *row, const char *list, const char ***items, size_t *nitems,
 			     struct fault *fault);
 void option_free_items(const char **items, size_t nitems);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * options.h - the command line.
  */
-#ifndef GPUSTAT_OPTIONS_H
-#define GPUSTAT_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -192,5 +191,3 @@ unsigned operation_needs(enum operation operation);
 enum new_column_kind operation_new_column(enum operation operation);
 
 extern const struct option_table options_table;
-
-#endif

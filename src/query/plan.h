@@ -3,8 +3,7 @@
  * plan.h - what one run asks of every record: fixed before the first worker
  * starts, read by all of them, changed by none.
  */
-#ifndef GPUSTAT_PLAN_H
-#define GPUSTAT_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -353,5 +352,3 @@ static inline bool plan_is_ordered(const struct plan *plan)
 {
 	return plan->nwindows > 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * query.h - from the options and the first record to the plan, and to what is printed.
  */
-#ifndef GPUSTAT_QUERY_H
-#define GPUSTAT_QUERY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,5 +134,3 @@ extern const struct summary_column summary_columns[];
 
 /* The moments that the summary needs of each column: a set of enum moment. all: with --all. */
 unsigned summary_needs(bool all);
-
-#endif

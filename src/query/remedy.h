@@ -2,8 +2,7 @@
  *
  * remedy.h - what to type instead, where the text at a fault tells.
  */
-#ifndef GPUSTAT_REMEDY_H
-#define GPUSTAT_REMEDY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ void remedy_units(const struct plan *plan, const char *text, size_t nbytes, size
 /* Returns where the record begins that has a field at text[offset], if it is the header once more; else SIZE_MAX.
  * text: nbytes, which hold the whole record. */
 size_t remedy_repeated_header(const struct plan *plan, const char *text, size_t nbytes, size_t offset);
-
-#endif

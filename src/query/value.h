@@ -2,8 +2,7 @@
  *
  * value.h - what a raw field holds, as the plan has it.
  */
-#ifndef GPUSTAT_VALUE_H
-#define GPUSTAT_VALUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ bool value_is_number(const struct plan *plan, const char *text, size_t nbytes);
  * Errors: STATUS_NO_MEMORY. */
 enum status value_to_plain(const struct plan *plan, const char **text, size_t *nbytes,
 			   struct scratch *scratch, bool *is_number);
-
-#endif

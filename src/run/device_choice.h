@@ -2,8 +2,7 @@
  *
  * device_choice.h - chooses the devices for an input: how many CPU threads, which GPUs, and why.
  */
-#ifndef GPUSTAT_DEVICE_CHOICE_H
-#define GPUSTAT_DEVICE_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ bool forecast_gpu_alone(const struct forecast *f);
 
 /* How many GPUs are worth while, where one, once it is awake, takes work_s: each more takes more_s, and is to save that. */
 int forecast_ngpus(double work_s, double more_s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * progress_line.h - how far a run is, in words.
  */
-#ifndef GPUSTAT_PROGRESS_LINE_H
-#define GPUSTAT_PROGRESS_LINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ struct progress_state {
  * known, the time that has passed stands in place of the percentage and the time left. Sizes and
  * percentages are cut, not rounded: 100 % is all. */
 void progress_line(char text[PROGRESS_LINE_NBYTES], const struct progress_state *state);
-
-#endif

@@ -3,8 +3,7 @@
  * run.h - a run of the program: input, query, devices, engine, result. main.c, and each rank of gpustat-mpi, is made
  * of these.
  */
-#ifndef GPUSTAT_RUN_H
-#define GPUSTAT_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -132,5 +131,3 @@ void run_close(struct run *r);
 
 /* Frees all that r owns. */
 void run_free(struct run *r);
-
-#endif

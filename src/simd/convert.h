@@ -4,8 +4,7 @@
  * simd/groups.h was included before, rows of the learned format are converted in groups, the
  * others one by one; elsewhere all are converted one by one.
  */
-#ifndef GPUSTAT_SIMD_CONVERT_H
-#define GPUSTAT_SIMD_CONVERT_H
+#pragma once
 
 #include "simd/numbers.h"
 
@@ -291,7 +290,5 @@ static bool simd_sum_squares(const int64_t *significand, uint64_t rows, uint128 
 		*sum += sums[i];
 	return beyond == 0;
 }
-
-#endif
 
 #endif

@@ -31,8 +31,7 @@
  *   lanes_shift_in(x, before)   each element shifted up by 1; its lowest bit is the top bit of the
  *                               element before it, of before's last one for the first
  */
-#ifndef GPUSTAT_SIMD_GROUPS_H
-#define GPUSTAT_SIMD_GROUPS_H
+#pragma once
 
 #include "simd/numbers.h"
 
@@ -963,5 +962,3 @@ static size_t quote_clear_lanes(struct simd_bits bits, size_t nwords, struct sim
 	rest = (struct simd_bits){bits.separators + k, bits.newlines + k, bits.quotes + k};
 	return k + simd_clear_quoted(rest, nwords - k < QUOTE_NWORDS ? nwords - k : QUOTE_NWORDS, at);
 }
-
-#endif

@@ -10,8 +10,7 @@
  * neighbouring lanes are joined, 10 a + b, into 8 numbers of two digits, those into 4, 2 and 1.
  * (The joining: W. Mula, "SIMD-ized conversion of decimal numbers", 2014.)
  */
-#ifndef GPUSTAT_SIMD_NUMBERS_H
-#define GPUSTAT_SIMD_NUMBERS_H
+#pragma once
 
 #include "simd/plain.h"
 
@@ -464,5 +463,3 @@ static inline size_t simd_fold_rows(const char *text, const uint32_t *ends, size
 	return drops_cr ? simd_fold_some(text, ends, stride, nrows, true, '.', fold, nmissing)
 			: simd_fold_some(text, ends, stride, nrows, false, '.', fold, nmissing);
 }
-
-#endif

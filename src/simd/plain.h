@@ -6,8 +6,7 @@
  * The including file chooses its instruction set before, and defines SIMD_LOWEST_ONE, SIMD_COUNT_ONES and SIMD_PARITY if the
  * set has instructions for them.
  */
-#ifndef GPUSTAT_SIMD_PLAIN_H
-#define GPUSTAT_SIMD_PLAIN_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -218,5 +217,3 @@ static __attribute__((noinline)) void simd_resolve(unsigned char *to, const uint
 	for (; i < n; i++)
 		to[i] = table[symbols[i]];
 }
-
-#endif

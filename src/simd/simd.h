@@ -6,8 +6,7 @@
  * This is the lowest level of the CPU's work: which bytes are delimiters, LFs and quotes, where
  * they lie, and which numbers the digits between them make.
  */
-#ifndef GPUSTAT_SIMD_H
-#define GPUSTAT_SIMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -230,5 +229,3 @@ bool nibbles_pack(const char *text, size_t nbytes, struct nibble_letters letters
 /* Unpacks nbytes of text; writes no more than those. */
 void nibbles_unpack(const unsigned char *packed, size_t nbytes, struct nibble_letters letters,
 		    char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * simd/x86.h - what simd/avx2.c and simd/avx512.c share: instructions for words, loads of 16 bytes, packing, the CRC-32, and
  * symbols. Included after the instruction set has been chosen.
  */
-#ifndef GPUSTAT_SIMD_X86_H
-#define GPUSTAT_SIMD_X86_H
+#pragma once
 
 #include <immintrin.h>
 
@@ -166,5 +165,3 @@ static inline void simd_resolve_x86(unsigned char *to, const uint16_t *symbols, 
 	}
 	simd_resolve(to + i, symbols + i, n - i, table);
 }
-
-#endif

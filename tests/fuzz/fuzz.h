@@ -3,8 +3,7 @@
  * fuzz.h - what the harnesses fuzz_*.c share. Each defines LLVMFuzzerTestOneInput, for libFuzzer
  * (tests/fuzz/run.sh) or for replay.c, which runs files (make check).
  */
-#ifndef GPUSTAT_FUZZ_H
-#define GPUSTAT_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 			abort();                                                         \
 		}                                                                        \
 	} while (0)
-
-#endif

@@ -4,8 +4,7 @@
  * automaton (dfa.h), and the rules of the dialects. Slow and plain: what fuzz_records.c compares the
  * worker with.
  */
-#ifndef GPUSTAT_RECORD_WALK_H
-#define GPUSTAT_RECORD_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -297,5 +296,3 @@ static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes
 		running_free(&r.runnings[i], false);
 	free(r.scratch.data);
 }
-
-#endif

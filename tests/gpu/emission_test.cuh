@@ -3,8 +3,7 @@
  * emission_test.cuh - one plan's chunks through the GPU worker and through cpu_folder_fold()
  * and cpu_folder_emit(), and text to send: what test_emission.cu is made of.
  */
-#ifndef GPUSTAT_EMISSION_TEST_CUH
-#define GPUSTAT_EMISSION_TEST_CUH
+#pragma once
 
 #include "text_faults.cuh"
 
@@ -371,5 +370,3 @@ static void random_records(char *text, size_t nbytes, enum trouble trouble, unsi
 		at += length;
 	}
 }
-
-#endif

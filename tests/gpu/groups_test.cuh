@@ -3,8 +3,7 @@
  * groups_test.cuh - chunks of records whose keys and values are known by the number of their group, the tables that a device
  * makes of them, and the groups of a loop on the host: for test_groups.cu.
  */
-#ifndef GPUSTAT_GROUPS_TEST_CUH
-#define GPUSTAT_GROUPS_TEST_CUH
+#pragma once
 
 #include "kernel_test.cuh"
 
@@ -369,5 +368,3 @@ static bool table_is_right(const struct groups_case *c, const struct group_table
 	free(words);
 	return right;
 }
-
-#endif

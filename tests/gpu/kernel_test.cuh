@@ -2,8 +2,7 @@
  *
  * kernel_test.cuh - what the GPU test programs share: device memory, and random input.
  */
-#ifndef GPUSTAT_KERNEL_TEST_CUH
-#define GPUSTAT_KERNEL_TEST_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -102,5 +101,3 @@ static inline void random_hostile(char *text, size_t nbytes, char delimiter, cha
 		text[i] = r == 0 ? quote : r == 1 ? delimiter : bytes[random_below(sizeof bytes)];
 	}
 }
-
-#endif

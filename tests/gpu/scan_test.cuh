@@ -3,8 +3,7 @@
  * scan_test.cuh - folds to test scans with, arrays of random values for them, and checks
  * that run on the GPU, where the values are.
  */
-#ifndef GPUSTAT_SCAN_TEST_CUH
-#define GPUSTAT_SCAN_TEST_CUH
+#pragma once
 
 #include "kernel_test.cuh"
 
@@ -99,5 +98,3 @@ static struct scan_slots scan_slots_open(size_t nbytes)
 	must(scan_memory_open(&s.memory, s.slots, nbytes, 0), "scan_memory_open");
 	return s;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * text_faults.cuh - NUL bytes and text behind closing quotes in the texts of tests: found byte by
  * byte with the automaton, removed, and compared with what the worker has found.
  */
-#ifndef GPUSTAT_TEXT_FAULTS_CUH
-#define GPUSTAT_TEXT_FAULTS_CUH
+#pragma once
 
 #include "kernel_test.cuh"
 
@@ -89,5 +88,3 @@ text_faults_difference(const struct worker *w, const char *text, size_t nbytes, 
 		return "that the device has folded it";
 	return NULL;
 }
-
-#endif

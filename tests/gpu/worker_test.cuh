@@ -3,8 +3,7 @@
  * worker_test.cuh - one chunk through the GPU worker and through cpu_folder_fold(), compared
  * member by member, and texts to send.
  */
-#ifndef GPUSTAT_WORKER_TEST_CUH
-#define GPUSTAT_WORKER_TEST_CUH
+#pragma once
 
 #include "text_faults.cuh"
 
@@ -420,5 +419,3 @@ static void random_records(char *text, size_t nbytes, unsigned nfields, char del
 		at += length;
 	}
 }
-
-#endif

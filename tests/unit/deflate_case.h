@@ -2,8 +2,7 @@
  *
  * deflate_case.h - deflate data for tests, and what zlib makes of it.
  */
-#ifndef GPUSTAT_DEFLATE_CASE_H
-#define GPUSTAT_DEFLATE_CASE_H
+#pragma once
 
 #include <zlib.h>
 
@@ -228,5 +227,3 @@ static void ask_zlib(void)
 	wanted.text_nbytes = OUT_MAX - z.avail_out;
 	wanted.in_nbytes = packed_nbytes - z.avail_in;
 }
-
-#endif

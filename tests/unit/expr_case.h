@@ -3,8 +3,7 @@
  * expr_case.h - one condition asked about one record, for the tests of the language: of a block of one row, and of a lane, as
  * on a GPU.
  */
-#ifndef GPUSTAT_EXPR_CASE_H
-#define GPUSTAT_EXPR_CASE_H
+#pragma once
 
 #include "fold/program_block.h"
 #include "lang/lane_run.h"
@@ -142,5 +141,3 @@ __attribute__((unused)) static struct outcome ask(const char *text, const char *
 	program_free(&p);
 	return out;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * made_up_root.h - a folder with proc/ and sys/ of a system that is made up.
  */
-#ifndef GPUSTAT_MADE_UP_ROOT_H
-#define GPUSTAT_MADE_UP_ROOT_H
+#pragma once
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -39,5 +38,3 @@ static void forget_all(void)
 	if (system(command))
 		bail("%s", command);
 }
-
-#endif

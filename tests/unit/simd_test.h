@@ -5,8 +5,7 @@
  * Memory out of bounds lies on a page without access, so that an access to it ends the program.
  * Padding that a function may read but must ignore is filled with misleading bytes.
  */
-#ifndef GPUSTAT_SIMD_TEST_H
-#define GPUSTAT_SIMD_TEST_H
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,5 +47,3 @@ static inline const struct simd_ops *simd_named(const char *name)
 			return *ops;
 	return NULL;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * lines, and a status other than 0 is one more failure to it (a crash, a sanitizer's
  * verdict, bail). Header only; each test is a program with one file that includes it.
  */
-#ifndef GPUSTAT_TAP_H
-#define GPUSTAT_TAP_H
+#pragma once
 
 #include <errno.h>
 #include <stdarg.h>
@@ -209,5 +208,3 @@ __attribute__((unused)) static int done(void)
 		diag("failed %lu of %lu checks", tap_nfailed, tap_nrun);
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 255;
 }
-
-#endif
