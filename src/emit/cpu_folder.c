@@ -181,11 +181,13 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 	return STATUS_OK;
 }
 
-/* Makes all computed fields that the block's new columns show: later none lacks room. */
+/* Makes all computed fields that the block's new columns show, and room for the texts of quotients that they read: later none lacks
+ * room. */
 static void make_lets(const struct printing *m)
 {
 	const struct plan *plan = m->f->plan;
 	struct row_block *b = &m->f->folder.block;
+	size_t nread = 0;
 
 	for (size_t i = 0; plan->nlets && i < plan->nnew_columns; i++) {
 		const struct new_column *column = &plan->new_columns[i];
@@ -193,9 +195,13 @@ static void make_lets(const struct printing *m)
 		uint64_t rows = m->f->folder.filter.kept;
 		if (of->let && of->parses && !new_column_has(column->kind, NEW_COPIES))
 			rows &= ~row_block_numbers(b, column->column)->numbers;
+		if (of->let && !new_column_has(column->kind, NEW_COPIES))
+			nread += (size_t)__builtin_popcountll(rows);
 		for (; of->let && rows; rows &= rows - 1)
 			row_block_field(b, column->column, (unsigned)__builtin_ctzll(rows));
 	}
+	if (nread > 0)
+		program_block_need(b->programs, nread * QUOTIENT_TEXT_NBYTES);
 }
 
 static enum status print_block(struct printing *m)

@@ -274,12 +274,19 @@ static enum status own_fields(const struct writing *w, struct row_text fields[RO
 {
 	const size_t c = w->column->column;
 	struct recent_value v;
+	uint64_t numbers;
 
 	if (!w->f->plan->columns[c].let) {
 		row_block_fields(w->b, c, w->f->rows, w->f->nrows, fields);
 		return STATUS_OK;
 	}
+	numbers = csv_dialect_trims(&w->f->plan->dialect) ? 0 : program_block_number_fields(w->b, c, w->filter->kept);
 	for (unsigned k = 0; k < w->f->nrows; k++) {
+		if (numbers >> w->f->rows[k] & 1) {
+			struct field_span span = row_block_field(w->b, c, w->f->rows[k]);
+			fields[k] = (struct row_text){w->b->text + span.begin, span.end - span.begin};
+			continue;
+		}
 		TRY(row_text_value(w->b, c, w->f->rows[k], false, &w->f->scratch, &v));
 		fields[k] = (struct row_text){v.text, v.nbytes};
 	}
@@ -604,10 +611,7 @@ char *new_fields_group(struct new_fields *f, struct group *group)
 
 bool new_fields_need_quotes(const struct plan *plan)
 {
-	char d = plan->dialect.delimiter;
-
-	return plan->nnew_columns > 0 &&
-	       (d == '-' || d == plan->notation.decimal || decimal_is_digit(d));
+	return plan->nnew_columns > 0 && plan_numbers_need_quotes(plan);
 }
 
 /* Makes room for nbytes before text[at] in the field of the k-th kept row, of the column written last. */

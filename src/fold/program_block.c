@@ -42,7 +42,15 @@ static unsigned lowest(uint64_t rows)
 	return (unsigned)__builtin_ctzll(rows);
 }
 
-static struct program_values *compute(struct row_block *b, size_t c);
+static struct program_values *compute(struct row_block *b, struct program_state *state);
+
+/* The values of column c, which is computed, for the block. */
+static inline struct program_values *values_of(const struct row_block *b, size_t c)
+{
+	struct program_state *state = &b->programs->programs[c - b->programs->first];
+
+	return state->is_computed ? state->values : compute((struct row_block *)(uintptr_t)b, state);
+}
 
 /* ---- memory ---- */
 
@@ -80,14 +88,14 @@ static void set_thresholds(struct decimal x, struct row_threshold *out)
 static enum status state_init(struct program_state *state, const struct program *p)
 {
 	state->program = p;
-	state->values = p->type == TYPE_TRUTH ? NULL : calloc(1, sizeof *state->values);
+	state->values = calloc(p->nvalues + (size_t)1, sizeof *state->values);
 	state->truths = calloc(p->ntruths + (size_t)1, sizeof *state->truths);
 	state->rows = calloc(p->ntruths + (size_t)1, sizeof *state->rows);
 	state->bits = calloc(p->ntruths + (size_t)1, sizeof *state->bits);
 	state->results = calloc(p->ntests + (size_t)1, sizeof *state->results);
 	state->thresholds = calloc(p->norders * (size_t)DECIMAL_NSCALES + 1, sizeof *state->thresholds);
 	state->matches = calloc(p->npatterns + 1, sizeof(struct pattern_match *));
-	NEED((state->values || p->type == TYPE_TRUTH) && state->truths && state->rows && state->bits && state->results &&
+	NEED(state->values && state->truths && state->rows && state->bits && state->results &&
 	     state->thresholds && state->matches);
 	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
 		if (step->code == STEP_ORDER_NUMBER && !step->is_long)
@@ -114,7 +122,7 @@ static void state_free(struct program_state *state)
 
 enum status program_block_init(struct program_block *l, const struct plan *plan)
 {
-	size_t depth = 1, n = plan->nlets + plan->npredicates;
+	size_t n = plan->nlets + plan->npredicates;
 
 	memset(l, 0, sizeof *l);
 	l->plan = plan;
@@ -127,10 +135,8 @@ enum status program_block_init(struct program_block *l, const struct plan *plan)
 	for (size_t i = 0; i < n; i++) {
 		const struct program *p = i < plan->nlets ? plan->columns[l->first + i].let : plan->predicates[i - plan->nlets];
 		TRY(state_init(&l->programs[i], p));
-		depth += p->nvalues;
 	}
-	l->top = l->stack = calloc(depth, sizeof *l->stack);
-	return l->stack ? STATUS_OK : STATUS_NO_MEMORY;
+	return STATUS_OK;
 }
 
 void program_block_free(struct program_block *l)
@@ -138,7 +144,6 @@ void program_block_free(struct program_block *l)
 	for (struct program_state *state = l->programs; state && state->program; state++)
 		state_free(state);
 	free(l->programs);
-	free(l->stack);
 	for (size_t i = 0; i < sizeof l->scratch / sizeof *l->scratch; i++)
 		free(l->scratch[i].data);
 	free(l->room.data);
@@ -206,6 +211,11 @@ static char *make_room(struct program_block *l, size_t nbytes)
 		return l->data + l->nbytes;
 	l->is_full = true;
 	return NULL;
+}
+
+void program_block_need(struct program_block *l, size_t nbytes)
+{
+	make_room(l, nbytes);
 }
 
 /* ---- a row's value ---- */
@@ -279,7 +289,7 @@ static char *to_notation(const struct plan *plan, char *text, size_t *nbytes)
 
 	if (point)
 		*point = plan->notation.decimal;
-	if (!memchr(text + 1, plan->dialect.delimiter, *nbytes))
+	if (!plan_numbers_need_quotes(plan) || !memchr(text + 1, plan->dialect.delimiter, *nbytes))
 		return text + 1;
 	text[0] = text[*nbytes + 1] = plan->dialect.quote;
 	*nbytes += 2;
@@ -1283,7 +1293,7 @@ static void load(const struct run *r, uint32_t column, struct program_values *v)
 	v->has_numbers = false;
 	v->numbers = v->empty = v->fields = v->rounded = v->wrong = 0;
 	if (r->l->plan->columns[column].let) {
-		const struct program_values *from = compute(r->b, column);
+		const struct program_values *from = values_of(r->b, column);
 		v->wrong = from->wrong;
 		v->rounded = from->rounded;
 		v->quotient = from->quotient;
@@ -1458,18 +1468,17 @@ static void (*const works[])(struct run *r, const struct step *step) = {
 	[STEP_ENDS] = work_test,	   [STEP_CONTAINS] = work_test,	    [STEP_MATCH] = work_test,
 };
 
-/* Runs a program for some rows of the block. What it leaves is r->l->top[0], or r->truth[-1]. */
-static struct run run_program(struct row_block *b, struct program_block *l, struct program_state *state, uint64_t rows)
+/* Runs the first nsteps steps of a program for some rows of the block. What all leave is state->values[0], or r->truth[-1]. */
+static struct run run_steps(struct row_block *b, struct program_block *l, struct program_state *state, size_t nsteps, uint64_t rows)
 {
 	const struct program *p = state->program;
-	struct run r = {l, b, state, rows, l->top, state->truths};
+	struct run r = {l, b, state, rows, state->values, state->truths};
 	uint64_t *outer = state->rows; /* the rows before a part of `and` or `or` */
 
 	state->undecided = 0;
-	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++) {
+	for (const struct step *step = p->steps; step < p->steps + nsteps; step++) {
 		switch (step->code) {
 		case STEP_LOAD:
-			l->top = r.top + 1; /* a computed column uses the stack from there on */
 			load(&r, p->columns[step->index], r.top++);
 			break;
 		case STEP_NUMBER:
@@ -1506,6 +1515,11 @@ static struct run run_program(struct row_block *b, struct program_block *l, stru
 		}
 	}
 	return r;
+}
+
+static struct run run_program(struct row_block *b, struct program_block *l, struct program_state *state, uint64_t rows)
+{
+	return run_steps(b, l, state, state->program->nsteps, rows);
 }
 
 /* ---- aggregates ---- */
@@ -1586,41 +1600,22 @@ static void take_aggregate(struct run *r, struct program_values *v, size_t aggre
 
 /* ---- computed columns ---- */
 
-/* Computes column c for the block, if it is not. */
-static struct program_values *compute(struct row_block *b, size_t c)
+static struct program_values *compute(struct row_block *b, struct program_state *state)
 {
-	struct program_block *l = b->programs;
-	struct program_state *state = &l->programs[c - l->first];
-	struct program_values *bottom = l->top;
-	struct run r;
+	struct run r = {b->programs, b, state, row_block_all(b), state->values, state->truths};
 
-	if (state->is_computed)
-		return state->values;
 	state->is_computed = true;
-	if (state->program->is_aggregate) {
-		r = (struct run){l, b, state, row_block_all(b), l->top, state->truths};
-		l->top++; /* a key may be computed */
-		take_aggregate(&r, bottom, state->program->aggregate);
-	} else {
-		r = run_program(b, l, state, row_block_all(b));
-	}
-	settle(&r, bottom);
-	memcpy(state->values, bottom, offsetof(struct program_values, own_quotient));
-	if (bottom->rounded)
-		memcpy(state->values->own_quotient, bottom->own_quotient, sizeof bottom->own_quotient);
-	own(state->values);
-	l->top = bottom;
+	if (state->program->is_aggregate)
+		take_aggregate(&r, state->values, state->program->aggregate);
+	else
+		run_program(b, r.l, state, r.rows);
+	settle(&r, state->values);
 	return state->values;
-}
-
-static struct program_values *compute_again(const struct row_block *b, size_t c)
-{
-	return compute((struct row_block *)(uintptr_t)b, c);
 }
 
 const struct simd_numbers *program_block_numbers(struct row_block *b, size_t c)
 {
-	struct program_values *v = compute(b, c);
+	struct program_values *v = values_of(b, c);
 	struct simd_numbers *x = &b->numbers[c];
 
 	x->numbers = v->numbers;
@@ -1636,11 +1631,21 @@ const struct simd_numbers *program_block_numbers(struct row_block *b, size_t c)
 
 struct field_span program_block_field(const struct row_block *b, size_t c, unsigned row)
 {
-	struct program_values *v = compute_again(b, c);
+	struct program_values *v = values_of(b, c);
 
 	if (!(v->fields >> row & 1))
 		number_to_field(b->programs, v, row);
 	return (struct field_span){v->begin[row], v->end[row]};
+}
+
+uint64_t program_block_number_fields(const struct row_block *b, size_t c, uint64_t rows)
+{
+	struct program_values *v = values_of(b, c);
+
+	rows &= (v->numbers | v->rounded) & ~v->wrong;
+	for (uint64_t left = rows & ~v->fields; left; left &= left - 1)
+		number_to_field(b->programs, v, lowest(left));
+	return rows;
 }
 
 const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row)
@@ -1650,7 +1655,7 @@ const char *program_block_rounded(const struct row_block *b, size_t c, unsigned 
 
 	if (!b->plan->columns[c].let)
 		return NULL;
-	v = compute_again(b, c);
+	v = values_of(b, c);
 	text = v->rounded >> row & 1 ? make_room(b->programs, QUOTIENT_TEXT_NBYTES) : NULL;
 	if (text)
 		b->programs->nbytes += quotient_write(&v->quotient[row], text) + 1;
@@ -1659,20 +1664,37 @@ const char *program_block_rounded(const struct row_block *b, size_t c, unsigned 
 
 const struct exact *program_block_quotients(struct row_block *b, size_t c, uint64_t *rows)
 {
-	const struct program_values *v = compute(b, c);
+	const struct program_values *v = values_of(b, c);
 
 	*rows = v->rounded;
 	return v->quotient;
 }
 
+uint64_t program_block_quotients_not_made(struct row_block *b, size_t c, uint64_t rows)
+{
+	struct program_state *state = &b->programs->programs[c - b->programs->first];
+	const struct program *p = state->program;
+	struct run r;
+
+	if (state->is_computed || p->nsteps == 0 || p->steps[p->nsteps - 1].code != STEP_DIVIDE)
+		return 0;
+	r = run_steps(b, b->programs, state, p->nsteps - 1, row_block_all(b));
+	load_numbers(&r, &r.top[-2]);
+	load_numbers(&r, &r.top[-1]);
+	rows &= r.top[-2].numbers & r.top[-1].numbers;
+	for (uint64_t left = rows; left; left &= left - 1)
+		rows &= r.top[-1].significand[lowest(left)] ? rows : ~(left & -left);
+	return rows;
+}
+
 uint64_t program_block_wrong(struct row_block *b, size_t c)
 {
-	return compute(b, c)->wrong;
+	return values_of(b, c)->wrong;
 }
 
 enum status program_block_why(const struct row_block *b, size_t c, unsigned row)
 {
-	struct program_values *v = compute_again(b, c);
+	struct program_values *v = values_of(b, c);
 
 	return v->wrong >> row & 1 ? (enum status)v->why[row] : STATUS_OK;
 }
@@ -1710,17 +1732,15 @@ enum status row_filter_block(struct row_filter *f, struct program_block *l, stru
 	for (size_t i = 0; i < plan->nlets; i++) {
 		if (!program_has(l->programs[i].program, STEP_IF))
 			continue;
-		compute(b, l->first + i);
+		values_of(b, l->first + i);
 		leave_out(f, &l->programs[i]);
 	}
 	f->kept &= ~f->undecided;
 	for (size_t p = 0; p < plan->npredicates; p++) {
 		struct program_state *state = &l->programs[plan->nlets + p];
-		struct program_values *bottom = l->top;
 		struct run r = run_program(b, l, state, f->kept);
 		struct truth t = r.truth[-1];
 		note_undecided(&r, t, state->program->steps, state->program->steps + state->program->nsteps, 0);
-		l->top = bottom;
 		leave_out(f, state);
 		f->kept &= ~f->undecided;
 		if (plan->where != PREDICATE_NONE && p <= plan->where)

@@ -49,7 +49,7 @@ struct program_values {
 	int64_t own_significand[ROW_BLOCK_NROWS];
 	uint32_t begin[ROW_BLOCK_NROWS], end[ROW_BLOCK_NROWS];
 	const struct exact *quotient; /* of `rounded`: own_quotient, or those of a computed column */
-	struct exact own_quotient[ROW_BLOCK_NROWS]; /* the last member: it is copied only where there are some */
+	struct exact own_quotient[ROW_BLOCK_NROWS];
 };
 
 /* Rows where it is true whatever the values that are not numbers, and rows where it may be true, depending on them. */
@@ -68,7 +68,7 @@ struct row_culprit {
 struct program_state {
 	const struct program *program;
 	bool is_computed; /* for the block: the others are set */
-	struct program_values *values; /* of a computed column */
+	struct program_values *values; /* the stack; of a computed column, values[0] are its own */
 	uint64_t undecided;    /* rows in which the condition, or one of an if(), has no answer */
 	struct row_culprit culprits[ROW_BLOCK_NROWS], noted[ROW_BLOCK_NROWS]; /* noted: of tests of no columns */
 	struct truth *truths;  /* the stack */
@@ -93,7 +93,6 @@ struct program_block {
 	const struct plan *plan;
 	size_t first; /* columns first ... of the plan are computed: programs[0 .. plan->nlets); after them come its predicates */
 	struct program_state *programs;
-	struct program_values *stack, *top; /* a program may compute a column while its own values wait */
 	struct scratch scratch[PROGRAM_NVALUES_MAX], room; /* of values that are read, and of a text that is made */
 	/* Of the rows' groups, while the block is the same: the values of aggregates; NULL: it has none. */
 	const struct aggregate_value *aggregates[ROW_BLOCK_NROWS];
@@ -119,6 +118,9 @@ enum status program_block_begin(struct program_block *l, const char *text, size_
 /* Makes more room for fields, after l->is_full; the text is then to be begun again. */
 void program_block_widen(struct program_block *l);
 
+/* Sets l->is_full if there is no room for nbytes. */
+void program_block_need(struct program_block *l, size_t nbytes);
+
 /* The block has other rows now. */
 void program_block_forget(struct program_block *l);
 
@@ -138,6 +140,9 @@ const struct simd_numbers *program_block_numbers(struct row_block *b, size_t c);
 /* The raw field of the plan's column c, which is computed, in a row. */
 struct field_span program_block_field(const struct row_block *b, size_t c, unsigned row);
 
+/* Has each of some rows that has a number in the plan's column c, which is computed, have its field. Returns those rows. */
+uint64_t program_block_number_fields(const struct row_block *b, size_t c, uint64_t rows);
+
 /* The number of the plan's column c in a row, as quotient_write writes it; NULL if it was not rounded, or the value is no
  * number, or the column is not computed. It lies among the fields. */
 const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row);
@@ -150,6 +155,10 @@ static inline unsigned program_block_how(const struct program_block *l, size_t b
 {
 	return begin >= l->text_nbytes ? (unsigned)VALUE_COMPUTED : 0u;
 }
+
+/* Those of some rows which have a quotient of numbers in the plan's column c, which is computed, if it is not made yet. It still is
+ * not: to count them is cheaper. */
+uint64_t program_block_quotients_not_made(struct row_block *b, size_t c, uint64_t rows);
 
 /* Why the value of the plan's column c, which is computed, is wrong in a row; STATUS_OK: it is not. */
 enum status program_block_why(const struct row_block *b, size_t c, unsigned row);

@@ -756,6 +756,13 @@ static enum status fold_computed_ends(struct row_folder *f, size_t c, struct par
 	return status == STATUS_OK ? offer_rows(f, c, out->offset_bytes, ends, END_LAST) : status;
 }
 
+/* The same for the first of some rows, if there are any, whose number was computed. */
+static void note_first_row(struct row_folder *f, struct column_partial *column, uint64_t rows)
+{
+	if (rows)
+		note_first_number(column, (uint32_t)(row_block_ends(&f->block, lowest(rows))[-1] + 1));
+}
+
 /* Folds rounded numbers of which counts, sums and extremes are asked. Returns the rows that are left: those that would not fit. */
 static uint64_t fold_quotients(struct row_folder *f, size_t c, uint64_t kept, struct column_partial *column, enum status *status)
 {
@@ -765,8 +772,7 @@ static uint64_t fold_quotients(struct row_folder *f, size_t c, uint64_t kept, st
 
 	done &= kept;
 	done &= ~quotient_fold_add_rows(&fold, q, done);
-	if (done && column->first_number_offset == OFFSET_NONE)
-		column->first_number_offset = (uint32_t)(row_block_ends(&f->block, lowest(done))[-1] + 1);
+	note_first_row(f, column, done);
 	*status = done ? numbers_add_quotients(&column->numbers, &fold) : STATUS_OK;
 	return kept & ~done;
 }
@@ -774,20 +780,25 @@ static uint64_t fold_quotients(struct row_folder *f, size_t c, uint64_t kept, st
 enum status computed_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
 {
 	const struct plan_column *plan = &f->plan->columns[c];
-	const struct simd_numbers *x = row_block_numbers(&f->block, c);
+	const struct simd_numbers *x;
 	struct column_partial *column = &out->columns[c];
-	uint64_t kept = f->filter.kept, numbers = kept & x->numbers;
+	uint64_t kept = f->filter.kept, numbers;
 	enum status status = plan->needs & MOMENT_ENDS ? fold_computed_ends(f, c, out) : STATUS_OK;
 
+	if (plan->needs == MOMENT_COUNT && plan->parses && program_block_quotients_not_made(&f->block, c, kept) == kept) {
+		note_first_row(f, column, kept);
+		column->numbers.count += (uint64_t)__builtin_popcountll(kept);
+		return STATUS_OK;
+	}
+	x = row_block_numbers(&f->block, c);
+	numbers = kept & x->numbers;
 	if (!plan->parses || (plan->needs & (MOMENT_TEXTS | MOMENT_KEYS)))
 		numbers = 0;
 	simd()->fold_numbers(x, numbers, &f->fold);
 	if (status == STATUS_OK && numbers && plan_column_has_moments(plan))
 		status = moments_add(&column->moments, plan->needs, x->significand, x->scale,
 				     numbers);
-	if (numbers && column->first_number_offset == OFFSET_NONE)
-		column->first_number_offset =
-			(uint32_t)(row_block_ends(&f->block, lowest(numbers))[-1] + 1);
+	note_first_row(f, column, numbers);
 	kept &= ~numbers;
 	if (status == STATUS_OK && kept && plan->parses && !(plan->needs & ~(unsigned)MOMENTS_FUSED))
 		kept = fold_quotients(f, c, kept, column, &status);

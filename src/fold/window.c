@@ -1192,9 +1192,13 @@ static enum status is_printed(struct row_block *b, size_t c, unsigned row, struc
 {
 	struct recent_value v;
 	enum status status;
+	uint64_t rounded;
 
 	*is = !b->plan->columns[c].let || program_block_why(b, c, row) == STATUS_OK;
 	if (!*is || !b->plan->columns[c].let || !b->plan->columns[c].parses)
+		return STATUS_OK;
+	program_block_quotients(b, c, &rounded);
+	if (rounded >> row & 1)
 		return STATUS_OK;
 	status = row_number_value(b, c, row_block_numbers(b, c), row, scratch, &v);
 	*is = v.kind != RECENT_NONE;

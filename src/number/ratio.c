@@ -81,7 +81,7 @@ static uint64_t take_root(struct integer *r, const struct integer *d)
 /* Drops zeros at the end, as many as after the point. */
 static void trim_zeros(uint64_t *significand, int *exponent)
 {
-	for (int n = 8; n > 0; n /= 2)
+	for (int n = *significand % 10 ? 0 : 8; n > 0; n /= 2)
 		for (; *exponent <= -n && *significand % decimal_powers[n] == 0 && *significand; *exponent += n)
 			*significand /= decimal_powers[n];
 }
@@ -205,6 +205,8 @@ size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator
 	int exponent = -scale, places;
 	uint64_t s;
 
+	if (p < 10 * ten16 && denominator == 1)
+		return write_plain(negative && p > 0, (uint64_t)p, p > 0 ? -scale : 0, text);
 	if (p == 0)
 		return write_plain(false, 0, 0, text);
 	if (divides(p, denominator, &s, &places))

@@ -292,6 +292,14 @@ static inline bool plan_copies_records(const struct plan *plan)
 	return plan->emits && plan->nnew_columns == 0;
 }
 
+/* Whether the text of a number can hold the delimiter. */
+static inline bool plan_numbers_need_quotes(const struct plan *plan)
+{
+	const char d = plan->dialect.delimiter;
+
+	return d == '-' || d == plan->notation.decimal || decimal_is_digit(d);
+}
+
 /* As many columns as a GPU folds faster straight from the text than by way of a table of fields. */
 #define FOLDED_NCOLUMNS_MAX 2304
 
