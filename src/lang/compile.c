@@ -764,6 +764,17 @@ static bool load_aggregate(struct parser *p, const char *name, size_t name_nbyte
 	return load_column(p, s, at);
 }
 
+/* Whether the expression stands where columns do. */
+static bool is_in_list(const struct parser *p)
+{
+	static const char *const others[] = {"let", "where", "having", "offsets"};
+
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (!strcmp(p->option, others[i]))
+			return false;
+	return true;
+}
+
 /* The argument of an aggregate, which is computed elsewhere: it is compiled to find its errors. The token is the parenthesis. */
 static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, const struct token *name, struct operand *out)
 {
@@ -777,6 +788,8 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 		return fail(p, name->begin, "an aggregate within an aggregate: compute the one within by a run of its own");
 	if (!strcmp(p->option, "by"))
 		return fail(p, name->begin, "an aggregate is no key: print it with --let, and group what is printed");
+	if (is_in_list(p))
+		return fail(p, name->begin, "an aggregate is no column: compute it with --let, and ask for that");
 	advance(p);
 	p->is_in_aggregate = true;
 	if ((p->token.kind != TOKEN_CLOSE || !is_count) && !(parse_expression(p, &x) && want_value(p, &x)))
@@ -1569,11 +1582,11 @@ static bool is_name(const struct parser *p)
 
 static bool parse_all(struct parser *p)
 {
-	const bool is_key = !strcmp(p->option, "by"), is_let = is_key || !strcmp(p->option, "let");
+	const bool is_column = is_in_list(p), is_let = is_column || !strcmp(p->option, "let");
 	struct operand x;
 
 	advance(p);
-	if (is_key && !is_name(p)) {
+	if (is_column && !is_name(p)) {
 		p->program->name = strdup(p->text);
 		if (!p->program->name)
 			return no_memory(p);

@@ -42,69 +42,21 @@ static const char *parse_item(const char *p, struct selector *s)
 	return nbytes ? p + nbytes : NULL;
 }
 
-/* Where the first side of the pair at p ends, at a colon; NULL: it is no pair. *joined: it may be a
- * later colon as well. */
-static const char *first_side_end(const char *p, bool *joined)
+enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)
 {
-	const char *item_end = p + strcspn(p, ","), *quoted = strstr(p, ":\""), *colon;
-
-	*joined = false;
-	if (quoted && quoted > p && quoted < item_end)
-		return quoted;
-	colon = memchr(p + (p < item_end), ':', (size_t)(item_end - p) - (p < item_end));
-	if (!colon || colon + 1 == item_end)
-		return NULL;
-	*joined = memchr(colon + 1, ':', (size_t)(item_end - colon - 1)) != NULL;
-	return colon;
-}
-
-/* Reads the first side of the pair at p into s. Returns where the colon after it is, or NULL if the item
- * is malformed. */
-static const char *parse_first_side(const char *p, struct selector *s)
-{
-	size_t nbytes = strcspn(p, ",");
-	const char *end;
-
-	s->quoted = *p == '"';
-	if (s->quoted) {
-		end = selector_unquote(p, s->text);
-	} else if ((end = first_side_end(p, &s->joined))) {
-		memcpy(s->text, p, nbytes);
-		s->text[nbytes] = s->text[end - p] = '\0';
-	}
-	return end && *end == ':' ? end : NULL;
-}
-
-/* Splits a list of columns, or of pairs. */
-static enum status parse_list(const char *list, bool in_pairs, struct selection *out, struct fault *fault)
-{
-	const char *p = list;
-
-	for (bool is_first = in_pairs;; p++, is_first = in_pairs && !is_first) {
+	for (const char *p = cols;; p++) {
 		size_t plain = strcspn(p, ",\"");
 		struct selector *s = ARRAY_ADD(out->selectors, out->nselectors);
 		NEED(s);
 		NEED(s->text = malloc((p[plain] == '"' ? strlen(p) : plain) + 1));
 		out->nselectors++;
-		p = is_first ? parse_first_side(p, s) : parse_item(p, s);
-		if (!p && in_pairs)
-			return option_fault(fault, "'%.128s' is not a list of pairs of columns: x:y", list);
+		p = parse_item(p, s);
 		if (!p)
-			return option_fault(fault, "'%.128s' is not a list of columns: %s", list,
+			return option_fault(fault, "'%.128s' is not a list of columns: %s", cols,
 					    s->quoted ? "a quote does not close its item" : "an item is empty");
 		if (!*p)
 			return STATUS_OK;
 	}
-}
-
-enum status selection_parse(const char *cols, struct selection *out, struct fault *fault)
-{
-	return parse_list(cols, false, out, fault);
-}
-
-enum status selection_parse_pairs(const char *pairs, struct selection *out, struct fault *fault)
-{
-	return parse_list(pairs, true, out, fault);
 }
 
 void selection_free(struct selection *s)
@@ -269,61 +221,4 @@ enum status selector_resolve(const struct selector *s, const struct name_index *
 	if (nfound)
 		snprintf(fault->remedy, sizeof fault->remedy, "the name in quotes: '\"%.64s\"'", s->text);
 	return STATUS_UNKNOWN_COLUMN;
-}
-
-/* ---- pairs with several colons ---- */
-
-/* 2: the text names a column; 1: it is a position; 0: neither. */
-static int side_worth(const char *text, const struct name_index *names, size_t nfields)
-{
-	const struct selector s = {.text = (char *)text};
-	struct field_range range;
-	size_t n;
-
-	return !selector_is_position(&s) && name_index_find(names, text, &n)
-		       ? 2 : selector_by_position(&s, nfields, &range);
-}
-
-/* Cuts x, the whole item, at its best colon; y gets what follows. */
-static enum status cut_pair(struct selector *x, struct selector *y, const struct name_index *names,
-			    size_t nfields, struct fault *fault)
-{
-	char *text = x->text, *best = NULL;
-	int best_worth = 0;
-	bool several = false;
-
-	for (char *colon = strchr(text + 1, ':'); colon && colon[1]; colon = strchr(colon + 1, ':')) {
-		*colon = '\0';
-		int first = side_worth(text, names, nfields);
-		int second = side_worth(colon + 1, names, nfields);
-		*colon = ':';
-		if (!first || !second || first + second < best_worth)
-			continue;
-		several = first + second == best_worth;
-		best_worth = first + second;
-		best = colon;
-	}
-	if (several)
-		return option_fault(fault, "'%.64s' is a pair of columns in several ways: put names "
-				    "in quotes, \"a:b\":c", text);
-	if (!best)
-		best = strchr(text + 1, ':');
-	*best = '\0';
-	strcpy(y->text, best + 1);
-	return STATUS_OK;
-}
-
-enum status selection_cut_pairs(struct selection *s, const struct name_index *names, size_t nfields,
-				struct fault *fault)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; status == STATUS_OK && i + 1 < s->nselectors; i += 2) {
-		struct selector *x = &s->selectors[i];
-		if (!x->joined)
-			continue;
-		x->text[strlen(x->text)] = ':'; /* what followed is still there */
-		status = cut_pair(x, x + 1, names, nfields, fault);
-	}
-	return status;
 }

@@ -16,7 +16,6 @@ struct selector {
 	bool quoted; /* it is a name, never a position */
 	bool is_aggregate; /* of an expression: it is no column but an aggregate, as sum(x) */
 	uint32_t computed; /* it is the name of this computed column, counted from 1; 0: of none */
-	bool joined; /* the first of a pair X:Y with several colons, so far cut at its first one */
 };
 
 struct selection {
@@ -44,10 +43,6 @@ const char *selector_unquote(const char *text, char *to);
  * STATUS_NO_MEMORY. Free with selection_free, after an error too. */
 enum status selection_parse(const char *cols, struct selection *out, struct fault *fault);
 void selection_free(struct selection *s);
-
-/* Splits a list of pairs, X:Y,X:Y, into their columns, which are added: two selectors a pair. Errors: STATUS_USAGE for
- * an item that is no pair, STATUS_NO_MEMORY. Free with selection_free, after an error too. */
-enum status selection_parse_pairs(const char *pairs, struct selection *out, struct fault *fault);
 
 /* Reads a selector as a position: :N, N, colN, N-M, N-, -M or *, with fields counted from 1.
  * nfields: of each record; 0: unknown, any position counts. Returns false if the selector is not a
@@ -77,13 +72,6 @@ void name_index_sort(struct name_index *index);
 /* The entries of a name, in order of their fields; *n of them. NULL if no field has that name. */
 const struct name_entry *name_index_find(const struct name_index *index, const char *name,
 					 size_t *n);
-
-/* Cuts each joined pair of a list at the colon between two columns, a name or a position each; where
- * there are several such colons, names win over positions. names: the values of the first record,
- * of nfields fields. A pair without such a colon stays as it is. Errors: STATUS_USAGE where several
- * colons are as good, STATUS_NO_MEMORY. */
-enum status selection_cut_pairs(struct selection *s, const struct name_index *names, size_t nfields,
-				struct fault *fault);
 
 /* Finds a selector's fields. names: nfields header names, NULL for a column without one; index: of these, or NULL or without
  * entries. An exact name wins over colN and ranges. Errors: STATUS_UNKNOWN_COLUMN with the selector as

@@ -1182,7 +1182,8 @@ static void print_help(void)
 	for (size_t row = NIDS; row < NROWS; row++)
 		print_row(row);
 	printf("\nCOLS is a comma-separated list of header names, numbers (3), colN, :N, ranges\n"
-	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name.\n"
+	       "(2-4, 2-, -4), or * for every numeric column; \"a,b\" quotes a name. An item may\n"
+	       "be EXPR, or NAME=EXPR: --sum 'price * qty'.\n"
 	       "PAIRS is a list of two columns each, with a colon between: x:y,2:3.\n"
 	       "EXPR: status >= 500 and not (method = \"GET\" or seconds is missing)\n"
 	       "      its functions: gpustat --help expr\n"
@@ -1218,7 +1219,7 @@ static void print_expr_help(void)
 #undef FUNCTION
 	};
 
-	printf("EXPR is a condition (--where, --offsets), or any value (--let NAME=EXPR, --by):\n"
+	printf("EXPR is a condition (--where, --offsets), or any value (--let NAME=EXPR, COLS):\n"
 	       "  + - * / %%   = != < <= > >=   and or not   ( )   \"text\"   `any name`   :N\n"
 	       "  a is missing   a is number   a in (1, 2)   a between 1 and 5   a like \"x%%\"\n"
 	       "  a contains \"x\"   a starts with \"x\"   a ends with \"x\"   a ~ \"regex\"\n");

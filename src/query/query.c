@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "csv/record.h"
 #include "csv/word_layout.h"
 #include "query/option_table.h"
@@ -45,8 +46,9 @@ struct making {
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
 	uint32_t use;                 /* of the options: what is asked just now */
 	struct name_index index; /* if there are many selectors */
-	struct signed_names names; /* the input's, of those with signs; its array owned */
-	size_t nfirst;             /* the input's, as far as they are known */
+	struct name_index first; /* the input's names, as far as they are known */
+	struct signed_names names; /* of these those with signs; its array owned */
+	size_t nfirst;
 	bool waits_for_names;    /* the first record has not been read: an expression may mean its names */
 	bool needs_names;        /* and one does, or it is an error */
 	bool found_star;         /* '*' has found a column */
@@ -73,8 +75,9 @@ static enum status compile(struct making *m, struct program *p, const char *opti
 static enum status parse_let(struct making *m, const char *text)
 {
 	struct query *q = m->q;
-	struct program *let = &q->lets[q->nlets];
+	struct program *let = ARRAY_ADD(q->lets, q->ncomputed);
 
+	NEED(let);
 	TRY(compile(m, let, "let", text));
 	if (!let->name) /* the error is reported when names are known */
 		return STATUS_OK;
@@ -102,7 +105,14 @@ static enum status parse_rename(struct making *m, const char *argument, struct r
 	return status;
 }
 
-/* ---- --by ---- */
+/* ---- columns, and expressions in their place ---- */
+
+/* A list of columns that is parsed. */
+struct column_list {
+	const char *option, *text; /* the option's name; what it was given */
+	bool is_keys;              /* --by */
+	struct selection *to;
+};
 
 /* The input's name i. */
 static const char *first_name(const struct making *m, size_t i)
@@ -112,14 +122,15 @@ static const char *first_name(const struct making *m, size_t i)
 	return m->input ? h->record[0].values[i].text : h->names[i];
 }
 
-static bool is_first_name(const struct making *m, const char *text, size_t nbytes)
+/* Whether a text is a name of the input, or of a column of --let. */
+static bool is_name(const struct making *m, const char *text)
 {
-	for (size_t i = 0; i < m->nfirst; i++) {
-		const char *name = first_name(m, i);
-		if (name && strlen(name) == nbytes && !memcmp(name, text, nbytes))
+	size_t n;
+
+	for (size_t k = 0; k < m->q->nlets; k++)
+		if (!strcmp(text, m->q->lets[k].name))
 			return true;
-	}
-	return false;
+	return name_index_find(&m->first, text, &n) != NULL;
 }
 
 /* Whether an item is a column whatever names there are: it is in quotes, or a position, or has no sign. */
@@ -129,55 +140,80 @@ static bool is_plain_item(const char *item)
 	struct field_range range;
 
 	if (*item == '"') {
-		while (*++c && (*c != '"' || *++c == '"')) /* a doubled one does not end it */
-			;
-		return !*c;
+		while (*++c)
+			if (*c == '"' && *++c != '"') /* a doubled one does not end it */
+				return !*c;
+		return false;
 	}
 	while (token_in_name(*c))
 		c++;
 	return !*c || selector_by_position(&(struct selector){.text = (char *)(uintptr_t)item}, 0, &range);
 }
 
-/* The length of the item that the text begins with: up to a comma that is not within quotes or parentheses. */
-static size_t item_nbytes(const struct making *m, const char *text)
+/* Returns where a comma or a colon stands in the text that is in no quotes and parentheses, and is not the colon of a position; the
+ * text's end if there is none; NULL if the text has what is no token. */
+static const char *find_sign(const struct making *m, const char *text, char sign)
 {
-	const size_t nplain = strcspn(text, ",");
 	struct token token = {0};
+	bool follows_operand = false;
 	int depth = 0;
 
-	if (is_first_name(m, text, nplain))
-		return nplain;
 	do {
 		token = token_at(text, token.begin + token.nbytes, &m->names);
+		if (text[token.begin] == ':' && (follows_operand || token.kind == TOKEN_BAD)) {
+			token.nbytes = 1;
+			token.kind = TOKEN_COMMA;
+		}
+		if (token.kind == TOKEN_BAD)
+			return NULL;
 		depth += (token.kind == TOKEN_OPEN) - (token.kind == TOKEN_CLOSE);
-	} while (token.kind != TOKEN_BAD && token.kind != TOKEN_END && (token.kind != TOKEN_COMMA || depth > 0));
-	return token.kind == TOKEN_BAD || depth != 0 ? nplain : token.begin;
+		follows_operand = token.kind == TOKEN_COLUMN || token.kind == TOKEN_NUMBER || token.kind == TOKEN_STRING ||
+				  token.kind == TOKEN_CLOSE;
+	} while (token.kind != TOKEN_END && !(token.kind == TOKEN_COMMA && text[token.begin] == sign && depth <= 0));
+	return depth == 0 ? text + token.begin : NULL;
 }
 
-/* Whether each column of a program is a name or a position of the input. */
-static bool has_columns(const struct making *m, const struct program *p)
+/* Whether an item that compiles, but has a column that is unknown, is probably the name of one: temp-max, p/e. */
+static bool is_unknown_name(const struct making *m, const struct program *p, const char *item)
 {
 	struct field_range range;
+	size_t nknown = 0;
 
-	for (size_t i = 0; i < p->names.nselectors; i++) {
-		const struct selector *s = &p->names.selectors[i];
-		bool is_known = is_first_name(m, s->text, strlen(s->text)) || selector_by_position(s, 0, &range);
-		for (size_t k = 0; k < m->q->nlets; k++)
-			is_known |= !strcmp(s->text, m->q->lets[k].name);
-		if (!is_known)
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < p->names.nselectors; i++)
+		nknown += is_name(m, p->names.selectors[i].text) || selector_by_position(&p->names.selectors[i], 0, &range);
+	if (!name_is_signed(item) || nknown == p->names.nselectors)
+		return false;
+	return !strpbrk(item, "+*/") || (nknown == 0 && !program_has(p, STEP_NUMBER));
 }
 
-static enum status add_item(struct selection *keys, const char *item, uint32_t computed)
+/* Whether an expression is called as a column that is not in it: status=500 may be meant as a comparison. */
+static bool is_called_as_other(const struct making *m, const struct program *p)
 {
-	struct selector *s = ARRAY_ADD(keys->selectors, keys->nselectors);
+	for (size_t i = 0; i < p->names.nselectors; i++)
+		if (!strcmp(p->names.selectors[i].text, p->name))
+			return false;
+	return is_name(m, p->name);
+}
+
+/* Whether the input has a name that is nearly the item, and could be no expression. */
+static bool is_nearly_name(const struct making *m, const char *item)
+{
+	struct nearest nearest = nearest_begin(item, strlen(item));
+
+	for (size_t i = 0; i < m->nfirst; i++)
+		if (first_name(m, i) && !is_plain_item(first_name(m, i)))
+			nearest_offer(&nearest, first_name(m, i));
+	return nearest.name != NULL;
+}
+
+static enum status add_item(struct selection *to, const char *item, uint32_t computed)
+{
+	struct selector *s = ARRAY_ADD(to->selectors, to->nselectors);
 
 	NEED(s);
 	s->text = strdup(item);
 	s->computed = computed;
-	keys->nselectors++;
+	to->nselectors++;
 	return s->text ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -228,59 +264,160 @@ static bool write_short_form(const char *item, size_t nbytes, char *to)
 	return true;
 }
 
-/* Adds the key of an item that may be an expression: it is a computed column then, the last of these. A name with signs whose
- * parts are no columns, or with blanks alone, is a column that is unknown. */
-static enum status add_expression(struct making *m, struct selection *keys, const char *item)
+/* The computed column that an item of the same text has become, counted from 1; 0: there is none. */
+static uint32_t find_same(const struct making *m, const char *item)
+{
+	for (const struct selection *list = m->selections; list < m->selections + m->nselections; list++)
+		for (const struct selector *s = list->selectors; s < list->selectors + list->nselectors; s++)
+			if (s->computed && !strcmp(s->text, item))
+				return s->computed;
+	return 0;
+}
+
+/* Adds an item that may be an expression: it is a computed column then, which no name means. A name with signs whose parts are no
+ * columns, or with blanks alone, is a column that is unknown. */
+static enum status add_expression(struct making *m, const struct column_list *list, const char *item)
 {
 	struct query *q = m->q;
-	struct program *p = &q->lets[q->ncomputed];
+	struct program *p = ARRAY_ADD(q->lets, q->ncomputed);
 	const size_t nbytes = strlen(item);
+	const uint32_t same = find_same(m, item);
 	char *text = malloc(2 * nbytes + 32);
-	const bool is_short = text && write_short_form(item, nbytes, text);
-	enum status status = text ? compile(m, p, "by", is_short ? text : item) : STATUS_NO_MEMORY;
-	bool is_name = status == STATUS_USAGE ? !strpbrk(item, "(=\"'`") : name_is_signed(item) && !has_columns(m, p);
+	enum status status = STATUS_OK;
+	bool is_short, is_column;
 
+	NEED(p && text);
+	if (same) {
+		free(text);
+		return add_item(list->to, item, same);
+	}
+	is_short = list->is_keys && write_short_form(item, nbytes, text);
+	status = compile(m, p, list->option, is_short ? text : item);
+	is_column = status == STATUS_USAGE ? (p->error_offset < nbytes && !strpbrk(item, "(=\"'`")) || is_nearly_name(m, item)
+					   : is_unknown_name(m, p, item);
 	free(text);
 	if (status == STATUS_OK && is_short) {
 		free(p->name);
 		NEED(p->name = strdup(item));
 	}
-	if (status == STATUS_OK && !is_name)
-		return add_item(keys, item, (uint32_t)++q->ncomputed);
+	q->ncomputed += status == STATUS_OK && !is_column;
+	if (status == STATUS_OK && !is_column && is_called_as_other(m, p))
+		return option_fault(m->fault, "--%s: there is a column '%.64s' already: NAME=EXPR gives a new name, and == compares",
+				    list->option, p->name);
+	if (status == STATUS_OK && !is_column)
+		return add_item(list->to, item, (uint32_t)q->ncomputed);
 	program_free(p);
-	return is_name ? add_item(keys, item, 0) : status;
+	return is_column ? add_item(list->to, item, 0) : status;
 }
 
-/* Adds the key of an item, which is NUL-terminated. Until names are known, what may be one is taken for one. */
-static enum status add_key(struct making *m, struct selection *keys, char *item)
+/* Adds an item, which is NUL-terminated: a column if that is its name, or else an expression. Until names are known, what may be
+ * one is taken for one. */
+static enum status add_column(struct making *m, const struct column_list *list, char *item)
 {
-	size_t nbytes = strlen(item);
+	size_t nbytes;
 
-	if (is_first_name(m, item, nbytes))
-		return add_item(keys, item, 0);
+	if (*item && is_plain_item(item))
+		return selection_parse(item, list->to, m->fault);
+	if (*item && is_name(m, item))
+		return add_item(list->to, item, 0);
 	item += strspn(item, " \t");
 	for (nbytes = strlen(item); nbytes > 0 && decimal_is_blank(item[nbytes - 1]); nbytes--)
 		item[nbytes - 1] = '\0';
 	if (nbytes == 0)
-		return option_fault(m->fault, "'%.128s' is not a list of columns: an item is empty", m->options->by);
+		return option_fault(m->fault, "'%.128s' is not a list of columns: an item is empty", list->text);
 	if (is_plain_item(item))
-		return selection_parse(item, keys, m->fault);
+		return selection_parse(item, list->to, m->fault);
 	m->needs_names |= m->waits_for_names;
-	return m->waits_for_names || is_first_name(m, item, nbytes) ? add_item(keys, item, 0) : add_expression(m, keys, item);
+	return m->waits_for_names || is_name(m, item) ? add_item(list->to, item, 0) : add_expression(m, list, item);
 }
 
-/* The keys of --by: each item is a column if that is its name, or else an expression, which becomes a computed column that
- * only --by knows. */
-static enum status parse_keys(struct making *m)
+/* What speaks for a text as one side of a pair. 2: it names a column; 1: it is a position; 0: nothing. */
+static int side_worth(const struct making *m, const char *text)
 {
-	struct selection *keys = &m->selections[m->nselections++];
-	enum status status = STATUS_OK;
+	const struct selector s = {.text = (char *)(uintptr_t)text};
+	struct field_range range;
 
-	for (const char *p = m->options->by;; p++) {
-		size_t nbytes = item_nbytes(m, p);
+	return !selector_is_position(&s) && is_name(m, text) ? 2 : selector_by_position(&s, 0, &range);
+}
+
+/* Sets *out to the best of several colons between two columns, a name or a position each, where names win over positions; NULL: none. */
+static enum status choose_colon(struct making *m, char *item, char **out)
+{
+	int best = 0;
+	bool several = false;
+
+	*out = NULL;
+	for (char *colon = strchr(item + 1, ':'); colon && colon[1]; colon = strchr(colon + 1, ':')) {
+		*colon = '\0';
+		int first = side_worth(m, item), second = side_worth(m, colon + 1);
+		*colon = ':';
+		if (!first || !second || first + second < best)
+			continue;
+		several = first + second == best;
+		best = first + second;
+		*out = colon;
+	}
+	if (several)
+		return option_fault(m->fault, "'%.64s' is a pair of columns in several ways: put names in quotes, \"a:b\":c", item);
+	return STATUS_OK;
+}
+
+/* Whether a text is a pair of columns that are known. */
+static bool has_colon(struct making *m, char *item)
+{
+	char *colon = NULL;
+
+	return *item && *item != '"' && choose_colon(m, item, &colon) == STATUS_OK && colon;
+}
+
+/* Returns the colon of a pair where its second column begins; NULL: it is none. */
+static char *find_colon(const struct making *m, char *item)
+{
+	const char *sign = find_sign(m, item, ':');
+
+	for (char *quoted = strstr(item, ":\""); quoted && *item != '"'; quoted = strstr(quoted + 1, ":\""))
+		if (quoted > item && is_plain_item(quoted + 1))
+			return quoted;
+	if (sign && sign > item && *sign)
+		return item + (sign - item);
+	return *item == '"' ? NULL : strchr(item + 1, ':');
+}
+
+/* Adds both columns of a pair. */
+static enum status add_pair_of(struct making *m, const struct column_list *list, char *item)
+{
+	char *colon = NULL;
+
+	if (*item && *item != '"')
+		TRY(choose_colon(m, item, &colon));
+	if (*item && !colon)
+		colon = find_colon(m, item);
+	if (!colon || !colon[1])
+		return option_fault(m->fault, "'%.128s' is not a list of pairs of columns: x:y", list->text);
+	m->needs_names |= m->waits_for_names && strchr(item + 1, ':') != strrchr(item, ':');
+	*colon = '\0';
+	TRY(add_column(m, list, item));
+	return add_column(m, list, colon + 1);
+}
+
+/* Adds the columns of a list, or of a list of pairs. An item ends at a comma that is not within quotes or parentheses, unless what
+ * ends at an earlier one is a name. */
+static enum status parse_columns(struct making *m, const struct column_list *list, bool in_pairs)
+{
+	for (const char *p = list->text;; p++) {
+		size_t nbytes = strcspn(p, ",");
 		char *item = strndup(p, nbytes);
+		enum status status;
 		NEED(item);
-		status = add_key(m, keys, item);
+		if (!(in_pairs ? has_colon(m, item) : is_plain_item(item) || is_name(m, item))) {
+			const char *comma = find_sign(m, p, ',');
+			if (comma && comma != p + nbytes) {
+				nbytes = (size_t)(comma - p);
+				free(item);
+				NEED(item = strndup(p, nbytes));
+			}
+		}
+		status = in_pairs ? add_pair_of(m, list, item) : add_column(m, list, item);
 		free(item);
 		p += nbytes;
 		if (status != STATUS_OK || !*p)
@@ -328,6 +465,7 @@ static enum status add_aggregates(struct making *m, struct selection *names)
 		s->computed = (uint32_t)k + 1;
 		if (k < q->ncomputed)
 			continue;
+		NEED(ARRAY_ADD(q->lets, k));
 		q->lets[k] = (struct program){.name = strdup(s->text), .type = aggregate_type(s->text), .is_aggregate = true,
 					      .aggregate = q->naggregates++, .nvalues = 1};
 		q->ncomputed++;
@@ -350,8 +488,6 @@ static enum status list_aggregates(struct making *m)
 	NEED(m->let_demands);
 	if (!m->options->aggregates)
 		return STATUS_OK;
-	TRY(ARRAY_GROW(q->lets, nothers, nmost + 1));
-	nothers = q->ncomputed;
 	for (size_t i = 0; i < q->nconditions; i++)
 		TRY(add_aggregates(m, &q->conditions[i].names));
 	for (size_t k = 0; k < nothers; k++)
@@ -379,15 +515,11 @@ static enum status parse_selections(struct making *m)
 {
 	const struct options *o = m->options;
 	struct query *q = m->q;
-	size_t ncomputed_most = o->nuses + 1;
 
-	for (const char *by = o->by; by && *by; by++)
-		ncomputed_most += by == o->by || *by == ',';
 	q->conditions = calloc(o->nuses + 2, sizeof *q->conditions);
-	q->lets = calloc(ncomputed_most, sizeof *q->lets);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
 	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
-	NEED(q->conditions && q->lets && q->renames && m->selections);
+	NEED(q->conditions && q->renames && m->selections);
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
 	if (o->having)
@@ -400,15 +532,14 @@ static enum status parse_selections(struct making *m)
 			TRY(parse_let(m, o->uses[i].argument));
 	for (size_t i = 0; i < o->nuses; i++) {
 		const struct operation_use *use = &o->uses[i];
-		struct selection *to = &m->selections[m->nselections++];
-		if (operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use))
-			TRY(selection_parse_pairs(use->argument, to, m->fault));
-		else if (operation_has_columns(use->operation))
-			TRY(selection_parse(use->argument, to, m->fault));
+		const bool in_pairs = operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use);
+		const struct column_list list = {use->name, use->argument, false, &m->selections[m->nselections++]};
+		if (operation_has_columns(use->operation))
+			TRY(parse_columns(m, &list, in_pairs));
 	}
 	m->keys_selection = m->nselections;
 	if (o->by)
-		TRY(parse_keys(m));
+		TRY(parse_columns(m, &(struct column_list){"by", o->by, true, &m->selections[m->nselections++]}, false));
 	for (size_t i = 0; i < o->nrenames; i++)
 		TRY(parse_rename(m, o->renames[i], &q->renames[q->nrenames++]));
 	return list_selections(m);
@@ -492,6 +623,17 @@ static enum status add_signed_name(struct making *m, const char *name)
 	return STATUS_OK;
 }
 
+/* Makes the input's names ones that can be found. */
+static enum status index_first(struct making *m)
+{
+	TRY(name_index_init(&m->first, m->nfirst));
+	for (size_t i = 0; i < m->nfirst; i++)
+		if (first_name(m, i))
+			name_index_add(&m->first, first_name(m, i), i);
+	name_index_sort(&m->first);
+	return STATUS_OK;
+}
+
 /* Parses what the options say: usage errors come before the input is read. An expression may have names with signs, those
  * of the first record, so its own come after that. */
 static enum status parse(struct making *m)
@@ -509,27 +651,10 @@ static enum status parse(struct making *m)
 	m->waits_for_names = false;
 	if (m->input && m->names.n == 0 && !m->needs_names)
 		return STATUS_OK;
+	TRY(index_first(m));
 	free_requests(m->q);
 	free_selections(m);
 	return parse_selections(m);
-}
-
-/* Cuts the pairs of columns that have several colons, now that the first record is known. */
-static enum status cut_pairs(struct making *m)
-{
-	const struct first_record *first = &m->q->header.record[0];
-	struct name_index names = {0};
-	enum status status = STATUS_OK;
-	bool has_joined = false;
-
-	for (size_t i = 0; i < m->nall; i++)
-		has_joined |= m->all[i]->joined;
-	if (has_joined)
-		status = first_record_index(&names, first);
-	for (size_t i = 0; status == STATUS_OK && has_joined && i < m->nselections; i++)
-		status = selection_cut_pairs(&m->selections[i], &names, first->nfields, m->fault);
-	name_index_free(&names);
-	return status;
 }
 
 /* Names the columns of an input without records after the selectors that are names, after those
@@ -592,12 +717,11 @@ static enum status find_header(struct making *m)
 {
 	struct header *h = &m->q->header;
 	struct plan *plan = &m->q->plan;
-	enum status status = cut_pairs(m);
+	enum status status;
 
 	if (!m->input)
-		return status == STATUS_OK && h->nfields == 0 ? name_blindly(m) : status;
-	if (status == STATUS_OK)
-		status = decide_header(m);
+		return h->nfields == 0 ? name_blindly(m) : STATUS_OK;
+	status = decide_header(m);
 	if (h->present && h->line) { /* else memory ran out */
 		plan->header = h->line;
 		plan->header_nbytes = h->end - h->begin;
@@ -757,6 +881,8 @@ static enum status demand_fields(struct making *m, enum operation operation, str
 {
 	if (range.star)
 		return option_fault(m->fault, "--%s: '*' is not a column", operation_name(operation));
+	if (operation == OPERATION_DROP && range.first >= FIELD_COMPUTED + m->q->nlets)
+		return option_fault(m->fault, "--drop: '%.64s' is no column of the records", m->q->lets[range.first - FIELD_COMPUTED].name);
 	for (uint32_t field = range.first; field <= range.last; field++) {
 		struct demand *d = demand_of(m, field);
 		NEED(d);
@@ -1288,6 +1414,7 @@ static enum status make_and_free(struct making m)
 	free(m.demands);
 	free(m.keys);
 	name_index_free(&m.index);
+	name_index_free(&m.first);
 	return status;
 }
 

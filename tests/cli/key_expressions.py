@@ -7,7 +7,7 @@ import random
 import harness
 import oracle_let
 from harness import answers, fixture, ok, refuses
-from oracle_let import Invalid, evaluate, plain, spell, write
+from oracle_let import Invalid, evaluate, in_csv, plain, random_rows, spell, write
 from scan_ways import breaks, holds, prints, ways
 
 LOG = b"host,status,bytes,a-b,unit price\nA,200,10,1,5\nb,404,20,2,6\nB,200,30,1,7\na,301,5,3,5\n"
@@ -100,17 +100,6 @@ def check_errors():
     r = harness.run(["--by=v * 2", "--invalid=skip"], b"v,w\n1,1\nx,2\n")
     ok((r.status, r.out) == (0, b"v * 2,count\n2,1\n") and b"1 value of column 'v * 2' left out" in r.err, "which is left out",
        lambda: harness.describe(r))
-
-
-def random_rows(rng):
-    numbers = (b"", b"0", b"1", b"-2", b"3.5", b"-12.50", b'"7"', b" 8 ", b"1e3", b"999999999999999999", b"12345678901234567890123", b"0.10")
-    texts = (b"", b"a", b"Abc", b'"x,Y"', b'"say ""HI"""', "grÖße".encode(), b"  pad ", b"12")
-    dates = (b"", b"2026-11-23", b"1969-12-31T23:59:58.25Z", b'"2024-01-01T00:00:00+02:00"')
-    return [dict(zip("abtd", map(rng.choice, (numbers, numbers, texts, dates)))) for _ in range(rng.choice((1, 5, 63, 64, 65, 300)))]
-
-
-def in_csv(key):
-    return b'"' + key.replace(b'"', b'""') + b'"' if any(c in key for c in b'",\r\n') else key
 
 
 def check_random():

@@ -130,7 +130,7 @@ def check_refusals():
     text = b"a,b,t\n1,2,x\n"
     for name, args, words in (("no pair", ["--cov=a"], ("'a'", "x:y")), ("an empty side", ["--cov=a:"], ("'a:'",)),
                               ("an empty side before", ["--cov=:b"], ("':b'",)), ("an empty item", ["--cov=a:b,"], ("'a:b,'",)),
-                              ("an open quote", ["--cov=\"a:b"], ("x:y",)), ("text behind a quote", ["--cov=a:\"b\"c"], ("x:y",)),
+                              ("an open quote", ["--cov=\"a:b"], ("x:y",)), ("text behind a quote", ["--cov=a:\"b\"c"], ("--cov: expected an operator", '"b"c')),
                               ("an unknown column", ["--cov=a:z"], ("unknown column 'z'",)),
                               ("a range", ["--cov=1-2:3"], ("'1-2'", "one column")),
                               ("'*' on one side", ["--corr=a:*"], ("'*'", "one column")),

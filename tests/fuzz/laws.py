@@ -134,6 +134,20 @@ def lets_in_a_pipe(case, run):
     return differ(whole, second, "--let, then the rest, is one run")
 
 
+def expressions_are_columns(case, run):
+    """NAME=EXPR where columns are named is the column of that name that --let makes."""
+    let = only(case.uses, ("let",))[-1]
+    name, text = re.match(rb"(\w+)\s*=\s*(.*)\Z", let.argument, re.S).groups()
+    asked = re.compile(rb"(?<![\w`])" + name + rb"(?!\w)")
+    rest = [u for u in case.uses if u is not let] + [HEADER]
+    takes = [u for u in rest if u.option.argument.endswith(("COLS", "COLS:N", "COLS[:N]", "COLS:A", "COLS:F", "COL:WIDTH", "PAIRS"))]
+    if not any(asked.search(u.argument) for u in takes) or any(u.argument and name in u.argument for u in rest if u not in takes):
+        return ABSENT
+    second = [u._replace(argument=asked.sub(lambda m: name + b"=" + text, u.argument)) if u in takes else u for u in rest]
+    first = run([let] + rest, one_file(case))
+    return differ(first, run(second, one_file(case)), "an expression is a column of --let", only_good=True)
+
+
 def select_moves_nothing(case, run):
     data, columns = one_file(case), list(range(case.shape.n))
     case.rng.shuffle(columns)
@@ -366,6 +380,8 @@ LAWS = (
         + ("sort", "top", "format"), lets_in_a_pipe),
     Law("--let in a pipe, records", ("let",),
         tuple(o for o in READING if o not in NOT_IN_A_PIPE) + KEPT + RUNNING + ("let", "where", "by"), lets_in_a_pipe),
+    Law("expressions in place", ("let",), READING + KEPT + RESULTS + ("by", "where", "let", "invalid"), expressions_are_columns),
+    Law("expressions in place, records", ("let", "select"), READING + KEPT + RUNNING + ("by", "where", "let", "select"), expressions_are_columns),
     Law("--select in a pipe", ("sum",), READING + KEPT + RESULTS + ("by", "where", "sort", "top", "format"), select_moves_nothing),
     Law("groups add up", ("by",), READING + KEPT + ("where", "let", "invalid"), groups_add_up),
     Law("--sort and --top", ("by", "sort", "top"), READING + KEPT + RESULTS + ("where", "let"), top_is_the_beginning),

@@ -147,6 +147,8 @@ def spell_columns(rng, option, columns):
     takes_text = option.kind in ("TEXT", "FIELDS") or option.name in oracle_command.TAKE_TEXT
     pool = list(columns.all()) if takes_text else columns.numeric()
     form = rng.randrange(10)
+    if columns.odd(rng, 5):
+        return spell_inline(rng, takes_text, columns)
     if columns.one_line and option.kind == "RUNNING":
         return spell_some(rng, pool or list(columns.all()), columns, 1)
     if not pool or (form == 0 and option.kind != "FIELDS" and not columns.named):
@@ -156,6 +158,15 @@ def spell_columns(rng, option, columns):
         high = rng.randrange(low, columns.n)
         return rng.choice((b"%d-%d" % (low + 1, high + 1), b"%d-" % (low + 1), b"-%d" % (high + 1)))
     return spell_some(rng, pool, columns)
+
+
+def spell_inline(rng, takes_text, columns):
+    """COLS with an expression, and columns around it."""
+    text = (spell_words_of if takes_text and rng.randrange(2) else spell_sum)(rng, rng.choice((0, 1, 1, 2)), columns)
+    items = [rng.choice((b"(%s)", b"k=%s", b"`a name` = %s")) % text]
+    if not columns.one_line and rng.randrange(3) == 0:
+        items.insert(rng.randrange(2), spell_item(rng, rng.choice(columns.all() if takes_text else columns.numeric() or columns.all()), columns))
+    return rng.choice((b",", b", ")).join(items)
 
 
 def spell_keys(rng, columns):
@@ -184,7 +195,10 @@ def spell_pairs(rng, option, columns):
             option.name in SYMMETRIC or columns.odd(rng, 20)):
         return b"*"
     pool = numeric or list(columns.all())
-    return b",".join(b"%s:%s" % tuple(spell_item(rng, rng.choice(pool), columns) for _ in range(2))
+
+    def side():
+        return b"(%s)" % spell_sum(rng, 1, columns) if columns.odd(rng, 8) else spell_item(rng, rng.choice(pool), columns)
+    return b",".join(b"%s:%s" % (side(), side())
                      for _ in range(rng.choice((1, 1, 2, 3))))
 
 
@@ -493,7 +507,8 @@ ARGUMENTS = {
     "COLS:N": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
     "COLS:A": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
     "COLS:F": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) + b":" + rng.choice((b"0.1", b"0", b"0.25", b"0.4999", b"0.05")),
-    "COL:WIDTH": lambda rng, o, shape, c, uses: spell_item(rng, rng.choice(c.numeric() or c.all()), c) + b":" + rng.choice(
+    "COL:WIDTH": lambda rng, o, shape, c, uses: (
+        b"(%s)" % spell_sum(rng, 1, c) if c.odd(rng, 6) else spell_item(rng, rng.choice(c.numeric() or c.all()), c)) + b":" + rng.choice(
         (b"1", b"0.5", b"100", b"1e6", b"1e17")),
     "PAIRS": lambda rng, o, shape, c, uses: spell_pairs(rng, o, c),
     "EXPR": lambda rng, o, shape, c, uses: spell_condition(rng, rng.randrange(4), c),

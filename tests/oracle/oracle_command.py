@@ -28,6 +28,8 @@ def read(uses):
     dialect, notation, how = {}, {}, {"missing": []}
     operations, news, flags, where, by, sort, top = [], [], set(), None, None, None, None
     for option, name, argument in uses:
+        if ("COL" in option.argument or option.argument == "PAIRS") and name != "by" and re.search(rb"[(=]", argument):
+            raise Unclear("an expression in the place of a column")
         if name + ":" == TRIMMED:
             columns, part = oracle_window.split(argument)
             operations.append((TRIMMED + part.decode(), columns))

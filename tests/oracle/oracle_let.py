@@ -541,3 +541,16 @@ def random_made(rng, columns, depth):
     if name == "pad":
         return (name, x, random_integer(rng, columns)) + ((part,) if rng.randrange(2) else ())
     return (name, x, ("text", rng.choice((b"[a-z]+", b"(.)(.)", b"^.", b"[0-9]+$", b"(a)|b"))))
+
+
+def random_rows(rng):
+    """Records with the raw fields a, b, numbers, t, a text, and d, a date."""
+    numbers = (b"", b"0", b"1", b"-2", b"3.5", b"-12.50", b'"7"', b" 8 ", b"1e3", b"999999999999999999", b"12345678901234567890123", b"0.10")
+    texts = (b"", b"a", b"Abc", b'"x,Y"', b'"say ""HI"""', "grÖße".encode(), b"  pad ", b"12")
+    dates = (b"", b"2026-11-23", b"1969-12-31T23:59:58.25Z", b'"2024-01-01T00:00:00+02:00"')
+    return [dict(zip("abtd", map(rng.choice, (numbers, numbers, texts, dates)))) for _ in range(rng.choice((1, 5, 63, 64, 65, 300)))]
+
+
+def in_csv(key):
+    """A text as a field."""
+    return b'"' + key.replace(b'"', b'""') + b'"' if any(c in key for c in b'",\r\n') else key

@@ -99,81 +99,6 @@ static void test_malformed_lists(void)
 	}
 }
 
-/* ---- pairs ---- */
-
-/* Lists of pairs, where the first record holds "a", "b", "a:b", "1:" and "x,y". */
-static const struct {
-	const char *pairs;
-	size_t nsides;
-	const char *sides[4]; /* once they are cut */
-	bool quoted[4];
-} pair_lists[] = {
-	{"a:b", 2, {"a", "b"}, {0}},
-	{"a:b,b:a", 4, {"a", "b", "b", "a"}, {0}},
-	{"\"a\":b", 2, {"a", "b"}, {1, 0}},
-	{"a:\"b\"", 2, {"a", "b"}, {0, 1}},
-	{"\"x,y\":b,b:\"x,y\"", 4, {"x,y", "b", "b", "x,y"}, {1, 0, 0, 1}},
-	{"\"a:b\":\"a\"\"b\"", 2, {"a:b", "a\"b"}, {1, 1}},
-	{"a:b:\"c\"", 2, {"a:b", "c"}, {0, 1}},
-	{":1:2", 2, {":1", "2"}, {0}},
-	{"1::2", 2, {"1:", "2"}, {0}},
-	{"2::3", 2, {"2", ":3"}, {0}},
-	{":1::2", 2, {":1", ":2"}, {0}},
-	{"a:b:b", 2, {"a:b", "b"}, {0}},
-	{"b:a:b", 2, {"b", "a:b"}, {0}},
-	{"a:b:a:b,2::3", 4, {"a:b", "a:b", "2", ":3"}, {0}},
-	{"a:b:1:2", 2, {"a", "b:1:2"}, {0}},
-	{"u:v:w", 2, {"u", "v:w"}, {0}},
-	{":a:b:b", 2, {":a", "b:b"}, {0}},
-	{"12\" disk:b", 2, {"12\" disk", "b"}, {0}},
-};
-
-static void test_pairs(void)
-{
-	static const char *const record[] = {"a", "b", "a:b", "1:", "x,y"};
-	struct name_index names;
-	struct fault fault = {0};
-
-	if (name_index_init(&names, COUNT(record)) != STATUS_OK)
-		bail("no memory");
-	for (size_t i = 0; i < COUNT(record); i++)
-		name_index_add(&names, record[i], i);
-	name_index_sort(&names);
-	for (size_t i = 0; i < COUNT(pair_lists); i++) {
-		const char *pairs = pair_lists[i].pairs;
-		struct selection s = {0};
-		is_int(STATUS_OK, selection_parse_pairs(pairs, &s, &fault), "%s are pairs", pairs);
-		is_int(STATUS_OK, selection_cut_pairs(&s, &names, COUNT(record), &fault), "%s: cut",
-		       pairs);
-		is_uint(pair_lists[i].nsides, s.nselectors, "%s: sides", pairs);
-		for (size_t j = 0; j < pair_lists[i].nsides && j < s.nselectors; j++) {
-			is_string(pair_lists[i].sides[j], s.selectors[j].text, "%s: side %zu", pairs, j);
-			is_int(pair_lists[i].quoted[j], s.selectors[j].quoted, "%s: quotes of side %zu",
-			       pairs, j);
-		}
-		selection_free(&s);
-	}
-	name_index_free(&names);
-}
-
-static void test_malformed_pairs(void)
-{
-	static const char *const cases[] = {"", ",", "a", ":", "a:", ":a", "a:b,", ",a:b", "a:b,c", "a:,b",
-					    "\"a\"", "\"a\":", "\"a:b", "a:\"b", "\"a\"b:c",
-					    "a:\"b\"c", "\"a\",b"};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct selection s = {0};
-		struct fault fault = {0};
-
-		is_int(STATUS_USAGE, selection_parse_pairs(cases[i], &s, &fault), "'%s' are no pairs",
-		       cases[i]);
-		ok(strstr(fault.detail, cases[i]) && strstr(fault.detail, "x:y"), "'%s': says so",
-		   cases[i]);
-		selection_free(&s);
-	}
-}
-
 /* A list of many items, and one of a single long one. */
 static void test_long_lists(void)
 {
@@ -455,8 +380,6 @@ int main(void)
 	plan_lazy();
 	test_lists();
 	test_malformed_lists();
-	test_pairs();
-	test_malformed_pairs();
 	test_long_lists();
 	test_positions();
 	test_star();
