@@ -1564,7 +1564,8 @@ static void find_aggregates(struct program_block *l, const struct row_block *b)
 	}
 }
 
-/* Makes one of the aggregates the rows' values. A row whose group the first pass has not seen is not kept. */
+/* Makes one of the aggregates the rows' values. A row whose group the first pass has not seen is not kept: the input is the same
+ * (io/spool.h). */
 static void take_aggregate(struct run *r, struct program_values *v, size_t aggregate)
 {
 	struct field_span last = {0, 0};

@@ -126,3 +126,19 @@ enum status spool_pipes(const char **paths, int npaths, struct fault *fault)
 	}
 	return STATUS_OK;
 }
+
+uint64_t spool_stamp(const char *const *paths, int npaths)
+{
+	uint64_t stamp = 0;
+
+	for (int i = 0; i < npaths; i++) {
+		struct stat st = {.st_size = -1};
+		if ((strcmp(paths[i], "-") ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st)) != 0)
+			continue;
+		const uint64_t parts[] = {(uint64_t)st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+					  (uint64_t)st.st_mtim.tv_nsec};
+		for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+			stamp = (stamp ^ parts[k]) * UINT64_C(0x9e3779b97f4a7c15) + (stamp >> 32);
+	}
+	return stamp | 1;
+}

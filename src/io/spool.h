@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * spool.h - pipes that are read twice.
+ * spool.h - inputs that are read twice: pipes are kept, and files are watched.
  */
 #pragma once
+
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -11,3 +13,6 @@
  * then in the folder that TMPDIR names, without a name. Errors, with the input's name: STATUS_OPEN, STATUS_READ, STATUS_WRITE,
  * STATUS_NO_MEMORY. What was made lives as long as the process. */
 enum status spool_pipes(const char **paths, int npaths, struct fault *fault);
+
+/* A number, not 0, that is another one once something has been written to one of the inputs: of their lengths and times. */
+uint64_t spool_stamp(const char *const *paths, int npaths);

@@ -29,21 +29,29 @@ static void command_free(struct command *c)
 	free(c->argv);
 }
 
-/* Adds before, text with each quote doubled, and after. */
-static enum status add_argument(struct command *c, const char *before, const char *text, size_t nbytes, char quote, const char *after)
+/* Adds an argument, which becomes the command's. NULL: no memory. */
+static enum status add_argument(struct command *c, char *argument)
 {
-	char *to = malloc(strlen(before) + 2 * nbytes + strlen(after) + 1);
+	NEED(argument);
+	c->argv[c->argc++] = argument;
+	return STATUS_OK;
+}
 
-	NEED(to);
-	c->argv[c->argc++] = to;
-	to = stpcpy(to, before);
+/* A text in quotes, to be freed. NULL: no memory. */
+static char *quote(const char *text, size_t nbytes)
+{
+	char *quoted = malloc(2 * nbytes + 3), *to = quoted;
+
+	if (!quoted)
+		return NULL;
+	*to++ = '"';
 	for (size_t i = 0; i < nbytes; i++) {
 		*to++ = text[i];
-		if (quote && text[i] == quote)
-			*to++ = quote;
+		if (text[i] == '"')
+			*to++ = '"';
 	}
-	strcpy(to, after);
-	return STATUS_OK;
+	strcpy(to, "\"");
+	return quoted;
 }
 
 /* Whether a program has an aggregate, or a computed column that has one. */
@@ -55,43 +63,61 @@ static bool needs_aggregates(const struct query *q, const struct program *p)
 	return false;
 }
 
-/* Adds an aggregate as an option: of a column, or of an expression, which is made one of the same name. */
+static bool is_name(const struct query *q, const char *text, size_t nbytes)
+{
+	for (size_t k = 0; k < q->nlets; k++)
+		if (strlen(q->lets[k].name) == nbytes && !memcmp(q->lets[k].name, text, nbytes))
+			return true;
+	return header_names_column(&q->header, text, nbytes);
+}
+
+/* An expression in as many parentheses as make it no column's name, to be freed. NULL: no memory. */
+static char *in_parentheses(const struct query *q, const char *text, size_t nbytes)
+{
+	char *item, *longer;
+
+	if (asprintf(&item, "(%.*s)", (int)nbytes, text) < 0)
+		return NULL;
+	if (!is_name(q, item, nbytes + 2))
+		return item;
+	longer = in_parentheses(q, item, nbytes + 2);
+	free(item);
+	return longer;
+}
+
+/* The item of COLS that an aggregate's argument is, to be freed. NULL: no memory. */
+static char *write_item(const struct query *q, const char *argument, size_t nbytes)
+{
+	const struct token token = token_at(argument, 0, NULL);
+	const bool is_number = token.kind == TOKEN_NUMBER && token.nbytes == nbytes, is_known = !is_number && is_name(q, argument, nbytes);
+	char *name, *item;
+
+	if (!is_known && (token.kind != TOKEN_COLUMN || token.nbytes != nbytes))
+		return in_parentheses(q, argument, nbytes);
+	name = strndup(argument, nbytes);
+	if (!name || (!is_known && *argument != '`'))
+		return name;
+	item = quote(name, is_known ? nbytes : token_unquote(argument, nbytes, name));
+	free(name);
+	return item;
+}
+
+/* Adds an aggregate as an option. */
 static enum status add_aggregate(struct command *c, const struct query *q, size_t k)
 {
 	const char *text = q->lets[k].name, *argument;
 	size_t nbefore, nbytes = aggregate_argument(text, &argument, &nbefore);
-	const struct token token = token_at(argument, 0, NULL);
-	char option[64], name[256];
-	bool is_column = header_names_column(&q->header, argument, nbytes), is_known = is_column;
+	char *item, *option;
 
-	snprintf(option, sizeof option, "--%.*s=", nbefore < 32 ? (int)nbefore : 32, text);
-	for (char *p = option; *p; p++)
-		*p = *p == '_' ? '-' : *p;
 	if (nbytes == 0)
-		return add_argument(c, "--count-records", "", 0, 0, "");
-	if (!is_column && token.kind == TOKEN_COLUMN && token.nbytes == nbytes) {
-		if (*argument != '`')
-			return add_argument(c, option, argument, nbytes, 0, "");
-		if (nbytes < sizeof name) {
-			nbytes = token_unquote(argument, nbytes, name);
-			argument = name;
-			is_known = true;
-		}
-	}
-	for (size_t i = q->ncomputed - q->naggregates; i < k && !is_known; i++) {
-		const char *other;
-		size_t other_nbytes = aggregate_argument(q->lets[i].name, &other, &nbefore);
-		is_known = other_nbytes == nbytes && !memcmp(other, argument, nbytes);
-	}
-	if (!is_known) {
-		char *as;
-		TRY(add_argument(c, "--let=`", argument, nbytes, '`', "`="));
-		as = realloc(c->argv[c->argc - 1], strlen(c->argv[c->argc - 1]) + nbytes + 1);
-		NEED(as);
-		c->argv[c->argc - 1] = strncat(as, argument, nbytes);
-	}
-	strcat(option, "\"");
-	return add_argument(c, option, argument, nbytes, '"', "\"");
+		return add_argument(c, strdup("--count-records"));
+	NEED(item = write_item(q, argument, nbytes));
+	if (asprintf(&option, "--%.*s=%s", (int)nbefore, text, item) < 0)
+		option = NULL;
+	free(item);
+	for (size_t i = 0; option && i < nbefore; i++)
+		option[i + 2] = option[i + 2] == '_' ? '-' : option[i + 2];
+	return add_argument(c, option);
 }
 
 static bool begins_with(const char *text, const char *option)
@@ -108,19 +134,19 @@ static enum status make_command(struct command *c, const struct run *r)
 	size_t nlets = 0;
 
 	c->argc = 0;
-	c->argv = calloc(asked->n + 2 * q->naggregates + 2, sizeof *c->argv);
+	c->argv = calloc(asked->n + q->naggregates + 2, sizeof *c->argv);
 	NEED(c->argv);
-	TRY(add_argument(c, "gpustat", "", 0, 0, ""));
+	TRY(add_argument(c, strdup("gpustat")));
 	for (size_t i = 0; i < asked->noperations; i++)
 		if (begins_with(asked->at[i], "--let=") && !needs_aggregates(q, &q->lets[nlets++]))
-			TRY(add_argument(c, asked->at[i], "", 0, 0, ""));
+			TRY(add_argument(c, strdup(asked->at[i])));
 	for (size_t k = q->ncomputed - q->naggregates; k < q->ncomputed; k++)
 		TRY(add_aggregate(c, q, k));
 	for (size_t i = asked->noperations; i < asked->n; i++) {
 		const char *option = asked->at[i];
 		if (strcmp(option, "--only") && strcmp(option, "--exclusive") && !begins_with(option, "--having=") &&
 		    (has_where || !begins_with(option, "--where=")))
-			TRY(add_argument(c, option, "", 0, 0, ""));
+			TRY(add_argument(c, strdup(option)));
 	}
 	return STATUS_OK;
 }

@@ -408,6 +408,8 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	progress_pass(input_nbytes_stored(r->input), &r->devices);
 	TRY(engine_run(&q->plan, r->input, r->devices.pools, r->devices.npools, &r->total,
 		       !r->careful && r->is_repeatable, &r->all_ended, fault));
+	if (r->stamp && r->stamp != spool_stamp(o->paths, o->npaths))
+		return fault_set(fault, STATUS_CHANGED, 0, NULL);
 	return result_lacks_texts(q, &r->total.partial) ? (fault->status = STATUS_MISGUESSED) : STATUS_OK;
 }
 
@@ -438,6 +440,7 @@ void run_begin_pass(struct run *r, const struct run *before)
 {
 	r->options = before->options;
 	r->stdin_offset = before->stdin_offset;
+	r->stamp = before->stamp;
 	r->careful = before->careful;
 	r->aggregates = before->aggregates;
 	r->all_ended = true;
@@ -462,18 +465,6 @@ static void plan_keeping(struct plan *plan)
 			plan->columns[plan->new_columns[i].column].needs |= MOMENT_VALUES;
 }
 
-/* How many numbers the ranked columns have, all together. */
-static uint64_t count_numbers(const struct run *r)
-{
-	const struct plan *plan = &r->query.plan;
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == NEW_RANK)
-			n += r->total.partial.columns[plan->new_columns[i].column].numbers.count;
-	return n;
-}
-
 /* Prints the records. */
 static enum status print_pass(struct run *r, const struct run *first, const struct rank_tables *tables,
 			      struct fault *fault)
@@ -482,13 +473,11 @@ static enum status print_pass(struct run *r, const struct run *first, const stru
 	TRY(run_open_input(r, fault));
 	r->query.plan.ranks = tables;
 	TRY(run_fold_input(r, fault));
-	if (r->query.plan.head == 0 && count_numbers(r) != count_numbers(first))
-		return fault_set(fault, STATUS_CHANGED, 0, NULL);
 	return run_finish(r, fault);
 }
 
 /* Prints records with their ranks (--rank): keeps the numbers of the ranked columns in a first pass, which is that of a result,
- * sorts them, and prints the records in a second. r has opened the input. Errors: of both; STATUS_CHANGED: it had other records the second time. */
+ * sorts them, and prints the records in a second. r has opened the input. Errors: of both. */
 static enum status run_ranked(struct run *r, struct fault *fault)
 {
 	struct rank_tables tables;
@@ -533,6 +522,7 @@ enum status run_process(struct run *r, struct fault *fault)
 	if (reads_twice(r)) {
 		TRY(spool_pipes(r->options.paths, r->options.npaths, fault));
 		r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		r->stamp = spool_stamp(r->options.paths, r->options.npaths);
 		if (r->options.aggregates)
 			return run_aggregated(r, fault);
 	}

@@ -24,6 +24,7 @@
 struct run {
 	struct options options;
 	off_t stdin_offset; /* of standard input at the start; -1: it cannot seek */
+	uint64_t stamp;     /* of an input that is read twice, before that (io/spool.h); 0: it is read once */
 	struct input *input;
 	struct query query;
 	struct group_printing groups;

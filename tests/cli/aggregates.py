@@ -6,6 +6,7 @@ import fractions
 import io
 import os
 import random
+import threading
 import subprocess
 
 import harness
@@ -158,8 +159,41 @@ def check_random():
               source, prints(want), ways(seed, (1, 64, None)))
 
 
+def check_names():
+    """The argument of an aggregate is what it is alone where columns are named, but that a number is one."""
+    for name in ("(x*2)", "((x*2))", "a b", 'say ""q""', "`x`", "2", "x = 1"):
+        table = b'"%s",x\n5,1\n7,2\n' % name.encode()
+        item = "`%s`" % name.replace('""', '"').replace("`", "``")
+        answers("beside a column %s" % name, ["--let=z=sum(x*2) + sum(2) + sum(x=1) + sum(%s)" % item, "--only"], table, "z\n23\n23\n")
+    answers("an exact name wins alone", ["--let=z=sum(x*2)", "--only"], b"x*2,x\n5,1\n", "z\n5\n")
+    answers("of columns of --let", ["--let=`(x*2)`=x", "--let=z=sum(x*2)", "--let=y=sum(`(x*2)`)", "--only"], b"x\n1\n2\n",
+            "(x*2),z,y\n1,6,3\n2,6,3\n")
+
+
+def check_change():
+    """A file that is written to while it is read twice."""
+    for args in (["--let=z=x/sum(x)"], ["--by=k", "--where=x=max(x)"], ["--rank=x"], ["--where=x > mean(x)", "--sum=x"]):
+        path, stop = os.path.join(harness.folder(), "grows.csv"), threading.Event()
+        with open(path, "wb") as f:
+            f.write(b"k,x\n" + b"".join(b"%d,%d\n" % (i % 7, i) for i in range(300000)))
+
+        def grow(path=path, stop=stop):
+            with open(path, "ab", buffering=0) as f:
+                while not stop.wait(0.002):
+                    f.write(b"new,1\n")
+        writer = threading.Thread(target=grow)
+        writer.start()
+        r = harness.run(args + [path])
+        stop.set()
+        writer.join()
+        ok(r.status == 1 and b"the input changed while it was read several times" in r.err, "a file that grows: " + " ".join(args),
+           lambda r=r: "%s %s" % (r.status, r.err[:300]))
+
+
 check_meanings()
+check_names()
 check_input()
+check_change()
 check_errors()
 check_random()
 harness.done()
