@@ -536,7 +536,6 @@ static bool subtract_times(const struct run *r, struct program_values *a, struct
 		return false;
 	if (read_text(r, a, row, &r->l->scratch[0], &text[0], &nbytes[0]) != ROW_PRESENT ||
 	    read_text(r, b, row, &r->l->scratch[1], &text[1], &nbytes[1]) != ROW_PRESENT ||
-	    time_form_of(text[0], nbytes[0]) == TIME_NONE || time_form_of(text[1], nbytes[1]) == TIME_NONE ||
 	    !time_read(&r->l->times, text[0], nbytes[0], &x) || !time_read(&r->l->times, text[1], nbytes[1], &y))
 		return false;
 	left_scale = time_to_epoch(&x, &left);
@@ -988,17 +987,22 @@ static void work_rows(struct run *r, const struct step *step)
 	}
 	set_kinds(row_functions[step->code].arguments, kinds, step->nvalues);
 	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows), i = 0;
+		unsigned row = lowest(rows);
+		struct program_values *wrong = first;
 		enum status why = STATUS_OK;
 		bool is_missing = false;
 
-		for (; i < step->nvalues && why == STATUS_OK && !is_missing; i++)
-			why = read_argument(r, kinds[i], &first[i], row, &r->l->scratch[i], &values[i], &is_missing);
+		for (unsigned i = 0; i < step->nvalues && !is_missing; i++) {
+			enum status found = read_argument(r, kinds[i], &first[i], row, &r->l->scratch[i], &values[i], &is_missing);
+			wrong = why == STATUS_OK ? &first[i] : wrong;
+			why = why == STATUS_OK ? found : why;
+		}
 		call.result = CALL_MISSING;
-		if (why != STATUS_OK) {
-			take_wrong(r, first, &first[i - 1], row, why);
+		if (why != STATUS_OK && !is_missing) {
+			take_wrong(r, first, wrong, row, why);
 			continue;
 		}
+		why = STATUS_OK;
 		if (!is_missing)
 			why = row_functions[step->code].call(&call);
 		if (why == STATUS_NO_MEMORY)
@@ -1322,12 +1326,12 @@ static bool holds(const struct program_state *state, const struct step *first, c
 	return state->bits[0];
 }
 
-/* Finds the value that leaves a condition undecided in a row. A higher true_from can only turn it from true to false; the test
- * where that happens has the value. */
-static void find_culprit(struct run *r, const struct step *first, const struct step *end, unsigned depth, unsigned row)
+/* Finds the value that leaves the condition of steps [first, end) undecided in a row. A higher true_from can only turn it from true
+ * to false; the test where that happens has the value. */
+static struct row_culprit find_culprit(struct run *r, const struct step *first, const struct step *end, unsigned depth, unsigned row)
 {
 	const struct program *p = r->state->program;
-	struct row_culprit *culprit = &r->state->culprits[row];
+	struct row_culprit culprit;
 	uint32_t kept = 0, dropped = p->ntests;
 	const struct step *step = first;
 
@@ -1340,7 +1344,7 @@ static void find_culprit(struct run *r, const struct step *first, const struct s
 	}
 	while (!step_is_test(step) || step->test != kept)
 		step++;
-	*culprit = r->state->noted[row];
+	culprit = r->state->noted[row];
 	for (int i = 0; i < 2; i++) {
 		uint32_t column = i ? step->left : step->right; /* the left one counts */
 		struct row_culprit found;
@@ -1349,18 +1353,9 @@ static void find_culprit(struct run *r, const struct step *first, const struct s
 		load(r, p->columns[column], r->top);
 		found = culprit_of(r, step, r->top, row);
 		if (found.why != STATUS_OK)
-			*culprit = found;
+			culprit = found;
 	}
-}
-
-/* Notes the rows in which a condition is undecided, and why. */
-static void note_undecided(struct run *r, struct truth t, const struct step *first, const struct step *end, unsigned depth)
-{
-	uint64_t undecided = t.high & ~t.low;
-
-	r->state->undecided |= undecided;
-	for (; undecided; undecided &= undecided - 1)
-		find_culprit(r, first, end, depth, lowest(undecided));
+	return culprit;
 }
 
 /* Takes the test's values from the stack, and pushes its truth. */
@@ -1438,22 +1433,23 @@ static uint64_t missing_rows(const struct run *r, struct program_values *v)
 	return missing;
 }
 
-/* COALESCE, IF: a, b: b where a is missing, or the condition does not hold */
+/* COALESCE, IF: a, b: b where a is missing, or the condition does not hold. Where that has no answer, the value is wrong. */
 static void work_choice(struct run *r, const struct step *step)
 {
 	struct program_values *a = r->top - 2, *b = r->top - 1;
-	uint64_t rows;
+	struct truth t = {r->rows, r->rows};
 
 	settle(r, a);
 	settle(r, b);
-	if (step->code == STEP_IF) {
-		struct truth t = *--r->truth;
-		note_undecided(r, t, step - step->index, step, step->depth + 1u);
-		rows = r->rows & ~t.low;
-	} else {
-		rows = missing_rows(r, a);
+	if (step->code == STEP_IF)
+		t = *--r->truth;
+	take_rows(a, b, step->code == STEP_IF ? r->rows & ~t.low : missing_rows(r, a));
+	for (uint64_t undecided = r->rows & t.high & ~t.low; undecided; undecided &= undecided - 1) {
+		const unsigned row = lowest(undecided);
+		const struct row_culprit culprit = find_culprit(r, step - step->index, step, step->depth + 1u, row);
+		set_span(a, row, culprit.field);
+		set_wrong(a, row, culprit.why);
 	}
-	take_rows(a, b, rows);
 	r->top--;
 }
 
@@ -1475,7 +1471,6 @@ static struct run run_steps(struct row_block *b, struct program_block *l, struct
 	struct run r = {l, b, state, rows, state->values, state->truths};
 	uint64_t *outer = state->rows; /* the rows before a part of `and` or `or` */
 
-	state->undecided = 0;
 	for (const struct step *step = p->steps; step < p->steps + nsteps; step++) {
 		switch (step->code) {
 		case STEP_LOAD:
@@ -1714,14 +1709,16 @@ void row_filter_free(struct row_filter *f)
 	f->holds = NULL;
 }
 
-/* Leaves out the rows in which a program has no answer. */
-static void leave_out(struct row_filter *f, const struct program_state *state)
+/* Leaves out the rows in which a condition has no answer. */
+static void leave_out(struct row_filter *f, struct run *r, struct truth t)
 {
-	uint64_t rows = state->undecided & ~f->undecided & f->kept;
+	const struct program *p = r->state->program;
+	uint64_t rows = t.high & ~t.low & f->kept;
 
 	if (rows && (f->undecided == 0 || lowest(rows) < lowest(f->undecided)))
-		f->culprit = state->culprits[lowest(rows)];
+		f->culprit = find_culprit(r, p->steps, p->steps + p->nsteps, 0, lowest(rows));
 	f->undecided |= rows;
+	f->kept &= ~rows;
 }
 
 enum status row_filter_block(struct row_filter *f, struct program_block *l, struct row_block *b)
@@ -1730,20 +1727,11 @@ enum status row_filter_block(struct row_filter *f, struct program_block *l, stru
 
 	f->kept = row_block_all(b);
 	f->undecided = 0;
-	for (size_t i = 0; i < plan->nlets; i++) {
-		if (!program_has(l->programs[i].program, STEP_IF))
-			continue;
-		values_of(b, l->first + i);
-		leave_out(f, &l->programs[i]);
-	}
-	f->kept &= ~f->undecided;
 	for (size_t p = 0; p < plan->npredicates; p++) {
 		struct program_state *state = &l->programs[plan->nlets + p];
 		struct run r = run_program(b, l, state, f->kept);
 		struct truth t = r.truth[-1];
-		note_undecided(&r, t, state->program->steps, state->program->steps + state->program->nsteps, 0);
-		leave_out(f, state);
-		f->kept &= ~f->undecided;
+		leave_out(f, &r, t);
 		if (plan->where != PREDICATE_NONE && p <= plan->where)
 			f->kept &= t.low;
 		f->holds[p] = t.low;

@@ -69,8 +69,7 @@ struct program_state {
 	const struct program *program;
 	bool is_computed; /* for the block: the others are set */
 	struct program_values *values; /* the stack; of a computed column, values[0] are its own */
-	uint64_t undecided;    /* rows in which the condition, or one of an if(), has no answer */
-	struct row_culprit culprits[ROW_BLOCK_NROWS], noted[ROW_BLOCK_NROWS]; /* noted: of tests of no columns */
+	struct row_culprit noted[ROW_BLOCK_NROWS]; /* of tests of no columns */
 	struct truth *truths;  /* the stack */
 	uint64_t *rows;        /* the stack of those that are evaluated */
 	struct truth *results; /* of each test */

@@ -511,8 +511,8 @@ static bool parse_word_of(struct parser *p, char kind, struct step *step)
 	return !wrong || fail(p, begin + 1 + at, "%s", wrong); /* a doubled quote before it moves the caret */
 }
 
-/* Compiles the step's literal, which began at a byte of the text, as a pattern of the program. */
-static bool add_pattern(struct parser *p, struct step *step, uint32_t *index, size_t begin)
+/* Compiles the step's literal, which began at a byte of the text, as a pattern of the program. is_text: it is what stands there. */
+static bool add_pattern(struct parser *p, struct step *step, uint32_t *index, size_t begin, bool is_text)
 {
 	char words[PATTERN_WORDS_NBYTES];
 	size_t offset;
@@ -524,7 +524,7 @@ static bool add_pattern(struct parser *p, struct step *step, uint32_t *index, si
 	*index = (uint32_t)p->program->npatterns++;
 	status = pattern_compile(p->program->literals + step->literal_begin, step->literal_nbytes, pattern, &offset, words);
 	if (status == STATUS_USAGE) /* a doubled quote before it moves the caret: it is near */
-		return fail(p, begin + (pattern_library() ? 1 + offset : 0), "%s", words);
+		return fail(p, begin + (pattern_library() && is_text ? 1 + offset : 0), "%s", words);
 	if (status != STATUS_OK)
 		p->status = fault_set(p->fault, status, 0, NULL);
 	return status == STATUS_OK;
@@ -541,7 +541,7 @@ static bool compile_pattern(struct parser *p, struct step *step, uint32_t *index
 		return false;
 	if (step->literal_nbytes == 0)
 		return fail(p, begin, "the regular expression is empty");
-	return add_pattern(p, step, index, begin);
+	return add_pattern(p, step, index, begin, true);
 }
 
 /* Checks a value that is an integer, or a text, as far as it is a literal. */
@@ -635,7 +635,7 @@ static bool parse_arguments(struct parser *p, const struct function *f, struct o
 			step.nvalues = how == '+' ? 2 : step.nvalues;
 			if (how == '+' && n > 0 && !add_step(p, step))
 				return false;
-			if (f->arguments[k] == 'v' && !x.is_missing) {
+			if (f->type == TYPE_ANY && f->arguments[k] == 'v' && !x.is_missing) {
 				out->type = has_type && x.type != out->type ? TYPE_ANY : x.type;
 				has_type = true;
 			}
@@ -1417,7 +1417,7 @@ static bool parse_like(struct parser *p, const struct operand *left, bool ignore
 		return false;
 	if (test.literal_nbytes == 0)
 		return fail(p, test.at, "an empty field is missing: write 'is missing'");
-	return translate_like(p, &test, ignores_case) && add_pattern(p, &test, &test.index, test.at) &&
+	return translate_like(p, &test, ignores_case) && add_pattern(p, &test, &test.index, test.at, false) &&
 	       test_value(p, left, plain_code(p, &test), false, test);
 }
 

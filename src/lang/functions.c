@@ -364,6 +364,8 @@ static enum status return_part(struct call *call, enum time_part part)
 	struct instant x;
 
 	TRY(read_time(call, &x));
+	if (!time_is_in_range(call->times, &x))
+		return STATUS_OUT_OF_RANGE;
 	return return_integer(call, time_part(call->times, part, &x));
 }
 

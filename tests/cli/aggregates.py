@@ -132,7 +132,7 @@ def check_random():
         source = b"g,x,y\n" + b"".join(b",".join(row[n] for n in "gxy") + b"\n" for row in rows)
         asked = rng.sample([a for a in AGGREGATES if not a.startswith("mean")], 3)
         found = values_of(asked, source, by)
-        tree = oracle_let.random_number(rng, ["x", "y"] + asked + asked, rng.randrange(1, 3))
+        tree = oracle_let.Draw(rng, ["x", "y"] + asked + asked).number(rng.randrange(1, 3))
         text = spell(tree, rng)
         for a in asked:
             text = text.replace("`%s`" % a, a)

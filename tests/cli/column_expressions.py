@@ -105,8 +105,8 @@ def check_random():
     first = int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
     for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "120"))):
         rng = random.Random(seed)
-        trees = [oracle_let.random_number(rng, ["a", "b"], rng.randrange(1, 3)) if rng.randrange(2)
-                 else oracle_let.random_text(rng, ["t"], ["d"], ["a", "b"]) for _ in range(rng.choice((1, 1, 2, 3)))]
+        draw = oracle_let.Draw(rng, ["a", "b"], ["t"], ["d"])
+        trees = [(draw.number if rng.randrange(2) else draw.text)(rng.randrange(1, 3)) for _ in range(rng.choice((1, 1, 2, 3)))]
         texts, names = [spell(tree, rng) for tree in trees], ["k%d" % k for k in range(len(trees))]
         kept, values = [], [names]
         for row in random_rows(rng):

@@ -108,8 +108,8 @@ def check_random():
         rng = random.Random(seed)
         rows, trees = random_rows(rng), []
         for _ in range(rng.choice((1, 1, 2, 3))):
-            trees.append(oracle_let.random_number(rng, ["a", "b"], rng.randrange(1, 3)) if rng.randrange(2)
-                         else oracle_let.random_text(rng, ["t"], ["d"], ["a", "b"]))
+            draw = oracle_let.Draw(rng, ["a", "b"], ["t"], ["d"])
+            trees.append((draw.number if rng.randrange(2) else draw.text)(rng.randrange(1, 3)))
         groups, kept = {}, []
         for row in rows:
             try:

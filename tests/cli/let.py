@@ -10,7 +10,7 @@ import shlex
 import harness
 import oracle_let
 from harness import answers, refuses
-from oracle_let import Invalid, evaluate, spell, write
+from oracle_let import Draw, Invalid, evaluate, spell, write
 from scan_ways import breaks, holds, prints, ways
 
 DATA = (b"region,qty,price,name,when\n"
@@ -58,7 +58,9 @@ MEANINGS = [
     ("pow(-2, -3)", "|".join(["-0.125"] * 5)), ("pow(0, 0)", "1|1|1|1|1"), ("pow(0, -1)", "||||"), ("power(4, 0.5)", "2|2|2|2|2"), ("pow(10, 30)", "|".join(["1" + "0" * 30] * 5)), ("substr(name, 1, 2)", 'An|b\xf6|"C,"||x'), ("substr(name, -2)", 'nn|\xf6b|"d"""||x'),
     ("substr(name, 2)", 'nn|\xf6b|", ""d"""||'), ("substr(when, qty, 3)", "026|69-|||"), ("left(name, 2)", 'An|b\xf6|"C,"||x'),
     ("left(name, -1)", 'An|b\xf6|"C, ""d"||'), ("right(name, 2)", 'nn|\xf6b|"d"""||x'), ("right(name, -1)", 'nn|\xf6b|", ""d"""||'),
-    ("concat(name, ' ', qty * 2)", 'Ann 4|b\xf6b 6|"C, ""d"" "| -200|x 246913578024691356'), ("concat(name)", 'Ann|b\xf6b|"C, ""d"""||x'),
+    ("concat(name, ' ', qty * 2)", 'Ann 4|b\xf6b 6|"C, ""d"" "| -200|x 246913578024691356'), ("if(name is number, if(name > 5, 1, 0), 7)", "7|7|7|7|7"), ("if(qty is missing, name > 5, 7) is missing", "0|0|0|0|0"),
+    ("number(trim(qty)) + 1", "3|4||-99|123456789012345679"), ("replace(region, name, '')", "n|s|n||w"),
+    ("when - when", "0|0.0|0||0"), ("left(qty / 0, name)", "||||"), ("concat(name)", 'Ann|b\xf6b|"C, ""d"""||x'),
     ("replace(name, 'b', '')", 'Ann|\xf6|"C, ""d"""||x'), ("replace(name, ' ', 'BB')", 'Ann|b\xf6b|"C,BB""d"""||x'),
     ("split(when, '-', 2)", "01|12|01||02"), ("split(when, '-', -1)", "02|31T23:59:59.5Z|02 03:04+01:00||29T00:00:00Z"),
     ("split(when, '-', 4)", "||||"), ("split(name, '  ', 1)", 'Ann|b\xf6b|"C, ""d"""||x'), ("pad(region, 3)", "  n|  s|  n|  s|  w"),
@@ -209,7 +211,7 @@ def check_calculated():
             (["--where", "a + 1 > 2"], b"a,b\n1,3\nx,1\n", ("<stdin>:3:", "column 'a'", "not a number: 'x'")),
             (["--where", "b > 2 * a", "--count-records"], b"a,b\n1,3\nx,1\n", ("<stdin>:3:", "column 'a'", "not a number: 'x'")),
             (["--where", "a * b > 1"], b"a,b\n1e300,1e300\n", ("<stdin>:2:", "column 'a'", "beyond 10^-400 to 10^400", "1e600")),
-            (["--let", "c = if(a + 1 > 1, 1, 2)", "--sum=c"], b"a,b\n1,3\nx,1\n", ("<stdin>:3:", "column 'a'", "not a number: 'x'"))):
+            (["--let", "c = if(a + 1 > 1, 1, 2)", "--sum=c"], b"a,b\n1,3\nx,1\n", ("<stdin>:3:", "column 'c'", "not a number: 'x'"))):
         r = harness.run(args, data)
         harness.ok(r.status != 0 and all(part in r.err.decode() for part in parts), "a value at fault: " + " ".join(args),
                    lambda r=r: harness.describe(r))
@@ -265,7 +267,7 @@ def check_faults():
     for i, (let, parts) in enumerate([
             ("x = a * 2", ("<stdin>:3:", "column 'x'", "not a number: 'abc'")),
             ("x = 1 + a / 3", ("<stdin>:3:", "column 'x'", "'abc'")),
-            ("x = if(a > 1, 1, 2)", ("<stdin>:3:", "column 'a'", "not a number: 'abc'")),
+            ("x = if(a > 1, 1, 2)", ("<stdin>:3:", "column 'x'", "not a number: 'abc'")),
             ("x = if(id = 2, 1e300, 1) * 1e300", ("<stdin>:3:", "column 'x'", "beyond 10^-400 to 10^400", "1e600")),
             ("x = if(id = 2, 1e-300, 1) * 1e-300", ("<stdin>:3:", "column 'x'", "beyond 10^-400 to 10^400", "1e-600")),
             ("x = if(id = 2, epoch(t), 0) + 1", ("<stdin>:3:", "column 'x'", "'y'"))]):
@@ -296,12 +298,12 @@ KEPT = [
     (["a = lower(old)"], "--where=a > 1", A_TEXT, "a", "not a number: 'x'"),
     (["a = lower(old)"], "--offsets=a > 1", A_TEXT, "a", "not a number: 'x'"),
     (["a = lower(old)"], "--where=a != id", A_TEXT, "a", "cannot be compared with the other value: 'x'"),
-    (["a = lower(old)", "d = if(a=1,0,1)"], None, A_TEXT, "a", "not a number: 'x'"),
-    (["a = lower(old)", "d = if(a=1,0,1)"], "--sum=d", A_TEXT, "a", "not a number: 'x'"),
+    (["a = lower(old)", "d = if(a=1,0,1)"], None, A_TEXT, "d", "not a number: 'x'"),
+    (["a = lower(old)", "d = if(a=1,0,1)"], "--sum=d", A_TEXT, "d", "not a number: 'x'"),
     (["c = if(old=\"x\",\"y\",old)"], "--where=c > 1", A_TEXT, "c", "not a number: 'y'"),
     (["c = coalesce(old,\"none\")", "d = \"y\""], "--where=d > 1", A_TEXT, "d", "not a number: 'y'"),
-    (["a = old > 1"], "--sum=a", A_TEXT, "old", "not a number: 'x'"),
-    (["a = coalesce(not old > 1 and id > 0, 5)"], None, A_TEXT, "old", "not a number: 'x'"),
+    (["a = old > 1"], "--sum=a", A_TEXT, "a", "not a number: 'x'"),
+    (["a = coalesce(not old > 1 and id > 0, 5)"], None, A_TEXT, "a", "not a number: 'x'"),
     (["a = if(id = 1, old + 1, \"t\")"], None, A_TEXT, "a", "not a number: 'x'"),
     (["a = lower(old + 1)"], None, A_TEXT, "a", "not a number: 'x'"),
     (["a = length(old + 1)"], "--sum=a", A_TEXT, "a", "not a number: 'x'"),
@@ -329,8 +331,8 @@ KEPT = [
 TOO_MANY = "a regular expression takes too many steps on this value: "
 KEPT_PATTERNS = [
     (["n = upper(x)"], "--where=n ~ \"(A+)+$\"", STEPS, "n", TOO_MANY + "AAAA"),
-    (["n = upper(x)", "m = if(n ~ \"(A+)+$\", 1, 2)"], None, STEPS, "n", TOO_MANY + "AAAA"),
-    (["m = if(x ~ \"(a+)+$\", 1, 2)"], "--sum=m", STEPS, "x", TOO_MANY + "aaaa"),
+    (["n = upper(x)", "m = if(n ~ \"(A+)+$\", 1, 2)"], None, STEPS, "m", TOO_MANY + "AAAA"),
+    (["m = if(x ~ \"(a+)+$\", 1, 2)"], "--sum=m", STEPS, "m", TOO_MANY + "aaaa"),
 ]
 
 
@@ -448,10 +450,10 @@ def check_random():
         for k in range(rng.choice((1, 1, 2, 3))):
             name = "x%d" % k
             if rng.randrange(4):
-                tree = oracle_let.random_number(rng, numbers, rng.randrange(1, 4))
+                tree = Draw(rng, numbers, texts, ["d"]).number(rng.randrange(1, 4))
                 numbers.append(name)
             else:
-                tree = oracle_let.random_text(rng, texts, ["d"], numbers)
+                tree = Draw(rng, numbers, texts, ["d"]).text(rng.randrange(1, 4))
                 texts.append(name)
             lets += ["--let", name + " = " + spell(tree, rng)]
             names.append(name)

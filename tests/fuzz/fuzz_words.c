@@ -3,8 +3,8 @@
  * fuzz_words.c - what is on the command line: COLS (select.h) and expressions (program.h), compiled, their columns
  * found among the names of a header, and the condition asked of a record.
  *
- * Input: a byte, 'c', 'l' for NAME = EXPR of --let, or other, that says which; the text; and for an expression a
- * NUL and a record's text.
+ * Input: a byte that says which, 'c', 'l' for NAME = EXPR of --let, 'b' for a key of --by, or other, a condition; the text; and
+ * for an expression a NUL and a record's text. The record has the aggregate sum(a), as if another pass had made it.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,10 +18,13 @@
 #include "lang/select.h"
 #include "simd/simd.h"
 
-#define NFIELDS 6
+#define NFIELDS 9
 #define MAX_NBYTES 4000
 
-static char *const names[NFIELDS] = {"a", "bytes", "x,y", NULL, "2", "a"};
+static char *const names[NFIELDS] = {"a", "bytes", "x,y", NULL, "2", "b", "twice", "t", "twice"};
+static char *const names_of_programs[NFIELDS] = {"a", "bytes", "x,y", NULL, "2", "b", "count()", "t", "sum(a)"};
+static const struct aggregate_name aggregates[] = {{"sum", TYPE_NUMBER}, {"count", TYPE_NUMBER}, {"mean", TYPE_NUMBER},
+						   {"min", TYPE_NUMBER}, {"pNN", TYPE_NUMBER}, {"first", TYPE_ANY}, {NULL, TYPE_ANY}};
 
 static void check_usage(const struct fault *fault, int nlines)
 {
@@ -134,7 +137,7 @@ static void check_row(struct program *p, const char *line, size_t nbytes)
 static void check_program(const char *option, const char *text, const char *line, size_t nbytes)
 {
 	static const struct csv_dialect dialect = {.delimiter = ',', .quote = '"'};
-	const struct program_context context = {NULL, &dialect, '.', NULL, NULL};
+	const struct program_context context = {NULL, &dialect, '.', aggregates, NULL};
 	struct program p;
 	struct fault fault;
 	enum status status = program_compile(&p, option, text, &context, &fault);
@@ -146,7 +149,7 @@ static void check_program(const char *option, const char *text, const char *line
 	FUZZ_CHECK(status == STATUS_OK || status == STATUS_USAGE);
 	if (status == STATUS_OK) {
 		FUZZ_CHECK(p.nsteps > 0 && p.nvalues > 0 && p.nvalues <= PROGRAM_NVALUES_MAX);
-		if (program_resolve(&p, names, NFIELDS, &fault) == STATUS_OK)
+		if (program_resolve(&p, names_of_programs, NFIELDS, &fault) == STATUS_OK)
 			check_row(&p, line, nbytes);
 	}
 	program_free(&p);
@@ -165,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	if (*data == 'c')
 		check_cols(text);
 	else
-		check_program(*data == 'l' ? "let" : "where", text, text + (length + 1 < nbytes ? length + 1 : length),
+		check_program(*data == 'l' ? "let" : *data == 'b' ? "by" : "where", text, text + (length + 1 < nbytes ? length + 1 : length),
 			      length + 1 < nbytes ? nbytes - length - 2 : 0);
 	return 0;
 }

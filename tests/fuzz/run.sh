@@ -38,8 +38,9 @@ done
 fuzz() {
 	mkdir -p "corpus/$1"
 	echo "== $1, $seconds s"
+	dict=$(ls "seeds/$1.dict" 2>/dev/null || :)
 	"./$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1500 -print_final_stats=1 \
-		-artifact_prefix="found/$1-" "corpus/$1" "seeds/$1" >"$1.log" 2>&1 || {
+		${dict:+-dict="$dict"} -artifact_prefix="found/$1-" "corpus/$1" "seeds/$1" >"$1.log" 2>&1 || {
 		tail -n 40 "$1.log"
 		return 1
 	}

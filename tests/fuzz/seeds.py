@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: MIT
 """seeds.py FOLDER: makes the seeds of the harnesses fuzz_*.c, a folder for each below FOLDER.
 
-They come from the tests' own tables, so that they grow with those.
+They come from the tests' own tables, so that they grow with those. words.dict: what expressions are made of.
 """
 import gzip
 import os
 import random
+import re
 import struct
 import sys
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import csv_cases                                                # noqa: E402
+import harness                                                  # noqa: E402
 import hostile                                                  # noqa: E402
 import hostile_request                                          # noqa: E402
 import oracle_let                                               # noqa: E402
@@ -58,17 +60,32 @@ def decimals(rng):
 def words(rng):
     for text in (b"a", b"1,2", b"a,\"x,y\"", b"2-4", b"-3", b"2-", b":1,col2", b"*", b"\"a\"\"b\"", b"", b",", b"99999999999"):
         yield b"c" + text
-    row = b'1,22,"a ""q""",4.50,NA,x\n'
+    row = b'1,22,"a ""q""",4.50,NA,x,7,2024-02-29T12:34:56.5Z,1e3\n'
     shape = hostile.Shape(random.Random(1), {"missing"}, tame=True)
-    shape.n, shape.names, shape.kinds = 6, [b"a", b"bytes", b"x,y", b"col4", b"2", b"b"], ["small"] * 6
+    shape.n, shape.names = 9, [b"a", b"bytes", b"x,y", b"col4", b"2", b"b", b"count()", b"t", b"sum(a)"]
+    shape.kinds = ["small"] * 7 + ["date", "small"]
     columns = hostile_request.Columns(shape)
     for k in range(60):
-        numbers = ["a", "bytes", "`x,y`", ":4"]
-        tree = oracle_let.random_number(rng, numbers, 3) if k % 3 else oracle_let.random_text(rng, ["a"], ["bytes"], numbers)
-        yield b"lx = " + oracle_let.spell(tree, rng).replace("``", "`").encode()
+        draw = oracle_let.Draw(rng, ["a", "bytes", "x,y", "col4"], ["b"], ["t"])
+        tree = draw.number(3) if k % 3 else draw.text(3)
+        yield b"lx = " + oracle_let.spell(tree, rng).replace("`col4`", ":4").encode() + b"\0" + row
     for _ in range(80):
         condition = hostile_request.spell_condition(rng, rng.randrange(4), columns)
         yield b"e" + condition + b"\0" + row
+        yield b"b" + hostile_request.spell_words_of(rng, 2, columns) + b"\0" + row
+        yield b"lx=" + hostile_request.spell_sum(rng, 2, columns) + b"\0" + row
+
+
+def functions():
+    """Their names, and the words and signs of the language."""
+    with open(harness.source("src", "lang", "functions.def"), encoding="utf-8") as f:
+        rows = re.findall(r'^(?:[A-Z_]*FUNCTION|SYNONYM)\((?:[A-Z0-9_]+, )?"(\w+)"', f.read(), re.M)
+    return [name + "(" for name in dict.fromkeys(rows)] + re.findall(r"\S+", "or || and && not ! <> <= >= != == is missing null number in ( between "
+                                                      "contains starts with ends like ilike ~ =~ !~ 'hour' '15m' '%d.%m.%Y' '%s' \"%z\"")
+
+
+def dictionary():
+    return "".join('"%s"\n' % word.replace("\\", "\\\\").replace('"', '\\"') for word in functions())
 
 
 def block(data):
@@ -123,6 +140,8 @@ def main():
         for k, data in enumerate(make(random.Random(1))):
             with open(os.path.join(folder, "seed-%03d" % k), "wb") as f:
                 f.write(data)
+    with open(os.path.join(sys.argv[1], "words.dict"), "w", encoding="ascii") as f:
+        f.write(dictionary())
 
 
 main()

@@ -9,11 +9,15 @@ COMPUTED COLUMNS.
 import collections
 import decimal
 import fractions
+import functools
 import math
+import operator
 import re
 
+import oracle_order
 import oracle_time
-from oracle_statistic import rounded
+from oracle_notation import Notation
+from oracle_statistic import rounded, variance
 
 Number = collections.namedtuple("Number", "significand scale rounded", defaults=(False,))
 LIMIT = 400     # digits before the point, and behind it
@@ -266,8 +270,8 @@ def power(x, k):
             return y if exponent > 0 else divide(Number(1, 0), y)
     if x.significand < 0 and not is_integer:
         return None
-    ln = decimal.Context(prec=900, Emax=10 ** 6, Emin=-10 ** 6).ln(abs(exactly(x))) if abs(abs(fraction(x)) - 1) < fractions.Fraction(1, 100) \
-        else _REAL.ln(abs(exactly(x)))
+    ln = decimal.Context(prec=900, Emax=10 ** 6, Emin=-10 ** 6).ln(exactly(x).copy_abs()) if abs(abs(fraction(x)) - 1) < fractions.Fraction(1, 100) \
+        else _REAL.ln(exactly(x).copy_abs())
     product = _REAL.multiply(ln, exactly(k))
     if abs(product) > 924:
         raise Invalid("beyond the range")
@@ -280,14 +284,6 @@ PLACES = ("round", "trunc", "round_half_up")
 UNARY = {"neg": lambda x: x._replace(significand=-x.significand), "abs": lambda x: x._replace(significand=abs(x.significand)),
          "floor": lambda x: to_places(x, 0, "floor"), "ceil": lambda x: to_places(x, 0, "ceil"),
          "sign": lambda x: Number((x.significand > 0) - (x.significand < 0), 0)}
-
-
-def epoch(text):
-    try:
-        x = oracle_time.read(text.strip(b" \t"))
-    except oracle_time.NoTime:
-        raise Invalid(text) from None
-    return Number(int(x.seconds * 10 ** x.places), x.places)
 
 
 CASE = {
@@ -317,31 +313,134 @@ def extract(text, pattern, group=None):
     return m and m[(1 if m.re.groups else 0) if group is None else group] or ""
 
 
+def spelled_number(text, **how):
+    """A text in one of the notations of people."""
+    text, places = Notation(**how).plain_text(text.strip(" \t").encode())
+    if text is None:
+        raise Invalid("not in this notation")
+    x = read(text)
+    return check(x._replace(scale=x.scale + places) if x.scale + places >= 0 else Number(x.significand * 10 ** -(x.scale + places), 0))
+
+
 # Of texts of characters and of integers.
 FUNCTIONS = {
-    "length": lambda t: Number(len(t), 0), "epoch": lambda t: epoch(t.encode()), "trim": lambda t: t.strip(" \t\n\v\f\r"), "substr": substr,
+    "length": lambda t: Number(len(t), 0), "trim": lambda t: t.strip(" \t\n\v\f\r"), "substr": substr, "text_of": lambda t: t,
     "left": lambda t, n: t[:n] if n else "", "right": lambda t, n: (t[-n:] if n > 0 else t[-n:] if n < 0 else ""),
     "concat": lambda *t: "".join(t), "replace": lambda t, old, new: t.replace(old, new), "split": split, "pad": pad, "extract": extract,
+    "duration": lambda t: spelled_number(t, durations=True), "bytes": lambda t, units="si": spelled_number(t, sizes=units.encode()),
 }
-INTEGERS = {"substr": (1, 2), "left": (1,), "right": (1,), "split": (2,), "pad": (1,), "extract": (2,)}   # which arguments are
+INTEGERS = {"substr": (1, 2), "left": (1,), "right": (1,), "split": (2,), "pad": (1,), "extract": (2,), "add_months": (1,)}   # which arguments are
 EMPTY = {"concat": range(99), "replace": (2,)}   # which may be missing
+SPELLED = {"text_of": "text", "number_of": "number", "trunc_time": "trunc"}      # functions that have another name here
+
+
+# ---- times: all of them are of UTC -----------------------------------------------------------
+
+def instant(text):
+    try:
+        return oracle_time.read((text if isinstance(text, bytes) else text.encode()).strip(b" \t"))
+    except oracle_time.NoTime:
+        raise Invalid(text) from None
+
+
+def written_time(x):
+    try:
+        return oracle_time.write(oracle_time.in_range(x, None))
+    except oracle_time.NoTime:
+        raise Invalid("beyond the range") from None
+
+
+def read_time(text, form=None):
+    try:
+        return written_time(oracle_time.read_format(form, text.strip(" \t").encode()) if form else instant(text))
+    except oracle_time.NoTime:
+        raise Invalid(text) from None
+
+
+def trunc_time(text, unit):
+    x, (count, word) = instant(text), UNITS[unit]
+    try:
+        return written_time(oracle_time.trunc(x, count, word))
+    except oracle_time.NoTime:
+        raise Invalid("beyond the range") from None
+
+
+def add_months(text, n):
+    x = instant(text)
+    c = oracle_time.Civil(x)
+    months = 12 * c.year + c.month - 1 + n
+    for day in range(c.day, 27, -1) if c.day > 28 else (c.day,):
+        try:
+            days = oracle_time.days_of(months // 12, months % 12 + 1, day)
+        except oracle_time.NoTime:
+            continue
+        return written_time(x._replace(seconds=x.seconds + 86400 * (days - c.days)))
+    raise Invalid("beyond the range")
+
+
+def day_of(text):
+    return written_time(oracle_time.Instant(86400 * oracle_time.Civil(instant(text)).days, 0, True))
+
+
+def later(text, duration, sign):
+    """text + "1h30m", or "2 months"."""
+    months = MONTHS.get(duration)
+    if months:
+        return add_months(text, sign * months)
+    x, seconds = instant(text), spelled_number(duration, durations=True)
+    return from_epoch(add(epoch(text), seconds if sign > 0 else UNARY["neg"](seconds))) if x else None
+
+
+def from_epoch(x, power=0):
+    while x.scale + power > oracle_time.NPLACES and x.significand % 10 == 0:
+        x = x._replace(significand=x.significand // 10, scale=x.scale - 1)
+    if x.scale + power > oracle_time.NPLACES:
+        raise Invalid("beyond the range")
+    return written_time(oracle_time.Instant(fraction(x) / 10 ** power, x.scale + power, False))
+
+
+def epoch(text):
+    x = instant(text)
+    return Number(int(x.seconds * 10 ** x.places), x.places)
+
+
+UNITS = {"15m": (15, "minute"), "hour": (1, "hour"), "day": (1, "day"), "week": (1, "week"), "month": (1, "month"), "quarter": (1, "quarter"),
+         "year": (1, "year"), "10 seconds": (10, "second"), "6h": (6, "hour"), "2 weeks": (2, "week"), "3d": (3, "day")}
+MONTHS = {"1 month": 1, "2 years": 24, "quarter": 3}
+PARTS = ("year", "quarter", "month", "week", "day", "weekday", "dayofyear", "hour", "minute", "second")
+FORMATS = ("%F %H:00", "%d.%m.%Y", "%A, %e %B %Y", "%G-W%V-%u", "%s", "%I:%M %p", '"%b" %y')
+TIMES = {"time": read_time, "date": day_of, "trunc_time": trunc_time, "add_months": add_months, "later": later}
+FUNCTIONS.update(TIMES, epoch=epoch, format=lambda t, form: oracle_time.write_format(form, instant(t)))
+FUNCTIONS.update((part, lambda t, part=part: Number(getattr(oracle_time.Civil(instant(t)), part), 0)) for part in PARTS)
+FROM_NUMBERS = {"from_epoch": 0, "from_epoch_ms": 3}
 
 
 def call(name, values):
-    arguments = []
+    """values: of trees, or why they are invalid; what is no value is a constant."""
+    arguments, wrong = [], None
     for i, value in enumerate(values):
-        if value is None or (not value if isinstance(value, Made) else is_missing(value)):
+        if isinstance(value, (int, str)):
+            arguments.append(value)
+        elif isinstance(value, Invalid):
+            wrong = wrong or value
+        elif value is None or (not value if isinstance(value, Made) else is_missing(value)):
             if i not in EMPTY.get(name, ()):
                 return None
             arguments.append("")
         elif i in INTEGERS.get(name, ()):
-            x = number(value)
-            if x.rounded or fraction(x).denominator != 1:
-                raise Invalid("not an integer")
-            arguments.append(int(fraction(x)))
+            x = number_of(value)
+            if x is None or x.rounded or fraction(x).denominator != 1:
+                wrong = wrong or Invalid("not an integer")
+            else:
+                arguments.append(int(fraction(x)))
         else:
             arguments.append(plain(value if isinstance(value, bytes) else write(value)).decode())
-    result = FUNCTIONS[name](*arguments)
+    if wrong:
+        raise wrong
+    try:
+        result = FUNCTIONS[name](*arguments)
+    except oracle_time.NoTime:
+        raise Invalid("beyond the range") from None
     return made(result.encode()) or None if isinstance(result, str) else result
 
 
@@ -381,8 +480,9 @@ def result(operation, values):
 # ---- trees ----------------------------------------------------------------------------------
 
 def evaluate(tree, record):
-    """tree: ("column", name), ("number", text), ("text", bytes), (operator, tree, ...), ("round", tree, n),
-    ("if", (condition's text, function of the record), tree, tree). record: fields by name."""
+    """tree: ("column", name), ("number", text), ("text", bytes), ("missing",), (operator, tree, ...), ("round", tree, n),
+    ("if", condition, tree, tree), a condition, ("aggregate", name, tree). record: fields by name, and the values of the
+    aggregates that are in it (aggregates_of)."""
     kind = tree[0]
     if kind == "column":
         value = record[tree[1]]
@@ -392,25 +492,46 @@ def evaluate(tree, record):
         return read(tree[1].encode())
     if kind == "text":
         return Made(tree[1])
+    if kind == "missing":
+        return None
+    if kind == "aggregate":
+        return record[tree]
     if kind == "if":
-        return evaluate(tree[2] if tree[1][1](record) else tree[3], record)
-    if kind == "truth":
-        truth = tree[1][1](record)
-        return None if truth is None else Number(int(truth), 0)
+        return evaluate(tree[2] if settled(truth(tree[1], record)) == TRUE else tree[3], record)
+    if kind in CONDITIONS:
+        value = settled(truth(tree, record), True)
+        return None if value == UNKNOWN else Number(int(value == TRUE), 0)
     if kind == "coalesce":
-        first = evaluate(tree[1], record)
-        return evaluate(tree[2], record) if is_missing(first) else first
+        for part in tree[1:]:
+            value = evaluate(part, record)
+            if not is_missing(value):
+                break
+        return value
+    if kind == "number_of":
+        value = evaluate(tree[1], record)
+        return number(value) if not is_missing(value) and beyond(plain(write(value))) else number_of(value)
+    if kind in FROM_NUMBERS:
+        value = evaluate(tree[1], record)
+        return None if is_missing(value) else made(from_epoch(read(plain(write(value))), FROM_NUMBERS[kind]).encode())
+    if kind == "seconds":
+        values = operands(tree[1:], record)
+        return values and ARITHMETIC["-"](*(epoch(plain(write(v))) for v in values))
     if kind in FUNCTIONS:
-        return call(kind, [evaluate(t, record) for t in tree[1:]])
+        return call(kind, [t if isinstance(t, (int, str)) else value_of(t, record) for t in tree[1:]])
     if kind in CASE:
         value = evaluate(tree[1], record)
         if is_missing(value):
             return None
         return Made(CASE[kind](value if isinstance(value, bytes) else write(value)))
-    values = [evaluate(t, record) for t in (tree[1:2] if kind in PLACES else tree[1:])]
-    if any(is_missing(v) for v in values):
-        return None
-    values = [number(v) for v in values]
+    values = operands(tree[1:2] if kind in PLACES else tree[1:], record)
+    if kind == "-" and values and times_of(*values):
+        return ARITHMETIC["-"](*times_of(*values))
+    return values and calculate(tree, [number(v) for v in values])
+
+
+def calculate(tree, values):
+    """Of numbers."""
+    kind = tree[0]
     if kind in REAL or kind == "pow":
         result = real(kind, values[0]) if kind in REAL else power(*values)
         return None if result is None else check(result)
@@ -418,31 +539,264 @@ def evaluate(tree, record):
         return to_places(values[0], tree[2], kind)
     if kind in ("%", "mod", "div", "bin") and values[1].significand == 0:
         return None
-    result = UNARY[kind](*values) if kind in UNARY else ARITHMETIC[kind](*values)
+    result = UNARY[kind](values[0]) if kind in UNARY else functools.reduce(ARITHMETIC[kind], values)
     return None if result is None else check(result)
+
+
+def times_of(*values):
+    """Their seconds, if all are times and no numbers."""
+    try:
+        return None if any(number_of(v) is not None for v in values) else [epoch(plain(v)) for v in values]
+    except Invalid:
+        return None
+
+
+def number_of(value):
+    if is_missing(value):
+        return None
+    try:
+        return number(value)
+    except Invalid:
+        return None
 
 
 def raise_(error):
     raise error
 
 
+def value_of(tree, record):
+    """A value, or the Invalid that it is."""
+    try:
+        return evaluate(tree, record)
+    except Invalid as why:
+        return why
+
+
+def operands(trees, record):
+    """Their values, or None where one is missing, whatever the others are; Invalid."""
+    values = [value_of(t, record) for t in trees]
+    if any(not isinstance(v, Invalid) and is_missing(v) for v, t in zip(values, trees) if t[0] != "text"):
+        return None
+    for value in values:
+        if isinstance(value, Invalid):
+            raise value
+    return values
+
+
+# ---- conditions -----------------------------------------------------------------------------
+
+FALSE, UNKNOWN, TRUE = 0, 1, 2
+SIGNS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+PARTS_OF_TEXTS = {"contains": lambda t, part: part in t, "starts_with": bytes.startswith, "ends_with": bytes.endswith}
+CONDITIONS = {"not", "and", "or", "is missing", "is number", "in", "between", "like", "~", *SIGNS, *PARTS_OF_TEXTS}
+TEXTS = {"lower", "upper", "trim", "substr", "left", "right", "concat", "replace", "split", "extract", "pad", "text_of", "format", "text"}
+ANY_AGGREGATES = ("first", "last", "mode", "antimode", "text_min", "text_max")
+_LIKE_NUMBER = re.compile(rb"[ \t]*[-+.,($#']*[\x80-\xff]{0,4}[0-9]")
+
+
+def type_of(tree):
+    """"any": as the record's value is."""
+    kind = tree[0]
+    if kind in ("if", "coalesce"):
+        types = {type_of(t) for t in tree[1 + (kind == "if"):] if t[0] != "missing"}
+        return types.pop() if len(types) == 1 else "any"
+    if kind == "aggregate":
+        return "any" if tree[1] in ANY_AGGREGATES else "number"
+    return "any" if kind == "column" else "text" if kind in TEXTS else "time" if kind in TIMES or kind in FROM_NUMBERS else "number"
+
+
+def settled(truth_of, both=False):
+    """What the bounds of a truth leave open is Invalid. both: it is asked whether it is false, too."""
+    least, most = truth_of
+    if least != most and (most == TRUE or both):
+        raise Invalid("no answer to the condition")
+    return least
+
+
+def truth(tree, record):
+    """The truth's bounds: a value that is not what it has to be may make a test true or false."""
+    kind = tree[0]
+    if kind == "not":
+        least, most = truth(tree[1], record)
+        return TRUE - most, TRUE - least
+    if kind in ("and", "or"):
+        bounds = [truth(part, record) for part in tree[1:]]
+        pick = min if kind == "and" else max
+        return pick(b[0] for b in bounds), pick(b[1] for b in bounds)
+    if kind == "in":
+        return truth(("or", *(("=", tree[1], value) for value in tree[2:])), record)
+    if kind == "between":
+        return truth(("and", (">=", *tree[1:3]), ("<=", tree[1], tree[3])), record)
+    try:
+        if kind == "is missing":
+            return (TRUE, TRUE) if is_missing(evaluate(tree[1], record)) else (FALSE, FALSE)
+        values = operands(tree[1:], record)
+        if values is None:
+            return UNKNOWN, UNKNOWN
+        if kind == "is number":
+            holds = number_of(values[0]) is not None
+        elif kind in SIGNS:
+            holds = SIGNS[kind](*comparable(kind, tree[1:], values))
+        else:
+            holds = (PARTS_OF_TEXTS.get(kind) or matches)(*(plain(write(v)) for v in values))
+    except Invalid:
+        return FALSE, FALSE if kind in ("is missing", "is number") else TRUE
+    return (TRUE, TRUE) if holds else (FALSE, FALSE)
+
+
+def comparable(sign, trees, values):
+    """Two values as what is compared of them; Invalid."""
+    types, texts = [type_of(t) for t in trees], [plain(write(v)) for v in values]
+    literal = [t[0] in ("number", "text") for t in trees]
+    if "time" in types:
+        return [fraction(epoch(t)) for t in texts]
+    if any(literal):
+        as_text = types[literal.index(True)] == "text"
+    else:
+        as_text = "text" in types and "number" not in types
+    if as_text:
+        return texts
+    if types != ["any", "any"]:
+        return [fraction(number(Made(t))) for t in texts]
+    numbers = [number_of(Made(t)) for t in texts]
+    if None not in numbers:
+        return list(map(fraction, numbers))
+    if numbers != [None, None] or any(map(beyond, texts)):
+        raise Invalid("a number and a text")
+    times = times_of(*map(Made, texts))
+    if not times and sign not in ("=", "!=") and any(_LIKE_NUMBER.match(t) for t in texts):
+        raise Invalid("texts that are like numbers have no order")
+    return list(map(fraction, times)) if times else texts
+
+
+def beyond(text):
+    """Is it a number that is out of range?"""
+    return _NUMBER.match(text) is not None and any(c in b"0123456789" for c in text)
+
+
+def matches(text, pattern):
+    return re.search(pattern.decode(), text.decode(), re.DOTALL | re.ASCII) is not None
+
+
+# ---- aggregates -----------------------------------------------------------------------------
+
+def nodes(tree, kind):
+    """The parts of a tree that are of this kind."""
+    found = [tree] if tree[0] == kind else []
+    for part in tree[1:]:
+        if isinstance(part, tuple):
+            found += nodes(part, kind)
+    return found
+
+
+def add_aggregates(trees, rows):
+    """Sets the aggregates of trees, of all the rows, in each of them."""
+    for node in {node for tree in trees for node in nodes(tree, "aggregate")}:
+        value = aggregate(node, rows)
+        for row in rows:
+            row[node] = value
+
+
+def aggregate(node, rows):
+    """Of values that are missing or invalid, it has none."""
+    _, name, tree = node
+    if tree == ("missing",):
+        return Number(len(rows), 0)
+    values = []
+    for row in rows:
+        try:
+            value = evaluate(tree, row)
+            if not is_missing(value):
+                values.append(value if name in ("count", "count_distinct", *ANY_AGGREGATES) else number(value))
+        except Invalid:
+            pass
+    if name == "count":
+        return Number(len(values), 0)
+    if name == "count_distinct":
+        return Number(len({plain(write(v)) for v in values}), 0)
+    if name in ANY_AGGREGATES:
+        return of_texts(name, values)
+    if not values:
+        return Number(0, 0) if name == "sum" else None
+    if any(v.rounded for v in values):
+        return of_rounded(name, values)
+    return of_exact(name, values)
+
+
+def of_texts(name, values):
+    if not values:
+        return None
+    if name in ("first", "last"):
+        value = values[0 if name == "first" else -1]
+        return value if isinstance(value, Number) or number_of(value) is None else value.strip(b" \t") if value[:1] != b'"' else made(plain(value).strip(b" \t"))
+    texts = [plain(write(v)) for v in values]
+    if name in ("text_min", "text_max"):
+        return made((min if name == "text_min" else max)(texts))
+    counts = collections.Counter(texts)
+    best = (max if name == "mode" else min)(counts.values())
+    return made(next(t for t in texts if counts[t] == best))
+
+
+def of_exact(name, values):
+    scale, numbers = max(v.scale for v in values), [fraction(v) for v in values]
+    if name in ("sum", "mean"):
+        total = functools.reduce(add, values)
+        return total if name == "sum" else divide(total, Number(len(values), 0))
+    if name in ("min", "max", "range"):
+        x = {"min": min, "max": max, "range": lambda n: max(n) - min(n)}[name](numbers)
+        return read(oracle_order.plain(x, scale).encode())
+    if name in ("var", "stddev"):
+        x = variance(numbers, 1)
+        return None if x is None else read(rounded(x, name == "stddev").encode())
+    return read(oracle_order.answer(name, numbers, scale).encode())
+
+
+def of_rounded(name, values):
+    if name == "p25":
+        numbers, at = sorted(map(fraction, values)), fractions.Fraction(len(values) - 1, 4)
+        low, part = numbers[int(at)], at - int(at)
+        x = known_sum([low * (1 - part), numbers[min(int(at) + 1, len(values) - 1)] * part])
+        return read((("-" if x < 0 else "") + rounded(abs(x))).encode())
+    text = result("sum" if name == "mean" else name, values)
+    if name != "mean":
+        return read(text.encode()) if text else None
+    return divide(read(text.encode()), Number(len(values), 0))
+
+
+# ---- a tree's text --------------------------------------------------------------------------
+
+WORDS = {"and": ("and", "&&", "AND"), "or": ("or", "||", "Or"), "not": ("not ", "!", "NOT "), "=": ("=", "=="), "!=": ("!=", "<>"),
+         "is missing": ("is missing", "IS NULL"), "is number": ("is number",), "~": ("~", "=~")}
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+KEYWORDS = ("and", "or", "not", "is", "missing")
+
+
 def spell(tree, rng):
     """The expression's text. Parentheses that are not needed are there sometimes."""
     kind = tree[0]
     if kind == "column":
-        return rng.choice((tree[1], "`%s`" % tree[1]))
+        is_plain = PLAIN_NAME.match(tree[1]) and tree[1].lower() not in KEYWORDS
+        return rng.choice(([tree[1]] if is_plain else []) + ["`%s`" % tree[1].replace("`", "``")])
     if kind == "number":
         return tree[1]
     if kind == "text":
-        return "'%s'" % plain(tree[1]).decode().replace("'", "''")
-    if kind == "truth":
-        return "(%s)" % tree[1][0]
+        return spell_text(plain(tree[1]).decode())
+    if kind == "missing":
+        return "missing"
+    if kind == "aggregate":
+        return "%s(%s)" % (tree[1], "" if tree[2] == ("missing",) else spell(tree[2], rng))
+    if kind in CONDITIONS:
+        return "(%s)" % spell_condition(tree, rng)
     if kind == "if":
-        return "if(%s, %s, %s)" % (tree[1][0], spell(tree[2], rng), spell(tree[3], rng))
+        return "if(%s, %s, %s)" % (spell_condition(tree[1], rng), spell(tree[2], rng), spell(tree[3], rng))
     if kind in PLACES:
         return "%s(%s%s)" % (kind.upper(), spell(tree[1], rng), ", %d" % tree[2] if tree[2] or rng.randrange(2) else "")
     if kind == "neg":
         return "-(%s)" % spell(tree[1], rng)
+    if kind == "later":
+        return "(%s %s %s)" % (spell(tree[1], rng), "+" if tree[3] > 0 else "-", spell_text(tree[2]))
+    if kind == "seconds":
+        return "(%s - %s)" % (spell(tree[1], rng), spell(tree[2], rng))
     if kind in ("+", "-", "*", "/", "%"):
         left, right = (spell(t, rng) for t in tree[1:])
         if tree[1][0] in "+-" and kind in "*/%" or rng.randrange(5) == 0:
@@ -450,97 +804,210 @@ def spell(tree, rng):
         if tree[2][0] in "+-*/%":
             right = "(%s)" % right
         return left + (rng.choice((" %s ", "%s")) if kind in "*/%" else " %s ") % kind + right
-    return "%s(%s)" % (kind, ", ".join(spell(t, rng) for t in tree[1:]))
+    return "%s(%s)" % (SPELLED.get(kind, kind), ", ".join(spell(t, rng) if isinstance(t, tuple) else "%d" % t if isinstance(t, int) else spell_text(t)
+                                                        for t in tree[1:]))
+
+
+def spell_text(text):
+    return "'%s'" % text.replace("'", "''")
+
+
+def spell_condition(tree, rng):
+    kind = tree[0]
+    if kind not in CONDITIONS or (kind in PARTS_OF_TEXTS and rng.randrange(2)):
+        return "%s(%s, %s)" % (kind, spell(tree[1], rng), spell(tree[2], rng))
+    word = rng.choice(WORDS.get(kind, (kind.replace("_", " "),)))
+    if kind == "not":
+        return word + "(%s)" % spell_condition(tree[1], rng)
+    if kind in ("and", "or"):
+        return "(%s) %s (%s)" % (spell_condition(tree[1], rng), word, spell_condition(tree[2], rng))
+    left, right = spell(tree[1], rng), [spell(t, rng) for t in tree[2:]]
+    if kind == "in":
+        return "%s in (%s)" % (left, ", ".join(right))
+    if kind == "between":
+        return "%s between %s and %s" % (left, *right)
+    return " ".join([left, word, *right])
 
 
 # ---- random trees ---------------------------------------------------------------------------
 
-def random_number(rng, numbers, depth):
-    """A tree whose value is a number. numbers: columns of numbers."""
-    form = rng.randrange(15) if depth else rng.randrange(2)
-    if form == 13:
-        return (rng.choice(REAL[:4]), random_number(rng, numbers, depth - 1))
-    if form == 14:
-        k = ("number", rng.choice(("2", "3", "0.5", "-1", "-2", "1.5", "0", "10", "40")))
-        return rng.choice((("pow", random_number(rng, numbers, depth - 1), k), ("exp", ("%", random_number(rng, numbers, depth - 1), k))))
-    if form == 12:
-        return ("truth", random_condition(rng, numbers))
-    if form == 0:
-        return ("number", rng.choice(("0", "1", "2.50", "1e2", "0.001", "7", "123456789012345678", "12345678901234567890.5")))
-    if form == 1:
-        return ("column", rng.choice(numbers))
-    if form < 8:
-        return (rng.choice(("+", "-", "*", "*", "+", "/", "min", "max", "%", "mod", "div", "bin")), random_number(rng, numbers, depth - 1),
-                random_number(rng, numbers, depth - 1))
-    x = random_number(rng, numbers, depth - 1)
-    if form == 8:
-        return (rng.choice(PLACES), x, rng.randrange(6))
-    if form == 9:
-        return ("coalesce", x, random_number(rng, numbers, depth - 1))
-    if form == 10:
-        return (rng.choice(("neg", "abs", "floor", "ceil", "sign")), x)
-    return ("if", random_condition(rng, numbers), x, random_number(rng, numbers, depth - 1))
+PATTERNS = ("[a-z]+", "(.)(.)", "^.", "[0-9]+$", "(a)|b", "\\.", "^[^A-Z]*$")
 
 
-def random_condition(rng, numbers):
-    """Its text, and what it is of a record: True, False, or None where it is unknown."""
-    form, name, bound = rng.randrange(9), rng.choice(numbers), rng.choice((0, 1, 100))
-    if form < 2:
-        return "`%s` is missing" % name, lambda record: is_missing(record[name])
-    if form == 2:
-        text, of = random_condition(rng, numbers)
-        return "not (%s)" % text, lambda record: None if of(record) is None else not of(record)
-    if form < 5:
-        (a, of_a), (b, of_b), word = random_condition(rng, numbers), random_condition(rng, numbers), rng.choice(("and", "or"))
-        decisive = word == "or"
-        return "((%s) %s (%s))" % (a, word, b), lambda record: (
-            decisive if decisive in (of_a(record), of_b(record)) else None if None in (of_a(record), of_b(record)) else not decisive)
-    return "%s > %d" % (name, bound), lambda record: (
-        None if is_missing(record[name]) else fraction(read(plain(write(record[name])))) > bound)  # compared as printed
+class Draw:
+    """Draws trees. numbers, texts, dates: the names of columns, of which those of numbers may be empty, others too. aggregates: draws
+    these as well. one_in: one value in so many is of another type than what it is taken for; 0: none."""
+    def __init__(self, rng, numbers, texts=(), dates=(), aggregates=False, one_in=0, patterns=True):
+        self.rng, self.numbers, self.texts, self.dates = rng, list(numbers), list(texts), list(dates)
+        self.aggregates, self.one_in, self.patterns = aggregates, one_in, patterns
 
+    def odd(self):
+        return self.one_in and self.rng.randrange(self.one_in) == 0
 
-def random_text(rng, texts, dates, numbers):
-    form = rng.randrange(12)
-    if form == 0:
-        return ("epoch", ("column", rng.choice(dates)))
-    if form == 1:
-        return ("length", ("column", rng.choice(texts)))
-    if form >= 7:
-        return random_made(rng, texts + numbers, rng.randrange(1, 4))
-    if form == 2:
-        return ("coalesce", ("column", rng.choice(texts + numbers)), ("text", rng.choice((b"none", b'"a,b"'))))
-    if form == 3:
-        return ("if", random_condition(rng, numbers), ("text", b"big"), ("column", rng.choice(texts)))
-    return (rng.choice(("lower", "upper")), ("column", rng.choice(texts)))
+    def column(self, names):
+        return ("column", self.rng.choice(self.numbers + self.texts + self.dates if self.odd() else names))
 
+    def literal(self):
+        return ("number", self.rng.choice(("0", "1", "2.50", "1e2", "0.001", "7", "123456789012345678", "12345678901234567890.5")))
 
-def random_integer(rng, columns):
-    n = rng.choice((1, 2, 3, 5, -1, -2, -4, 30))
-    return ("number", str(n)) if rng.randrange(4) else ("-", ("length", ("column", rng.choice(columns))), ("number", "2"))
+    def number(self, depth):
+        """A tree whose value is a number."""
+        rng, form = self.rng, self.rng.randrange(20) if depth else self.rng.randrange(2)
+        if form == 0:
+            return self.literal()
+        if form == 1 or (form > 14 and not self.texts):
+            return self.column(self.numbers)
+        if form == 19 and self.aggregates:
+            return self.aggregate(depth)
+        if form in (12, 18):
+            return self.condition(depth - 1)
+        if form == 17:
+            return ("number_of", self.any(depth - 1))
+        if form == 16:
+            return (rng.choice(("duration", "bytes")), self.any(depth - 1)) if self.odd() else ("length", self.text(depth - 1))
+        if form == 15 and self.dates:
+            return self.of_time(depth)
+        if form == 13:
+            return (rng.choice(REAL[:4]), self.number(depth - 1))
+        if form == 14:
+            k = ("number", rng.choice(("2", "3", "0.5", "-1", "-2", "1.5", "0", "10", "40")))
+            return rng.choice((("pow", self.number(depth - 1), k), ("exp", ("%", self.number(depth - 1), k))))
+        if form == 7:
+            return (rng.choice(("min", "max")), *(self.number(depth - 1) for _ in range(rng.choice((2, 2, 3)))))
+        if form < 8:
+            return (rng.choice("+-**+/%") if rng.randrange(8) else rng.choice(("mod", "div", "bin")), self.number(depth - 1),
+                    self.number(depth - 1))
+        x = self.number(depth - 1)
+        if form == 8:
+            return (rng.choice(PLACES), x, rng.randrange(6))
+        if form == 9:
+            return ("coalesce", x, *(self.number(depth - 1) for _ in range(rng.choice((1, 1, 2)))))
+        if form == 10:
+            return (rng.choice(("neg", "abs", "floor", "ceil", "sign")), x)
+        return ("if", self.condition(depth - 1), x, self.number(depth - 1) if rng.randrange(8) else ("missing",))
 
+    def of_time(self, depth):
+        """A number that is made of times."""
+        t = self.time(depth - 1)
+        form = self.rng.randrange(4)
+        if form == 0:
+            return ("epoch", t)
+        if form == 1:
+            return ("seconds", t if type_of(t) == "time" else ("time", t), self.time(depth - 1))
+        return (self.rng.choice(PARTS), t)
 
-def random_made(rng, columns, depth):
-    """A tree whose value is a text that functions make of others, and of numbers."""
-    if depth == 0:
-        return ("column", rng.choice(columns))
-    x = random_made(rng, columns, depth - 1)
-    part = ("text", rng.choice((b" ", b"a", b"b", b'","', b"1", b".", "\u00f6".encode(), b'""""', b"--"))) if rng.randrange(4) else x
-    name = rng.choice(("trim", "substr", "substr", "left", "right", "concat", "replace", "split", "pad", "extract", "upper", "length"))
-    if name in ("trim", "upper", "length"):
-        return (name, x)
-    if name == "substr":
-        return (name, x, random_integer(rng, columns)) + ((random_integer(rng, columns),) if rng.randrange(2) else ())
-    if name in ("left", "right"):
-        return (name, x, random_integer(rng, columns))
-    if name == "concat":
-        return (name, x) + tuple(rng.choice((part, ("column", rng.choice(columns)))) for _ in range(rng.randrange(4)))
-    if name == "replace":
-        return (name, x, part, rng.choice((("text", b""), ("text", b"/"), ("column", rng.choice(columns)))))
-    if name == "split":
-        return (name, x, part, random_integer(rng, columns))
-    if name == "pad":
-        return (name, x, random_integer(rng, columns)) + ((part,) if rng.randrange(2) else ())
-    return (name, x, ("text", rng.choice((b"[a-z]+", b"(.)(.)", b"^.", b"[0-9]+$", b"(a)|b"))))
+    def time(self, depth):
+        """A tree whose value is a time, or a column of times."""
+        rng, form = self.rng, self.rng.randrange(10) if depth > 0 else 9
+        if form > 7:
+            return self.column(self.dates)
+        if form == 7:
+            return (rng.choice(("from_epoch", "from_epoch_ms")), rng.choice((self.column(self.numbers), ("floor", self.number(depth - 1)),
+                                                                               ("number", rng.choice(("0", "1e9", "-86400.5", "1714558500.25"))))))
+        t = self.time(depth - 1)
+        if form == 0:
+            return ("trunc_time", t, rng.choice(list(UNITS)))
+        if form == 1:
+            return (rng.choice(("time", "date")), t)
+        if form == 2:
+            return ("add_months", t, self.integer())
+        if form == 3:
+            return ("time", ("format", t, "%d.%m.%Y %T"), "%d.%m.%Y %H:%M:%S")
+        return ("later", t, rng.choice(("1h30m", "2 days", "45:00", *MONTHS)), rng.choice((1, -1)))
+
+    def integer(self):
+        n = self.rng.choice((1, 2, 3, 5, -1, -2, -4, 30))
+        return ("number", str(n)) if self.rng.randrange(4) or not self.texts else ("-", ("length", self.column(self.texts)), ("number", "2"))
+
+    def text(self, depth):
+        """A tree whose value is a text."""
+        rng, form = self.rng, self.rng.randrange(12) if depth > 0 else 0
+        if form == 0:
+            return self.column(self.texts if rng.randrange(3) else self.texts + self.numbers)
+        if form == 1:
+            return ("text", rng.choice((b"none", b'"a,b"', b"x y", b"12", "\u00d6l".encode())))
+        if form == 2:
+            return ("coalesce", self.any(depth - 1), self.text(depth - 1))
+        if form == 3:
+            return ("if", self.condition(depth - 1), self.text(depth - 1), rng.choice((self.text(depth - 1), ("text", b"big"), ("missing",))))
+        if form == 4:
+            return (rng.choice(("lower", "upper")), self.any(depth - 1))
+        if form == 5:
+            return ("text_of", self.any(depth - 1))
+        if form == 6 and self.dates:
+            return rng.choice((self.time(depth - 1), ("format", self.time(depth - 1), rng.choice(FORMATS))))
+        return self.made(depth)
+
+    def made(self, depth):
+        """A text that functions make of others, and of numbers."""
+        rng, x = self.rng, self.any(depth - 1)
+        part = ("text", rng.choice((b" ", b"a", b"b", b'","', b"1", b".", "\u00f6".encode(), b'""""', b"--"))) if rng.randrange(4) else self.column(self.texts)
+        name = rng.choice(("trim", "substr", "substr", "left", "right", "concat", "replace", "split", "pad", "extract"))
+        if name == "trim":
+            return (name, x)
+        if name == "substr":
+            return (name, x, self.integer()) + ((self.integer(),) if rng.randrange(2) else ())
+        if name in ("left", "right"):
+            return (name, x, self.integer())
+        if name == "concat":
+            return (name, x) + tuple(rng.choice((part, self.any(0), ("missing",))) for _ in range(rng.randrange(4)))
+        if name == "replace":
+            return (name, x, part, rng.choice((("text", b""), ("text", b"/"), self.column(self.texts))))
+        if name == "split":
+            return (name, x, part, self.integer())
+        if name == "pad" or not self.patterns:
+            return ("pad", x, self.integer()) + ((part,) if rng.randrange(2) else ())
+        return (name, x, ("text", rng.choice(PATTERNS).encode()))
+
+    def any(self, depth):
+        draw = self.rng.choice([self.number, self.number, self.text] + [self.time] * bool(self.dates)) if self.texts else self.number
+        return draw(depth)
+
+    def aggregate(self, depth):
+        name = self.rng.choice(("sum", "mean", "min", "max", "count", "median", "stddev", "p25", "var", "first", "count_distinct", "range"))
+        plain = Draw(self.rng, self.numbers, self.texts, self.dates, False, 0, self.patterns)
+        return ("aggregate", name, ("missing",) if name == "count" and self.rng.randrange(2) else plain.number(self.rng.randrange(depth)))
+
+    def condition(self, depth):
+        rng, form = self.rng, self.rng.randrange(14)
+        if form < 3 and depth > 0:
+            return ("not", self.condition(depth - 1))
+        if form < 7 and depth > 0:
+            return (rng.choice(("and", "or")), self.condition(depth - 1), self.condition(depth - 1))
+        if form in (7, 8) or not self.texts and form > 10:
+            x = self.any(max(depth - 1, 0))
+            return ("is missing" if form == 7 else "is number", x if x[0] not in ("number", "text") else self.column(self.numbers))
+        if form < 11 or not self.texts:
+            return (rng.choice(list(SIGNS)), self.column(self.numbers), ("number", rng.choice(("0", "1", "100", "-2", "3.50"))))
+        return self.test(max(depth - 1, 0))
+
+    def test(self, depth):
+        """A comparison of any two values, or another test of texts."""
+        rng, form = self.rng, self.rng.randrange(12)
+        x = self.any(depth)
+        x = x if nodes(x, "column") or nodes(x, "aggregate") else self.column(self.numbers)
+        if form < 4:
+            y = self.any(depth)
+            return (rng.choice(list(SIGNS)), *rng.choice(((x, y), (y, x))))
+        if form == 4:
+            return (rng.choice(list(SIGNS)), self.column(self.numbers), self.number(depth))
+        if form == 5:
+            return (rng.choice(list(SIGNS)), self.time(depth), ("trunc_time", self.time(depth), "day")) if self.dates else ("is missing", x)
+        if form == 6:
+            return ("in", x, *(self.like(x, depth) for _ in range(rng.choice((1, 2, 3)))))
+        if form == 7:
+            return ("between", x, self.like(x, depth), self.like(x, depth))
+        if form == 8 and self.patterns:
+            return ("~", x, ("text", rng.choice(PATTERNS).encode()))
+        part = ("text", rng.choice((b"a", b"1", b".", b'"x,Y"', "\u00df".encode())))
+        return (rng.choice(list(PARTS_OF_TEXTS)), x, part if rng.randrange(3) else self.text(depth))
+
+    def like(self, x, depth):
+        """A value to compare with x."""
+        kind = type_of(x)
+        if kind == "time":
+            return self.rng.choice((("text", b"2024-02-29"), self.column(self.dates), self.time(depth)))
+        return self.number(depth) if kind == "number" else self.text(depth) if kind == "text" else self.rng.choice((self.number(0), self.text(0)))
 
 
 def random_rows(rng):

@@ -31,8 +31,8 @@ class NoTime(Exception):
 def days_of(year, month, day):
     """Days from 1970-01-01; NoTime."""
     try:
-        if year == 0:
-            return datetime.date(400, month, day).toordinal() - ERA - EPOCH
+        if year < 1:
+            return datetime.date(year + 400, month, day).toordinal() - ERA - EPOCH
         return datetime.date(year, month, day).toordinal() - EPOCH
     except (ValueError, OverflowError):
         raise NoTime from None
