@@ -91,7 +91,7 @@ static enum status state_init(struct program_state *state, const struct program 
 	state->values = calloc(p->nvalues + (size_t)1, sizeof *state->values);
 	state->truths = calloc(p->ntruths + (size_t)1, sizeof *state->truths);
 	state->rows = calloc(p->ntruths + (size_t)1, sizeof *state->rows);
-	state->bits = calloc(p->ntruths + (size_t)1, sizeof *state->bits);
+	state->bits = calloc(p->ntests + (size_t)1, sizeof *state->bits);
 	state->results = calloc(p->ntests + (size_t)1, sizeof *state->results);
 	state->thresholds = calloc(p->norders * (size_t)DECIMAL_NSCALES + 1, sizeof *state->thresholds);
 	state->matches = calloc(p->npatterns + 1, sizeof(struct pattern_match *));
