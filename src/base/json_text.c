@@ -274,3 +274,100 @@ void json_string(struct json_text *j, char **text)
 	if (copy.data && strlen(copy.data) < copy.nbytes)
 		json_fail(j, STATUS_DAMAGED);
 }
+
+/* ---- objects, by tables of their members ---- */
+
+/* list: the address of a char ** or of a uint64_t *. */
+static void list_text(struct json_text *j, enum json_kind kind, void *list, size_t *n)
+{
+	char ***strings = list;
+	uint64_t **numbers = list;
+
+	json_mark(j, "[");
+	for (size_t i = 0; json_item(j, i < *n); i++) {
+		if (j->reads && !array_add(list, i, kind == JSON_NUMBERS ? sizeof **numbers : sizeof **strings)) {
+			json_fail(j, STATUS_NO_MEMORY);
+			return;
+		}
+		*n += j->reads;
+		if (kind == JSON_NUMBERS)
+			json_number(j, &(*numbers)[i]);
+		else if (kind == JSON_STRINGS || !json_option(j, !(*strings)[i], "null"))
+			json_string(j, &(*strings)[i]);
+	}
+	json_mark(j, "]");
+}
+
+/* text: the address of a char *. */
+static void bytes_text(struct json_text *j, char **text, size_t *nbytes)
+{
+	struct text_buffer buffer = {.data = *text, .nbytes = *nbytes};
+
+	json_bytes(j, &buffer);
+	*text = buffer.data;
+	*nbytes = buffer.nbytes;
+}
+
+static void count_text(struct json_text *j, const struct json_row *row, uint64_t *count)
+{
+	const uint64_t earlier = j->reads ? *count : 0;
+
+	if (j->reads ? !json_row_is_next(row, j->at, j->end, json_has_begun(j)) : *count == 0)
+		return;
+	json_number(json_member_name(j, row->name), count);
+	*count += earlier;
+}
+
+void json_members(struct json_text *j, const struct json_row *rows, void *object)
+{
+	for (const struct json_row *row = rows; row->name && j->status == STATUS_OK; row++) {
+		void *value = (char *)object + row->at, *n = (char *)object + row->n;
+		if (row->kind == JSON_COUNT) {
+			count_text(j, row, value);
+			continue;
+		}
+		json_member_name(j, row->name);
+		switch (row->kind) {
+		case JSON_NUMBER:
+			json_number(j, value);
+			break;
+		case JSON_BOOL:
+			json_bool(j, value);
+			break;
+		case JSON_STRING:
+			json_string(j, value);
+			break;
+		case JSON_BYTES:
+			bytes_text(j, value, n);
+			break;
+		case JSON_STRINGS:
+		case JSON_NAMES:
+		case JSON_NUMBERS:
+			list_text(j, row->kind, value, n);
+			break;
+		default:
+			row->text(j, value);
+		}
+	}
+}
+
+void json_object(struct json_text *j, const struct json_row *rows, void *object)
+{
+	json_members(json_mark(j, "{"), rows, object);
+	json_mark(j, "}");
+}
+
+void json_free(const struct json_row *rows, void *object)
+{
+	for (const struct json_row *row = rows; row->name; row++) {
+		void *value = (char *)object + row->at, *owned;
+		const size_t n = row->kind == JSON_STRINGS || row->kind == JSON_NAMES ? *(size_t *)((char *)object + row->n) : 0;
+		if (row->kind < JSON_STRING)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			free((*(char ***)value)[i]);
+		memcpy(&owned, value, sizeof owned);
+		free(owned);
+		memset(value, 0, sizeof owned);
+	}
+}

@@ -156,6 +156,12 @@ static inline struct json_text *json_member_name(struct json_text *j, const char
 /* Whether a list goes on with an item, which is next. Writing: if `is`. */
 bool json_item(struct json_text *j, bool is);
 
+/* Whether an object or a list that is read has more members or items. */
+static inline bool json_goes_on(const struct json_text *j)
+{
+	return j->at < j->end && *j->at == ',';
+}
+
 /* An item that must be there. Returns j. */
 static inline struct json_text *json_next(struct json_text *j)
 {
@@ -176,3 +182,47 @@ void json_string(struct json_text *j, char **text);
 
 /* A string of any bytes, and a NUL behind them. Reading: the buffer keeps its memory, or is zeroed. */
 void json_bytes(struct json_text *j, struct text_buffer *text);
+
+/* ---- objects, by tables of their members ---- */
+
+/* A member of an object: a table of these, which an empty one ends, says how objects of a kind are written, read and freed. */
+struct json_row {
+	const char *name; /* ,"name": */
+	size_t name_nbytes;
+	enum json_kind {
+		JSON_OTHER,   /* text does it */
+		JSON_NUMBER,  /* a uint64_t */
+		JSON_COUNT,   /* one that is left out where it is 0, and to which what is read is added */
+		JSON_BOOL,    /* a bool */
+		JSON_STRING,  /* a char *, owned */
+		JSON_BYTES,   /* a char * and how many bytes, a size_t; owned */
+		JSON_STRINGS, /* a char ** and how many strings; owned */
+		JSON_NAMES,   /* the same, of which some may be NULL */
+		JSON_NUMBERS, /* a uint64_t * and how many numbers; owned */
+	} kind;
+	size_t at, n; /* the offsets of the value, and of how many there are */
+	void (*text)(struct json_text *j, void *value);
+};
+
+#define JSON_KIND(value) _Generic((value), uint64_t: JSON_NUMBER, bool: JSON_BOOL, char *: JSON_STRING)
+#define JSON_NAME(name) ",\"" name "\":", sizeof ",\"" name "\":" - 1
+#define JSON_ROW(type, name, member) {JSON_NAME(name), JSON_KIND(((type *)NULL)->member), offsetof(type, member), 0, NULL}
+#define JSON_COUNTED(type, name, member) {JSON_NAME(name), JSON_COUNT, offsetof(type, member), 0, NULL}
+#define JSON_ROW_OF(type, name, member, text) {JSON_NAME(name), JSON_OTHER, offsetof(type, member), 0, text}
+#define JSON_LIST(kind, type, name, member, n) {JSON_NAME(name), kind, offsetof(type, member), offsetof(type, n), NULL}
+
+/* Whether an object goes on with the member: behind a comma, or at its beginning. */
+static inline bool json_row_is_next(const struct json_row *row, const char *at, const char *end, bool has_begun)
+{
+	return (size_t)(end - at) > row->name_nbytes && at[2 - has_begun] == row->name[2] &&
+	       !memcmp(at, row->name + has_begun, row->name_nbytes - has_begun);
+}
+
+/* The members of an object. What is owned is zeroed before it is read, but counts and what has no kind. */
+void json_members(struct json_text *j, const struct json_row *rows, void *object);
+
+/* The same in braces. */
+void json_object(struct json_text *j, const struct json_row *rows, void *object);
+
+/* Frees what has been read of an object, but what has no kind. It can be freed again. */
+void json_free(const struct json_row *rows, void *object);

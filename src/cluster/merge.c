@@ -627,23 +627,22 @@ static enum status map_columns(struct fold_map *map, const struct part_head *hea
 /* Like map_columns; both lists are in the order of fields, and have computed columns behind them, in the query's order. */
 static void map_fields(struct fold_map *map, const struct part_head *head, const struct plan *plan)
 {
-	size_t c = 0, nfields = plan->ncolumns - plan->nlets, let = nfields;
+	size_t nfields = plan->ncolumns - plan->nlets;
 
-	for (size_t i = 0; i < head->ncolumns; i++) {
-		if (head->fields[i] == FIELD_COMPUTED) {
-			size_t k = let;
-			while (k < plan->ncolumns && strcmp(plan->columns[k].name, head->columns[i]))
-				k++;
-			if (k < plan->ncolumns) {
-				map->at[i] = k;
-				let = k + 1;
-			}
-			continue;
-		}
+	for (size_t i = 0, c = 0; i < head->nfields; i++) {
 		while (c < nfields && plan->columns[c].field < head->fields[i])
 			c++;
 		if (c < nfields && plan->columns[c].field == head->fields[i])
 			map->at[i] = c;
+	}
+	for (size_t i = head->nfields, let = nfields; i < head->ncolumns; i++) {
+		size_t c = let;
+		while (c < plan->ncolumns && strcmp(plan->columns[c].name, head->columns[i]))
+			c++;
+		if (c == plan->ncolumns)
+			continue;
+		map->at[i] = c;
+		let = c + 1;
 	}
 }
 
@@ -662,8 +661,9 @@ static size_t find_pair(const struct plan *plan, size_t x, size_t y, const bool 
 
 static void map_pairs(struct partial_map *map, const struct part_head *head, const struct plan *plan, bool *is_taken)
 {
-	for (size_t i = 0; i < head->npairs; i++) {
-		size_t x = map->of[PARTIAL_COLUMNS].at[head->pairs[i][0]], y = map->of[PARTIAL_COLUMNS].at[head->pairs[i][1]], k = i;
+	for (size_t i = 0; i < head->nsides / 2; i++) {
+		const size_t *sides = &head->sides[2 * i];
+		size_t x = map->of[PARTIAL_COLUMNS].at[sides[0]], y = map->of[PARTIAL_COLUMNS].at[sides[1]], k = i;
 		map->are_swapped[i] = false;
 		if (k >= plan->npairs || is_taken[k] || plan->pairs[k].x != x || plan->pairs[k].y != y)
 			k = find_pair(plan, x, y, is_taken, &map->are_swapped[i]);
@@ -678,13 +678,13 @@ static void map_pairs(struct partial_map *map, const struct part_head *head, con
 static enum status make_map(struct partial_map *map, const struct part_head *head, const struct plan *plan,
 			    size_t *lacks)
 {
-	const size_t counts[PARTIAL_NKINDS] = {head->ncolumns, head->npairs, plan->nwindows};
-	size_t *at = malloc((head->ncolumns + head->npairs + plan->nwindows + 1) * sizeof *at);
+	const size_t npairs = head->nsides / 2, counts[PARTIAL_NKINDS] = {head->ncolumns, npairs, plan->nwindows};
+	size_t *at = malloc((head->ncolumns + npairs + plan->nwindows + 1) * sizeof *at);
 	bool *has = calloc(plan->ncolumns + plan->npairs + 1, sizeof *has);
 	struct fold_map *columns = map->of;
 	enum status status = STATUS_OK;
 
-	map->are_swapped = calloc(head->npairs + 1, sizeof *map->are_swapped);
+	map->are_swapped = calloc(npairs + 1, sizeof *map->are_swapped);
 	for (int k = 0; k < PARTIAL_NKINDS; at += at ? counts[k] : 0, k++)
 		map->of[k] = (struct fold_map){counts[k], at};
 	for (size_t i = 0; columns->at && i < head->ncolumns; i++)
@@ -796,9 +796,10 @@ static bool is_placed_alike(const struct merge *m, const struct part_file *f, co
 {
 	const struct plan *run = &m->query->plan;
 
-	for (size_t i = 0; i < head->ncolumns; i++)
-		if (f->map->map.of[PARTIAL_COLUMNS].at[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED &&
-		    run->columns[f->map->map.of[PARTIAL_COLUMNS].at[i]].field != head->fields[i])
+	const size_t *at = f->map->map.of[PARTIAL_COLUMNS].at;
+
+	for (size_t i = 0; i < head->nfields; i++)
+		if (at[i] != SIZE_MAX && run->columns[at[i]].field != head->fields[i])
 			return false;
 	return head->header.nfields == 0 ||
 	       (head->header.nfields == run->ragged.nfields && head->seeks_header == (run->sought.nbytes > 0) &&
@@ -824,8 +825,8 @@ static enum status find_plan(struct merge *m, struct part_file *f, struct part_h
 	made->header = head->header.line;
 	head->header.line = NULL;
 	plan_use_header(&made->plan, made->header, head->header.line_nbytes, head->seeks_header);
-	for (size_t i = 0; i < head->ncolumns; i++)
-		if (columns->at[i] != SIZE_MAX && head->fields[i] != FIELD_COMPUTED)
+	for (size_t i = 0; i < head->nfields; i++)
+		if (columns->at[i] != SIZE_MAX)
 			made->plan.columns[columns->at[i]].field = (uint32_t)head->fields[i];
 	m->plans = made;
 	f->plan = &made->plan;
@@ -920,38 +921,78 @@ static enum status await_order(struct merge *m)
 /* Reads a piece of a record: the tail of the file's part before, or the head of this. */
 static enum status read_ends(struct merge *m, struct part_file *f, struct json_text *r, bool is_head)
 {
+	struct part_piece piece = {.text = NULL};
 	struct end_text text = {.plan = f->plan, .line = f->nlines_before + 1, .offset_bytes = f->offset_bytes};
 	enum status status;
 
+	part_line_text(r, is_head ? PART_HEAD_TEXT : PART_TAIL, &piece);
 	text.file = (int)(is_head ? f->ninputs : m->ninputs - 1);
-	part_piece_text(r, &r->joined, is_head, &text.ends);
-	text.text = r->joined.data;
-	text.nbytes = r->joined.nbytes;
-	if (r->at != r->end)
-		json_fail(r, STATUS_DAMAGED);
-	if (r->status != STATUS_OK)
-		return fail_reading(m, f, r->status, NULL);
-	if (!is_head) {
+	text.text = piece.text;
+	text.nbytes = piece.nbytes;
+	text.ends = piece.ends;
+	status = r->status == STATUS_OK ? await_order(m) : fail_reading(m, f, r->status, NULL);
+	if (status == STATUS_OK && !is_head) {
 		text.line = m->right.nlines + 1 - count_lines(text.text, text.nbytes);
 		text.offset_bytes = m->right.offset_bytes + m->right.border - text.nbytes;
 	}
-	TRY(await_order(m));
-	status = is_head ? total_add_head(m->total, &text, m->fault) : total_add_tail(m->total, &text, m->fault);
-	if (fault_complete(m->fault, status) != STATUS_OK)
-		m->fault->file = m->inputs[text.file];
+	if (status == STATUS_OK) {
+		status = is_head ? total_add_head(m->total, &text, m->fault) : total_add_tail(m->total, &text, m->fault);
+		if (fault_complete(m->fault, status) != STATUS_OK)
+			m->fault->file = m->inputs[text.file];
+	}
+	part_line_free(PART_TAIL, &piece);
 	return status;
+}
+
+/* Keeps a note that was read, unless there is an earlier one. */
+static enum status keep_note(struct merge *m, const struct fold_map *columns, const struct part_note *n)
+{
+	const struct plan *plan = &m->query->plan;
+	const size_t c = n->column < columns->n ? columns->at[n->column] : SIZE_MAX, nothers = TOTAL_NNOTES_OF_RECORDS;
+	const int number = m->is_state ? -1 - (int)n->input : (int)n->input;
+	struct note *_Atomic *to = &m->total->notes[n->kind < nothers ? n->kind : nothers + (n->kind - nothers) * plan->ncolumns + c];
+
+	if ((n->kind >= nothers && c == SIZE_MAX) || (n->kind != PART_NOTE_CURRENCY && *to))
+		return STATUS_OK;
+	fault_set_value(m->fault, (enum status)n->status, n->value, n->detail_nbytes);
+	m->fault->line = n->line;
+	m->fault->value_nbytes = n->value_nbytes;
+	if (n->remedy_nbytes < sizeof m->fault->remedy)
+		memcpy(m->fault->remedy, n->remedy, n->remedy_nbytes + 1);
+	if (c != SIZE_MAX)
+		m->fault->column = plan->columns[c].name;
+	m->fault->file = m->inputs[n->input];
+	if (n->kind == PART_NOTE_CURRENCY)
+		return total_add_currency(m->total, c, number, m->fault);
+	*to = note_make(m->fault, number);
+	return *to ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static enum status read_note(struct merge *m, struct part_file *f, struct json_text *r)
+{
+	struct part_note n = {.kind = 0};
+	enum status status = STATUS_OK;
+
+	part_line_text(r, PART_NOTE, &n);
+	n.line += n.input == 0 ? f->nlines_before : 0;
+	if (n.input >= m->ninputs - f->ninputs || m->ninputs > INT32_MAX)
+		json_fail(r, STATUS_DAMAGED);
+	n.input += f->ninputs;
+	if (r->status == STATUS_OK)
+		status = keep_note(m, &f->map->map.of[PARTIAL_COLUMNS], &n);
+	part_line_free(PART_NOTE, &n);
+	return r->status != STATUS_OK ? fail_reading(m, f, r->status, NULL) : status == STATUS_NO_MEMORY ? fail(m, f, status, NULL) : status;
 }
 
 static enum status read_end(struct merge *m, struct part_file *f, struct json_text *r)
 {
-	uint64_t nlines = 0;
-	uint32_t crc = 0;
+	struct part_end end = {0, 0};
 
-	part_end_text(r, &nlines, &crc);
+	part_line_text(r, PART_END, &end);
 	part_map_release(f->map);
 	f->map = NULL;
 	f->is_inside = false;
-	if (r->status != STATUS_OK || r->at != r->end || nlines != f->text.nlines - 1 - f->begin || crc != f->crc)
+	if (r->status != STATUS_OK || end.nlines != f->text.nlines - 1 - f->begin || end.crc != f->crc)
 		return fail(m, f, STATUS_PART_DAMAGED, NULL);
 	if (f->is_skipped || f->ends_within || m->total->seam.nbytes == 0)
 		return STATUS_OK;
@@ -960,40 +1001,6 @@ static enum status read_end(struct merge *m, struct part_file *f, struct json_te
 		return STATUS_OK;
 	m->fault->file = m->inputs[m->ninputs - 1];
 	return m->fault->status;
-}
-
-static bool begins(const struct json_text *r, const char *text)
-{
-	size_t nbytes = strlen(text);
-
-	return (size_t)(r->end - r->at) >= nbytes && !memcmp(r->at, text, nbytes);
-}
-
-/* Reads a line that is no fold, of a part that has begun, and not its last. */
-static enum status read_line(struct merge *m, struct part_file *f, struct json_text *r)
-{
-	enum status status = STATUS_OK;
-
-	if (f->is_skipped)
-		return STATUS_OK;
-	if (begins(r, PART_HEAD_TEXT_BEGIN))
-		return read_ends(m, f, r, true);
-	if (begins(r, PART_TAIL_BEGIN))
-		return read_ends(m, f, r, false);
-	if (begins(r, PART_NOTE_BEGIN))
-		status = part_note_read(m->total, &f->map->map, m->inputs, f->ninputs, m->ninputs, f->nlines_before,
-					m->is_state, r, m->fault);
-	else
-		json_fail(r, STATUS_DAMAGED);
-	return r->status == STATUS_OK ? status : fail_reading(m, f, r->status, NULL);
-}
-
-/* Whether the line is one of columns, pairs or groups, or damaged: by the first letter of its first name. */
-static bool is_fold(const struct part_text *t)
-{
-	char letter = t->nbytes > 2 ? t->line[2] : '\0';
-
-	return letter != 'h' && letter != 't' && letter != 'n' && letter != 'l';
 }
 
 static void add_to_crc(struct part_file *f, const char *text, size_t nbytes)
@@ -1028,24 +1035,21 @@ static enum status keep_line(struct merge *m, struct part_file *f, const struct 
 }
 
 /* Reads the line, which is no fold of a part. */
-static enum status take_line(struct merge *m, struct part_file *f, struct json_text *r)
+static enum status take_line(struct merge *m, struct part_file *f, enum part_line line, struct json_text *r)
 {
-	enum status status;
-
-	if (f->is_inside && begins(r, PART_END_BEGIN))
+	if (line == PART_END)
 		return read_end(m, f, r);
-	if (!f->is_inside && !begins(r, PART_HEAD_BEGIN))
-		return fail(m, f, STATUS_PART_FOREIGN, NULL);
-	if (!f->is_inside) {
+	if (line == PART_HEAD) {
+		f->is_inside = true;
 		f->begin = f->text.nlines - 1;
 		f->crc = 0;
 	}
 	add_to_crc(f, f->text.line, f->text.nbytes);
-	status = f->is_inside ? read_line(m, f, r) : read_head(m, f, r);
-	f->is_inside = true;
-	text_free(&r->scratch);
-	text_free(&r->joined);
-	return status;
+	if (line == PART_HEAD)
+		return read_head(m, f, r);
+	if (f->is_skipped)
+		return STATUS_OK;
+	return line == PART_NOTE ? read_note(m, f, r) : read_ends(m, f, r, line == PART_HEAD_TEXT);
 }
 
 /* ---- files ---- */
@@ -1054,17 +1058,19 @@ static enum status take_line(struct merge *m, struct part_file *f, struct json_t
 static bool is_cut(const struct part_file *f)
 {
 	const struct part_text *t = &f->text;
-	size_t nbytes = t->nbytes < strlen(PART_HEAD_BEGIN) ? t->nbytes : strlen(PART_HEAD_BEGIN);
+	size_t nbytes = t->nbytes < strlen(PART_BEGIN) ? t->nbytes : strlen(PART_BEGIN);
 
-	return t->line[t->nbytes - 1] != '\n' && (f->is_inside || !memcmp(t->line, PART_HEAD_BEGIN, nbytes));
+	return t->line[t->nbytes - 1] != '\n' && (f->is_inside || !memcmp(t->line, PART_BEGIN, nbytes));
 }
 
 static enum status read_parts(struct merge *m, struct part_file *f)
 {
 	struct part_text *t = &f->text;
+	struct json_text r = {.reads = true};
+	enum part_line line;
+	enum status status;
 
 	for (;;) {
-		struct json_text r = {.reads = true};
 		TRY(part_text_next(t, m->fault));
 		if (t->nbytes == 0)
 			break;
@@ -1072,12 +1078,17 @@ static enum status read_parts(struct merge *m, struct part_file *f)
 			return fail(m, f, STATUS_PART_TRUNCATED, NULL);
 		r.at = t->line;
 		r.end = t->line + t->nbytes - 1;
-		if (f->is_inside && is_fold(t)) {
+		line = part_line_of(&r);
+		if (f->is_inside && line == PART_NLINES) {
 			TRY(keep_line(m, f, &r));
 			continue;
 		}
 		TRY(add_run(m, f));
-		TRY(take_line(m, f, &r));
+		if (f->is_inside == (line == PART_HEAD))
+			return fail(m, f, f->is_inside ? STATUS_PART_DAMAGED : STATUS_PART_FOREIGN, NULL);
+		status = take_line(m, f, line, &r);
+		text_free(&r.scratch);
+		TRY(status);
 	}
 	if (t->nlines == 0)
 		return fail(m, f, STATUS_PART_EMPTY, NULL);

@@ -10,7 +10,7 @@
  *     {"head":"...","ends":true}                        of a record that began in the file's part before
  *     {"records":...}  {"column":0,...}  {"group":...}                       fold/partial_text.h
  *     {"tail":"..."}                                    of a record that ends in the file's next part
- *     {"lines":N,"crc32":"XXXXXXXX"}                    of the lines before; a part without it is truncated
+ *     {"lines":N,"crc32":N}                       of the lines before; a part without it is truncated
  *
  * Several parts may stand one behind the other in a file. Merging yields a part again, so it may be done in a
  * tree. Order matters where the result says so: parts are merged in the order in which they are given.
@@ -47,15 +47,17 @@ struct part_seam {
 
 /* All owned. */
 struct part_head {
+	uint64_t format;
 	char *version;         /* of the program that wrote the part */
 	struct asked asked;    /* the query */
 	struct header header;  /* as query_make_again takes it */
 	bool seeks_header;     /* a record that is the header again is sought by its bytes (struct sought_header) */
 	char **columns;        /* the names of the plan's columns */
-	size_t *fields;        /* of the columns in a record, from 0 on; FIELD_COMPUTED: --let's */
 	size_t ncolumns;
-	size_t (*pairs)[2];    /* x and y, in columns */
-	size_t npairs;
+	size_t *fields;        /* of the first nfields columns in a record, from 0 on; the others are computed */
+	size_t nfields;
+	size_t *sides;         /* x and y of each pair, in columns */
+	size_t nsides;
 	char **inputs;         /* their names, in order */
 	size_t ninputs;
 	struct part_seam left, right;
@@ -164,26 +166,40 @@ void merge_scope(const struct merge *m, struct part_scope *scope);
 
 /* ---- lines that are no folds: by part.c for merge.c ---- */
 
-/* Reads a line, which begins with PART_HEAD_BEGIN. Errors, in j->status: STATUS_DAMAGED, STATUS_NO_MEMORY,
- * STATUS_PART_VERSION: head->version wrote it, in a format that this program does not know. Free with
- * part_head_free in any case. */
-#define PART_HEAD_BEGIN "{\"gpustat_part\":"
+#define PART_FIRST_MEMBER "gpustat_part"
+#define PART_BEGIN "{\"" PART_FIRST_MEMBER "\":"
+
+enum part_line { PART_HEAD, PART_NOTE, PART_HEAD_TEXT, PART_TAIL, PART_END, PART_NLINES };
+
+/* A value or a record that was left out, the first of its kind. */
+struct part_note {
+	uint64_t kind; /* by the order in total->notes: of records, then of columns */
+	uint64_t status, column, input, line, value_nbytes;
+	char *value, *remedy; /* with a NUL behind them; owned if they were read */
+	size_t detail_nbytes, remedy_nbytes;
+};
+#define PART_NOTE_CURRENCY (TOTAL_NNOTES_OF_RECORDS + 2)
+
+/* A piece of a record at the beginning of a part, or at the end. */
+struct part_piece {
+	char *text; /* owned if it was read */
+	size_t nbytes;
+	bool ends; /* as in struct end_text; not of a tail */
+};
+
+struct part_end {
+	uint64_t nlines, crc; /* of the lines before */
+};
+
+/* Which line is next, by the name of its first member; PART_NLINES: one of folds, or a damaged one. */
+enum part_line part_line_of(const struct json_text *j);
+
+/* Writes or reads a line that is no head: a struct part_note, part_piece or part_end, zeroed before it is read. What is read is freed
+ * with part_line_free in any case. Errors, in j->status: STATUS_DAMAGED, STATUS_NO_MEMORY. */
+void part_line_text(struct json_text *j, enum part_line line, void *object);
+void part_line_free(enum part_line line, void *object);
+
+/* The same of a head, which is read. Errors: as above; STATUS_PART_VERSION: head->version wrote it, in a format that this program
+ * does not know. */
 void part_head_read(struct part_head *head, struct json_text *j);
 void part_head_free(struct part_head *head);
-
-/* Reads the rest of a note's line, behind PART_NOTE_BEGIN, and keeps it unless total has an earlier one.
- * inputs: of all parts; ninputs: of those before; nall: with the part's; nlines: before the part, in the file in the midst
- * of which it begins. Errors, in from->status: STATUS_DAMAGED, STATUS_NO_MEMORY; returned, with fault: those of
- * total_add_currency. */
-#define PART_NOTE_BEGIN "{\"note\":"
-enum status part_note_read(struct total *total, const struct partial_map *map, char *const *inputs, size_t ninputs,
-			   size_t nall, uint64_t nlines, bool is_state, struct json_text *from, struct fault *fault);
-
-/* Writes or reads the piece of a record at the beginning or the end of a part. ends: as in struct end_text. */
-#define PART_HEAD_TEXT_BEGIN "{\"head\":"
-#define PART_TAIL_BEGIN "{\"tail\":"
-void part_piece_text(struct json_text *j, struct text_buffer *text, bool is_head, bool *ends);
-
-/* Writes or reads a part's last line. */
-#define PART_END_BEGIN "{\"lines\":"
-void part_end_text(struct json_text *j, uint64_t *nlines, uint32_t *crc);

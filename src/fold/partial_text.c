@@ -30,14 +30,6 @@ static void add_number(struct json_text *j, uint64_t *number)
 	*number += earlier;
 }
 
-/* A member that is left out where it is 0. */
-#define may_add(j, name, number) may_add_member(j, ",\"" name "\":", number)
-static inline void may_add_member(struct json_text *j, const char *name, uint64_t *number)
-{
-	if (json_may_name(j, *number > 0, name))
-		add_number(j, number);
-}
-
 /* ---- a column ---- */
 
 static bool has_moment(const struct moment_cells *m, int i)
@@ -107,7 +99,7 @@ static void moments_text(struct json_text *j, struct moment_cells *moments, cons
 	char again[PREFIX_NBYTES];
 	const char *prefix = j->prefix;
 
-	if (j->reads ? j->at == j->end || *j->at != ',' : !moments->cells)
+	if (j->reads ? !json_goes_on(j) : !moments->cells)
 		return;
 	for (int i = 0; i < NCELLS; i++) {
 		if (j->reads && !(source->column->needs & moment_table[i]->moment))
@@ -142,24 +134,28 @@ static inline void count_and_kind(struct json_text *j, uint64_t *count, enum col
 		kind_text(j, kind);
 }
 
+#define COLUMN(name, member) JSON_COUNTED(struct column_partial, name, member)
+static const struct json_row column_counts[] = {
+	COLUMN("missing", nmissing), COLUMN("invalid", ninvalid), COLUMN("nuls", nnuls), {NULL},
+};
+
 static inline void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_kind kind,
 			   enum column_form form, uint64_t offset_bytes)
 {
-	uint64_t count = j->reads ? 0 : column->numbers.count, is_mixed = column->is_mixed;
+	uint64_t count = j->reads ? 0 : column->numbers.count;
 
 	count_and_kind(j, &count, j->reads ? &column->kind : &kind);
 	if (j->reads && (count > COUNT_MAX || column->numbers.count > COUNT_MAX))
 		json_fail(j, STATUS_DAMAGED);
-	may_add(j, "missing", &column->nmissing);
-	may_add(j, "invalid", &column->ninvalid);
-	may_add(j, "nuls", &column->nnuls);
-	may_add(j, "mixed", &is_mixed);
-	column->is_mixed = is_mixed > 0;
 	if (json_may(j, column->numbers.form != NUMBERS_NONE, "numbers"))
 		numbers_text(j, &column->numbers, count, form);
 	else
 		column->numbers.count += j->reads ? count : 0;
 	moments_text(j, &column->moments, &(struct moment_source){plan, offset_bytes, column->numbers.count});
+	if (j->reads && !json_goes_on(j))
+		return;
+	json_members(j, column_counts, column);
+	column->is_mixed |= json_may(j, column->is_mixed, "mixed") && json_mark(j, "true");
 }
 
 /* The kind of a plan's column in a line of its own, if it is known for sure: of others, it depends on the chunks, and nobody asks.
@@ -583,19 +579,26 @@ static void get_group(struct json_text *j, struct partial *p, const struct plan 
 
 /* ---- a partial ---- */
 
-#define LINE_RECORDS ",\"records\":"
-
-static void records_members(struct json_text *j, struct partial *p)
+static void records_text(struct json_text *j, void *nrecords)
 {
-	add_number(j, &p->nrecords);
-	add_number(json_member(j, "ragged"), &p->nragged);
-	add_number(json_member(j, "headers"), &p->nheaders);
-	add_number(json_member(j, "undecided"), &p->nundecided);
-	json_mark(json_member(j, "matched"), "[");
+	add_number(j, nrecords);
+}
+
+static void matched_text(struct json_text *j, void *partial)
+{
+	struct partial *p = partial;
+
+	json_mark(j, "[");
 	for (size_t i = 0; i < p->npredicates; i++)
 		add_number(json_next(j), &p->nmatched[i]);
 	json_mark(j, "]");
 }
+
+#define RECORDS(name, member) JSON_COUNTED(struct partial, name, member)
+static const struct json_row records_rows[] = {
+	JSON_ROW_OF(struct partial, "records", nrecords, records_text), RECORDS("ragged", nragged), RECORDS("headers", nheaders),
+	RECORDS("undecided", nundecided), JSON_ROW_OF(struct partial, "matched", ncolumns, matched_text), {NULL},
+};
 
 static void end_line(struct json_text *j)
 {
@@ -608,9 +611,8 @@ void partial_write(struct partial *p, const struct plan *plan, struct json_text 
 {
 	char prefix[PREFIX_NBYTES];
 
-	json_put(j, "{");
-	records_members(json_member_name(j, LINE_RECORDS), p);
-	end_line(j);
+	json_object(j, records_rows, p);
+	json_end_line(j);
 	for (const struct fold_kind *kind = fold_kinds; kind < fold_kinds + PARTIAL_NKINDS; kind++)
 		for (size_t i = 0; i < plan_count(plan, kind); i++) {
 			if (!kind->has(p, plan, i, true))
@@ -655,8 +657,9 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 	json_mark(j, "{");
 	if (plan->nkeys && json_may_name(j, false, LINE_GROUP)) { /* nearly all lines */
 		get_group(j, p, plan, map, blank);
-	} else if (json_may_name(j, false, LINE_RECORDS)) {
-		records_members(j, p);
+	} else if (json_may_name(j, false, records_rows->name)) {
+		add_number(j, &p->nrecords);
+		json_members(j, records_rows + 1, p);
 	} else {
 		while (kind < PARTIAL_NKINDS && !json_may_name(j, false, fold_kinds[kind].line))
 			kind++;

@@ -6,13 +6,12 @@
  * several lines, and a partial into which several texts were read, in order, is that of all their records.
  *
  *     {"records":N,"ragged":N,"undecided":N,"matched":[N,...]}
- *     {"column":I,"count":N,"kind":"number","missing":N,...,"bins":[[SCALE,"SUM","MIN","MAX"],...],
- *      "wide":{...},"squares":{...},...}
- *     {"pair":I,"products":[[...],[...]],...}
+ *     {"column":I,"count":N,"kind":"number","missing":N,...,"numbers":[SCALE,"SUM","MIN","MAX"],"squares":"SUM",...}
+ *     {"pair":I,"products":"SUM","x":{...},"y":{...}}
  *     {"window":I,"values":["TEXT",null,...]}
  *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...],"windows":[{...},...]}
  *
- * Members that are 0 or empty are left out.
+ * Members that are 0 or empty are left out. Each is named once, for both directions.
  */
 #pragma once
 

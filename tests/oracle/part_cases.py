@@ -231,7 +231,7 @@ REPORT = re.compile(rb"Sanitizer|runtime error:")
 def sealed(lines):
     """The lines of a part, with a last line that fits them."""
     body = b"".join(line + b"\n" for line in lines)
-    return body + b'{"lines":%d,"crc32":"%08x"}\n' % (len(lines), zlib.crc32(body))
+    return body + b'{"lines":%d,"crc32":%d}\n' % (len(lines), zlib.crc32(body))
 
 
 def spoil(rng, lines):
