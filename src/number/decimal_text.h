@@ -57,12 +57,18 @@ static inline bool decimal_lengthen(int128 *x, int n)
 	return !__builtin_mul_overflow(*x, (int128)decimal_powers[n], x);
 }
 
+/* Bits of x; none of 0. */
+static inline int decimal_nbits(uint128 x)
+{
+	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+
+	return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
+}
+
 /* Digits of x; none of 0. A bit is 1233 / 4096 of a digit, a little more or less. */
 static inline int decimal_ndigits(uint128 x)
 {
-	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
-	int nbits = high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
-	int n = nbits * 1233 >> 12;
+	int n = decimal_nbits(x) * 1233 >> 12;
 
 	return n + (x >= decimal_power(n));
 }

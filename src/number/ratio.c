@@ -99,25 +99,19 @@ static char *write_zeros(char *p, int n)
 static size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
 {
 	char digits[20 + DECIMAL_TEXT_SLACK], *p = text;
-	int ndigits, nwhole;
+	int ndigits;
 
 	trim_zeros(&significand, &exponent);
-	ndigits = (int)(decimal_write_u64(digits, significand) - digits);
-	nwhole = exponent < 0 ? ndigits + exponent : ndigits; /* of the digits, those before the point */
 	if (negative)
 		*p++ = '-';
-	if (nwhole > 0) {
-		memcpy(p, digits, (size_t)nwhole);
-		p = write_zeros(p + nwhole, exponent);
+	if (exponent >= -DECIMAL_POWER_MAX) { /* usual */
+		p = exponent < 0 ? decimal_write(p, significand, -exponent) : write_zeros(decimal_write_u64(p, significand), exponent);
 	} else {
-		*p++ = '0';
-		nwhole = 0;
-	}
-	if (exponent < 0) {
-		*p++ = '.';
-		p = write_zeros(p, -exponent - ndigits);
-		memcpy(p, digits + nwhole, (size_t)(ndigits - nwhole));
-		p += ndigits - nwhole;
+		ndigits = (int)(decimal_write_u64(digits, significand) - digits);
+		memcpy(p, "0.", 2);
+		p = write_zeros(p + 2, -exponent - ndigits);
+		memcpy(p, digits, (size_t)ndigits);
+		p += ndigits;
 	}
 	*p = '\0';
 	return (size_t)(p - text);
@@ -201,8 +195,8 @@ static bool divides(uint128 p, uint64_t q, uint64_t *significand, int *exponent)
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
 			  char *text)
 {
-	uint128 p = numerator, q = denominator, rest;
-	int exponent = -scale, places;
+	uint128 p = numerator, q = denominator, least, rest;
+	int exponent = -scale, places, nbits, nzeros;
 	uint64_t s;
 
 	if (p < 10 * ten16 && denominator == 1)
@@ -211,10 +205,17 @@ size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator
 		return write_plain(false, 0, 0, text);
 	if (divides(p, denominator, &s, &places))
 		return write_plain(negative, s, places - scale, text);
-	for (int n = 8; n > 0; n /= 2) /* q < 2^64: nothing leaves 128 bits */
-		for (; p < q * decimal_powers[17 - n]; exponent -= n)
-			p *= decimal_powers[n];
-	if (p >= q * 10 * ten16) /* seldom: a division takes longer */
+	/* p / q is at least 2^nbits, and less than four times that */
+	nbits = decimal_nbits(p) - decimal_nbits(q) - 1;
+	least = q * ten16; /* q < 2^64: nothing leaves 128 bits */
+	nzeros = RATIO_NDIGITS - 2 - (nbits * 1233 >> 12); /* one too few mostly, or right */
+	if (nzeros > 0 && p < least) {
+		p *= decimal_power(nzeros);
+		exponent -= nzeros;
+	}
+	for (; p < least; exponent--)
+		p *= 10;
+	if (p >= 10 * least) /* seldom: a division takes longer */
 		for (; p / (10 * ten16) >= q; exponent++)
 			q *= 10;
 	s = (uint64_t)(p / q);

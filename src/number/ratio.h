@@ -35,7 +35,7 @@ struct ratio {
 /* Writes a ratio, rounded half-even to RATIO_NDIGITS significant digits: plain decimal, no exponent, trailing zeros after the
  * point (and then the point) trimmed, -0 as 0, NUL-terminated. Rounds to ndigits digits, or to `places` digits after the point
  * (places < 0: to 10^-places), if these are fewer digits; to none, as where it is less than 1 in the last place: 0.
- * text: RATIO_TEXT_NBYTES bytes, or fewer if the caller knows a bound for the text. Returns the text's length.
+ * text: RATIO_TEXT_NBYTES bytes, or fewer if the caller knows a bound for the text, and DECIMAL_TEXT_SLACK more. Returns the text's length.
  * Cost: usually the division of a number of the length of the longer one. */
 size_t ratio_format(struct ratio x, int ndigits, int places, char *text);
 
