@@ -29,6 +29,7 @@
 	X(STATUS_SHRANK, "file shrank while it was read", 1, "a copy of the file that nothing writes to") \
 	X(STATUS_CHANGED, "the input changed while it was read several times", 1, "a copy of it that nothing writes to") \
 	X(STATUS_WRITE, "write error", 1, "") \
+	X(STATUS_TEMPORARY, "cannot write or read a temporary file", 1, "TMPDIR=FOLDER with more room, or --memory SIZE with more") \
 	X(STATUS_NO_OUTPUT, "standard output is closed: the result has nowhere to go", 1, "") \
 	/* of compressed data, "FORMAT data" by the fault's detail */ \
 	X(STATUS_DAMAGED, "corrupt", 1, "") \

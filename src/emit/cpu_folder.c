@@ -105,6 +105,7 @@ struct printing {
 	struct groups *groups; /* if the plan has keys */
 	uint64_t offset_bytes;
 	struct text_buffer *out;
+	uint64_t chosen; /* the rows of the block that may be printed, of a plan that chooses */
 	uint64_t nblocks, ndone; /* of the walk so far; of a walk before that had to stop: they are printed */
 };
 
@@ -161,7 +162,7 @@ static inline __attribute__((always_inline)) char *print_rows(const struct print
 
 /* Prints those of the block's kept rows that may be chosen, and notes where. first: the number of the block's
  * first kept row. */
-static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_t chosen, uint64_t first)
+static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_t first)
 {
 	const struct new_fields *fields = &m->f->fields;
 	const struct printed_rows p = printed_rows(m);
@@ -172,11 +173,29 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 		uint64_t row = UINT64_C(1) << fields->rows[k];
 		uint64_t number = first + (uint64_t)__builtin_popcountll(kept & (row - 1));
 		size_t begin = out->nbytes;
-		if (!(chosen & row))
+		if (!(m->chosen & row))
 			continue;
 		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only,
 						  false) - out->data);
 		TRY(candidates_note(&m->f->candidates, number, begin, out->nbytes - begin));
+	}
+	return STATUS_OK;
+}
+
+/* Prints those kept rows, and gives them to the sorter. */
+static enum status print_sorted(const struct printing *m)
+{
+	const struct new_fields *fields = &m->f->fields;
+	const struct printed_rows p = printed_rows(m);
+	const struct plan *plan = m->f->plan;
+	char *begin = m->out->data + m->out->nbytes;
+
+	for (unsigned k = 0; k < fields->nrows; k++) {
+		char *end;
+		if (!(m->chosen >> fields->rows[k] & 1))
+			continue;
+		end = print_row(m, &p, k, begin, plan->nnew_columns, plan->only, false);
+		TRY(sort_part_add(m->f->sorted, fields->rows[k], begin, (size_t)(end - begin)));
 	}
 	return STATUS_OK;
 }
@@ -214,19 +233,20 @@ static enum status print_block(struct printing *m)
 	struct text_buffer *out = m->out;
 	char *to;
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b);
-	uint64_t kept, chosen, first = m->f->candidates.next;
+	uint64_t kept, first = m->f->candidates.next;
 	enum status status;
 
 	if (m->f->folder.programs.is_full || m->nblocks++ < m->ndone)
 		return STATUS_OK;
 	status = row_filter_block(filter, &m->f->folder.programs, b);
-	kept = chosen = filter->kept;
+	kept = m->chosen = filter->kept;
 
-	if (status == STATUS_OK && plan->chooses) {
-		chosen = candidates_choose(&m->f->candidates, kept);
-		if (!plan_has_running(plan))
-			filter->kept = chosen; /* the others' fields are not needed */
-	}
+	if (status == STATUS_OK && plan->sorter)
+		status = sort_part_choose(m->f->sorted, b, &m->chosen);
+	else if (status == STATUS_OK && plan->chooses)
+		m->chosen = candidates_choose(&m->f->candidates, kept);
+	if (plan->chooses && !plan_has_running(plan))
+		filter->kept = m->chosen; /* the others' fields are not needed */
 	if (status == STATUS_OK && filter->kept && m->groups)
 		status = row_groups_find(&m->f->folder, m->text, m->groups);
 	if (status == STATUS_OK)
@@ -243,8 +263,10 @@ static enum status print_block(struct printing *m)
 	if (plan->nleads > 0)
 		return lead_rows_add(&m->f->leads, b, fields, groups);
 	TRY(text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK));
+	if (plan->sorter)
+		return print_sorted(m);
 	if (plan->chooses)
-		return print_chosen(m, kept, chosen, first);
+		return print_chosen(m, kept, first);
 	to = out->data + out->nbytes;
 	if (b->stride != plan->ragged.nfields)
 		to = print_rows(m, to, plan->nnew_columns, plan->only, false);
@@ -319,13 +341,17 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out};
 	size_t had = out->nbytes;
 
-	if (f->plan->chooses && !candidates_begin(&f->candidates, before->nkept, f->nkept))
+	if (f->plan->sorter) {
+		NEED(f->sorted || (f->sorted = sorter_part(f->plan->sorter)));
+		sort_part_begin(f->sorted, before->nkept);
+	} else if (f->plan->chooses && !candidates_begin(&f->candidates, before->nkept, f->nkept)) {
 		return STATUS_OK;
+	}
 	if (!f->plan->chooses && f->plan->nnew_columns == 0)
 		return print_kept(&f->folder, text, out);
 	TRY(emit_rows(f, text, nbytes, entry, before, &m));
 	if (!f->plan->chooses)
 		return f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : STATUS_OK;
 	out->nbytes = had; /* the choice has them */
-	return candidates_offer(&f->candidates, out->data);
+	return f->plan->sorter ? STATUS_OK : candidates_offer(&f->candidates, out->data);
 }

@@ -15,6 +15,7 @@
 #include "emit/choice.h"
 #include "emit/lead.h"
 #include "emit/new_fields.h"
+#include "emit/sort.h"
 #include "fold/column.h"
 #include "fold/rows_fold.h"
 #include "query/plan.h"
@@ -26,6 +27,7 @@ struct cpu_folder {
 	struct row_folder folder;
 	struct new_fields fields;
 	struct candidates candidates; /* if the plan has a choice */
+	struct sort_part *sorted;     /* if it has a sorter, whose it is */
 	uint64_t nkept; /* records of the text folded last that are printed */
 	struct lead_rows leads; /* of plans with fields of later records */
 };
@@ -52,8 +54,8 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
  * or nothing if the text has no records. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text
- * starts in the input. If the plan has a choice, the records are offered to that, and out stays as it is.
- * Errors: STATUS_NO_MEMORY. */
+ * starts in the input. If the plan has a choice or a sorter, that takes the records, and out
+ * stays as it is. Errors: STATUS_NO_MEMORY, and those of sort_part_add. */
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out);

@@ -649,13 +649,15 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 	struct text_buffer *out = use->out;
 	struct partial before = t->partial;
 	size_t had = out->nbytes;
+	enum status status;
 
 	TRY(exchange_groups(t, &use->folder->partial, fault));
 	before.groups = use->folder->partial.groups;
 	use->folder->cpu.candidates.lacks_end = at_end;
-	if (cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before, s->offset_bytes, out) != STATUS_OK) {
+	status = cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before, s->offset_bytes, out);
+	if (status != STATUS_OK) {
 		out->nbytes = had;
-		return STATUS_NO_MEMORY;
+		return status;
 	}
 	if (at_end && out->nbytes > had && t->plan->nleads > 0) {
 		lead_rows_end_in_line(out, had);

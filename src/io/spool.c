@@ -28,8 +28,7 @@ static enum status fail(const char *name, enum status status, struct fault *faul
 	return status;
 }
 
-/* A file without a name, in the folder for such. -1: an error. */
-static int open_file(void)
+int spool_file(void)
 {
 	const char *folder = getenv("TMPDIR");
 	char name[4096];
@@ -45,7 +44,7 @@ static int open_file(void)
 /* Moves what is in memory to a file in the folder. */
 static bool move_out(int *fd, size_t nbytes)
 {
-	const int file = open_file();
+	const int file = spool_file();
 	off_t at = 0;
 
 	while (file >= 0 && (size_t)at < nbytes && sendfile(file, *fd, &at, nbytes - (size_t)at) > 0)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * spool.h - inputs that are read twice: pipes are kept, and files are watched.
+ * spool.h - temporary files, and inputs that are read twice: pipes are kept, and files are watched.
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/status.h"
+
+/* Opens a file without a name in the folder that TMPDIR names, or /tmp. Returns its descriptor; -1: errno tells the error. */
+int spool_file(void);
 
 /* Reads each input that is no plain file to its end, and puts a file with its bytes in its place: at standard input for "-", else at
  * the descriptor of /dev/fd/N, or under another name, which replaces the one at *path. It is in memory up to a quarter of --memory,

@@ -167,7 +167,7 @@ static enum status set_count(const struct setting *s)
 	if (read_number(s->argument, NUMBER_MAX, count) && (*count > 0 || is_lines))
 		return STATUS_OK;
 	return option_fault(s->fault, "--%s: '%.64s' is not a number of %s", s->row->name, s->argument,
-			    is_lines ? "lines" : s->row == &rows[OPTION_TOP] ? "groups" : "records");
+			    is_lines ? "lines" : s->row == &rows[OPTION_TOP] ? "groups or records" : "records");
 }
 
 static enum status set_threads(const struct setting *s)
@@ -723,6 +723,43 @@ static bool is_new_column(enum operation operation)
 	return operation_kind(operation) == OPERATION_RUNNING || operation_kind(operation) == OPERATION_OFFSET;
 }
 
+/* Whether --sort, a list, names nothing but keys of --by and their count: what --by prints without an operation. */
+static bool sorts_counts(const struct options *o)
+{
+	for (const char *p = o->sort; *p; p += *p == ',') {
+		bool is_known = false;
+		size_t n;
+		p += strspn(p, " \t-");
+		n = strcspn(p, ",");
+		is_known = n == strlen("count") && !strncmp(p, "count", n);
+		for (const char *by = o->by; *by; by += *by == ',') {
+			size_t nby = strcspn(by, ",");
+			is_known |= n == nby && !strncmp(p, by, n);
+			by += nby;
+		}
+		if (!is_known)
+			return false;
+		p += n;
+	}
+	return true;
+}
+
+/* Whether --sort is of records: there is no result to sort. */
+static bool sorts_records(const struct options *o)
+{
+	bool prints = false;
+
+	if (!o->sort || o->merge || o->having)
+		return false;
+	for (size_t i = 0; i < o->nuses; i++) {
+		enum operation_kind kind = operation_kind(o->uses[i].operation);
+		if (!is_new_column(o->uses[i].operation) && kind != OPERATION_FIELDS && kind != OPERATION_LET)
+			return false;
+		prints |= kind != OPERATION_LET;
+	}
+	return !o->by || prints || !sorts_counts(o);
+}
+
 const char *options_choice_name(const struct options *o)
 {
 	return o->choice.head ? "head" : o->choice.tail ? "tail" : o->choice.sample ? "sample" : NULL;
@@ -835,6 +872,7 @@ enum fact {
 	/* the others */
 	EMITS,       /* records are printed */
 	AGGREGATE, GROUPED, /* an expression has one; groups mean something for a record: NEW or AGGREGATE */
+	SORTED, ORDERED, /* records are sorted; these, or groups */
 	PRINTED_NEW, /* they have new columns, or those of --let */
 	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, BAD_DELIMITER, /* arguments of --ragged, --save-state ... */
 	DRAWN, NOT_DRAWN, COPIED, /* a picture shows: something; what it cannot, records and copies of fields */
@@ -872,7 +910,10 @@ static const struct rule rules_of_query[] = {
 	RULE({EXCLUSIVE}, {AHEAD}, "--exclusive is for running totals: --& looks at later records"),
 	RULE({SAVE_STATE, FROM_STATE}, {AHEAD}, "--@: --& needs records that are yet to come: leave it out"),
 	RULE({TAIL, SAMPLE}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
-	RULE({SORT, TOP}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
+	RULE({SORT, TOP}, {RESULT}, "--@ is for groups and records: there is no --by, and --& prints one result", .lacks = BY),
+	RULE({TOP}, {NOTHING}, "--top is for groups, or for records with --sort: there is neither", .lacks = ORDERED),
+	RULE({SORTED}, {CHOICE}, "--& chooses records as they come: --top N prints the first N in the order of --sort"),
+	RULE({SORTED}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
 	RULE({HAVING}, {NOTHING}, "--having is for groups: there is no --by: --where chooses records", .lacks = BY),
 	RULE({BY}, {ALL}, "--all is for the summary: --by asks for something else"),
 	RULE({BY}, {ALONE}, "--& prints a table of its own: it cannot go with --by"),
@@ -894,7 +935,7 @@ static const struct rule rules_of_query[] = {
 	RULE({EXCLUSIVE}, {WINDOW}, "--exclusive is for running totals: --& says itself which records it looks back on"),
 	RULE({EXCLUSIVE}, {NOTHING}, "--exclusive: there is no running total", .lacks = TOTAL),
 	RULE({MAX_INVALID}, {NOTHING}, "--max-invalid: nothing is left out without --invalid skip", .lacks = INVALID),
-	RULE({SORT, TOP}, {EMITS}, "--@ is for results: --& prints records as they came"),
+	RULE({SORT, TOP}, {EMITS}, "--@ is for results: --& prints records as they came", .lacks = SORTED),
 	RULE({BY}, {EMITS}, "--by is for results and running columns: --& prints records as they came: leave out --by", .lacks = GROUPED),
 	RULE({FORMAT}, {EMITS}, "--format is for results: --& prints records as they came"),
 	RULE({WHITESPACE}, {EMITS}, "--whitespace: a field that a record lacks cannot be printed between blanks: --ragged allow is for "
@@ -910,6 +951,7 @@ static const struct rule rules_of_parts[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {PARTIAL, MERGE}, "--@: --& keeps all that a state would"),
 	RULE({SAVE_STATE, FROM_STATE}, {COLUMNS, EXPLAIN}, "--@: --& prints no result"),
 	RULE({SAVE_STATE, FROM_STATE}, {HEAD}, "--@: with --head, not all records are read: leave it out"),
+	RULE({SAVE_STATE, FROM_STATE}, {SORTED}, "--@: --& needs all records: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {OFFSET}, "--@: --& counts in one input: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {EMITS}, "--@: there is no running total, and no result", .lacks = TOTAL),
 	RULE({PARTIAL, SAVE_STATE, FROM_STATE}, {AGGREGATE}, "--@: --& has an aggregate, which needs all records: leave it out"),
@@ -978,9 +1020,11 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	}
 	is[BESIDE_TABLE] = is[TABLE] && is[FIRST] == is[TABLE] ? is[SECOND] : is[FIRST];
 	if (!is[RESULT] && !is[RECORDS])
-		is[RECORDS] = let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
+		is[RECORDS] = o->sorts ? is[SORT] : let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
 	is[AGGREGATE] = !o->aggregates ? NULL : o->having ? "having" : let ? let : "where";
+	is[SORTED] = o->sorts ? is[SORT] : NULL;
+	is[ORDERED] = is[BY] ? is[BY] : is[SORTED];
 	is[GROUPED] = is[NEW] ? is[NEW] : is[AGGREGATE];
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
@@ -1048,9 +1092,10 @@ enum status options_check(struct options *o, struct fault *fault)
 {
 	const char *is[NFACTS] = {NULL};
 
+	o->sorts = sorts_records(o);
 	o->aggregates = !o->merge && have_aggregates(o);
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge && (!o->aggregates || o->having)) { /* without a result, groups are counted */
+	if (o->by && !is[FIRST] && !o->merge && !o->sorts && (!o->aggregates || o->having)) { /* without a result, groups are counted */
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
 		NEED(use);
 		use->title = "count";

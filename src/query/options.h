@@ -109,6 +109,7 @@ struct options {
 	const char *by;             /* COLS, or NULL */
 	const char *having;         /* EXPR, or NULL */
 	const char *sort;           /* of --sort, as it was given, or NULL */
+	bool sorts;                 /* ... of records, not of results */
 	uint64_t top;               /* 0: all */
 	bool exclusive, only;
 	struct csv_dialect dialect;

@@ -103,6 +103,7 @@ static inline bool new_column_has(enum new_column_kind kind, unsigned traits)
 struct program; /* an expression: lang/program.h */
 struct group_store; /* fold/groups.h */
 struct rank_tables; /* fold/rank_table.h */
+struct sorter; /* emit/sort.h */
 struct aggregates; /* fold/aggregates.h */
 #define PREDICATE_NONE SIZE_MAX
 
@@ -210,6 +211,12 @@ struct plan_pair {
 	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
 };
 
+/* One of the keys that records are sorted by. */
+struct plan_sort_key {
+	size_t column; /* in the plan */
+	bool is_descending;
+};
+
 struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
@@ -249,7 +256,11 @@ struct plan {
 
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
-	bool chooses;     /* which of these are printed is chosen of all (emit/choice.h) */
+	bool chooses;     /* which of these are printed is chosen of all (emit/choice.h), or where (emit/sort.h) */
+	size_t nsort_keys;
+	struct plan_sort_key *sort_keys; /* the first one first */
+	uint64_t top;     /* of sorted records so many at most; 0: all */
+	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are not sorted */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	bool draws;       /* what is printed is drawn (io/curve.h) */

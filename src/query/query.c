@@ -26,6 +26,7 @@ struct demand {
 	bool counts_text;     /* named in COLS of an operation that takes text */
 	bool star;            /* included by '*' */
 	bool is_key;          /* named by --by */
+	bool is_sorted;       /* named by --sort */
 	bool is_dropped;      /* named by --drop */
 	size_t column;        /* its place in the plan */
 };
@@ -44,6 +45,9 @@ struct making {
 	struct demand *let_demands;   /* of computed columns */
 	size_t nkeys, keys_capacity;
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
+	size_t sort_selection;        /* --sort's, of records */
+	bool *descend;                /* ... and whether each of its selectors is descending; owned */
+	size_t ndescend;
 	uint32_t use;                 /* of the options: what is asked just now */
 	struct name_index index; /* if there are many selectors */
 	struct name_index first; /* the input's names, as far as they are known */
@@ -112,6 +116,7 @@ struct column_list {
 	const char *option, *text; /* the option's name; what it was given */
 	bool is_keys;              /* --by */
 	struct selection *to;
+	bool has_signs;            /* --sort: each item may have a minus before it */
 };
 
 /* The input's name i. */
@@ -400,11 +405,25 @@ static enum status add_pair_of(struct making *m, const struct column_list *list,
 	return add_column(m, list, colon + 1);
 }
 
+/* Skips the minus before an item. Returns whether it is there, and no part of a name. */
+static bool skip_minus(const struct making *m, const char **p)
+{
+	const char *begin = *p + strspn(*p, " \t");
+	char *item = strndup(*p, strcspn(*p, ","));
+	const bool is_there = item && *begin == '-' && !is_name(m, item);
+
+	free(item);
+	*p = is_there ? begin + 1 : *p;
+	return is_there;
+}
+
 /* Adds the columns of a list, or of a list of pairs. An item ends at a comma that is not within quotes or parentheses, unless what
  * ends at an earlier one is a name. */
 static enum status parse_columns(struct making *m, const struct column_list *list, bool in_pairs)
 {
+	m->ndescend = 0;
 	for (const char *p = list->text;; p++) {
+		const bool descends = list->has_signs && skip_minus(m, &p);
 		size_t nbytes = strcspn(p, ",");
 		char *item = strndup(p, nbytes);
 		enum status status;
@@ -419,6 +438,10 @@ static enum status parse_columns(struct making *m, const struct column_list *lis
 		}
 		status = in_pairs ? add_pair_of(m, list, item) : add_column(m, list, item);
 		free(item);
+		for (; status == STATUS_OK && list->has_signs && m->ndescend < list->to->nselectors; m->ndescend++) {
+			NEED(ARRAY_ADD(m->descend, m->ndescend));
+			m->descend[m->ndescend] = descends;
+		}
 		p += nbytes;
 		if (status != STATUS_OK || !*p)
 			return status;
@@ -518,7 +541,7 @@ static enum status parse_selections(struct making *m)
 
 	q->conditions = calloc(o->nuses + 2, sizeof *q->conditions);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
-	m->selections = calloc(o->nuses + o->nrenames + 1, sizeof *m->selections);
+	m->selections = calloc(o->nuses + o->nrenames + 2, sizeof *m->selections);
 	NEED(q->conditions && q->renames && m->selections);
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
@@ -533,13 +556,16 @@ static enum status parse_selections(struct making *m)
 	for (size_t i = 0; i < o->nuses; i++) {
 		const struct operation_use *use = &o->uses[i];
 		const bool in_pairs = operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use);
-		const struct column_list list = {use->name, use->argument, false, &m->selections[m->nselections++]};
+		const struct column_list list = {use->name, use->argument, false, &m->selections[m->nselections++], false};
 		if (operation_has_columns(use->operation))
 			TRY(parse_columns(m, &list, in_pairs));
 	}
 	m->keys_selection = m->nselections;
 	if (o->by)
-		TRY(parse_columns(m, &(struct column_list){"by", o->by, true, &m->selections[m->nselections++]}, false));
+		TRY(parse_columns(m, &(struct column_list){"by", o->by, true, &m->selections[m->nselections++], false}, false));
+	m->sort_selection = m->nselections;
+	if (o->sorts)
+		TRY(parse_columns(m, &(struct column_list){"sort", o->sort, false, &m->selections[m->nselections++], true}, false));
 	for (size_t i = 0; i < o->nrenames; i++)
 		TRY(parse_rename(m, o->renames[i], &q->renames[q->nrenames++]));
 	return list_selections(m);
@@ -970,6 +996,31 @@ static enum status demand_keys(struct making *m)
 	return STATUS_OK;
 }
 
+/* The columns of --sort. */
+static enum status demand_sort_keys(struct making *m)
+{
+	const struct selection *s = &m->selections[m->sort_selection];
+	struct plan *plan = &m->q->plan;
+	struct field_range range;
+
+	plan->nsort_keys = 0;
+	for (size_t i = 0; m->options->sorts && i < s->nselectors; i++) {
+		TRY(resolve(m, &s->selectors[i], &range));
+		if (range.star)
+			return option_fault(m->fault, "--sort: '*' is not a column: name those to sort by");
+		for (uint32_t field = range.first; field <= range.last; field++) {
+			struct plan_sort_key *key = ARRAY_ADD(plan->sort_keys, plan->nsort_keys);
+			NEED(key);
+			TRY(select_field(m, field));
+			demand_of(m, field)->is_sorted = true;
+			*key = (struct plan_sort_key){field, m->descend[i]};
+			plan->nsort_keys++;
+		}
+	}
+	plan->top = m->options->sorts ? m->options->top : 0;
+	return STATUS_OK;
+}
+
 /* Sorts the names if that is faster than searching all of them for each selector. */
 static enum status index_names(struct making *m)
 {
@@ -1041,6 +1092,7 @@ static enum status demand(struct making *m)
 	TRY(index_names(m));
 	TRY(resolve_lets(m));
 	TRY(demand_keys(m)); /* first: '*' leaves them out */
+	TRY(demand_sort_keys(m));
 	if (q->summary && q->header.nfields) /* each column's values decide whether it is number or text */
 		TRY(demand_range(m, OPERATION_SUM, (struct field_range){0, (uint32_t)q->header.nfields - 1, false}));
 	for (m->use = 0; !q->summary && m->use < m->options->nuses; m->use++)
@@ -1112,7 +1164,7 @@ static enum status plan_let(struct making *m, struct program *let, struct demand
 	struct plan *plan = &m->q->plan;
 
 	place(m, let);
-	if (let->type == TYPE_NUMBER && d->is_key)
+	if (let->type == TYPE_NUMBER && (d->is_key || d->is_sorted))
 		d->needs |= MOMENT_COUNT;
 	if (let->type == TYPE_NUMBER && d->needs) {
 		d->number = true;
@@ -1153,6 +1205,8 @@ static enum status plan_columns(struct making *m)
 	}
 	for (; plan->nkeys < m->nkeys; plan->nkeys++)
 		plan->keys[plan->nkeys] = column_of(m, m->keys[plan->nkeys]);
+	for (size_t i = 0; i < plan->nsort_keys; i++)
+		plan->sort_keys[i].column = column_of(m, plan->sort_keys[i].column);
 	return STATUS_OK;
 }
 
@@ -1359,7 +1413,7 @@ static void begin(struct query *q, const struct options *options)
 	q->uses = options->uses;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
-		     !options_choice_name(options);
+		     !options->sorts && !options_choice_name(options);
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
@@ -1413,6 +1467,7 @@ static enum status make_and_free(struct making m)
 	free(m.names.at);
 	free(m.demands);
 	free(m.keys);
+	free(m.descend);
 	name_index_free(&m.index);
 	name_index_free(&m.first);
 	return status;
@@ -1439,6 +1494,7 @@ void query_free(struct query *q)
 	free_requests(q);
 	free(q->plan.columns);
 	free(q->plan.keys);
+	free(q->plan.sort_keys);
 	free(q->plan.pairs);
 	free(q->plan.predicates);
 	free(q->plan.new_columns);

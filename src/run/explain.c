@@ -187,6 +187,9 @@ static const char *use_of(const struct plan *plan, size_t at)
 			return " (to print)";
 	if (c->is_key)
 		return " (for the groups)";
+	for (size_t i = 0; i < plan->nsort_keys; i++)
+		if (plan->sort_keys[i].column == at)
+			return " (to sort by)";
 	for (size_t p = 0; p < plan->npredicates; p++)
 		for (size_t i = 0; i < plan->predicates[p]->names.nselectors; i++)
 			if (plan->predicates[p]->columns[i] == at)
@@ -238,7 +241,7 @@ static enum status say_results(const struct run *e)
 		return STATUS_OK;
 	}
 	if (q->plan.emits && !q->plan.only)
-		say("each record%s", q->nresults ? ", and " : "");
+		say("each record%s%s", q->plan.nsort_keys ? ", sorted" : "", q->nresults ? ", and " : "");
 	for (size_t i = 0; i < q->nresults && say_item(i); i++) {
 		char *name = result_name(q, &q->results[i]);
 		NEED(name);

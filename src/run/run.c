@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/machine.h"
 #include "base/fd.h"
+#include "emit/sort.h"
 #include "engine/engine.h"
 #include "fold/aggregates.h"
 #include "fold/groups.h"
@@ -208,7 +209,9 @@ static enum status print_records(struct run *r, struct fault *fault)
 
 	if (plan->chooses && !plan->draws)
 		TRY(result_heading(&r->query, fault));
-	if (plan->chooses)
+	if (plan->sorter)
+		TRY(sorter_write(plan->sorter, (size_t)ranks_nthreads(&r->query), &writer, fault));
+	else if (plan->chooses)
 		TRY(choice_write(r->choice, &writer, fault));
 	if (!plan->draws)
 		return STATUS_OK;
@@ -309,7 +312,7 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 	r->groups.top = r->options.top;
 	r->groups.format = r->options.format;
 	r->groups.picture = r->options.picture;
-	return group_sort_find(&r->query, r->options.sort, r->options.top, &r->groups.sort, fault);
+	return r->options.sorts ? STATUS_OK : group_sort_find(&r->query, r->options.sort, r->options.top, &r->groups.sort, fault);
 }
 
 /* Where an option took a file's name, standard input is what is left to read. Says so if it has to be waited for. */
@@ -369,8 +372,10 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if (o->part.of) /* only a range of the file is read */
 		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &q->plan.dialect, &r->range, fault));
 	TRY(prepare_printing(r, fault));
-	q->plan.chooses = choice->tail || choice->sample; /* not all records are printed */
-	if (q->plan.chooses)
+	q->plan.chooses = choice->tail || choice->sample || q->plan.nsort_keys > 0; /* not all records are printed, or not as they came */
+	if (q->plan.nsort_keys > 0)
+		NEED(q->plan.sorter = sorter_new(&q->plan, ranks_nthreads(q)));
+	else if (q->plan.chooses)
 		NEED(r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE, choice->tail ? choice->tail : choice->sample,
 					    choice->seed));
 	return prepare_curve(r, fault);
@@ -722,6 +727,7 @@ void run_free(struct run *r)
 	ranks_free(r->ranks, r->query.plan.ncolumns);
 	total_free(&r->total);
 	group_store_free(r->query.plan.groups);
+	sorter_free(r->query.plan.sorter);
 	query_free(&r->query);
 	run_close(r);
 	merge_free(&r->merge);

@@ -19,6 +19,7 @@ EXAMPLES = {
     "CPU only: no GPU reads --comment": ["--comment=#", "--sum=a"],
     "CPU only: no GPU reads numbers in this notation": ["--money", "--sum=a"],
     "CPU only: no GPU stops at --head": ["--head=1", "--cumsum=a"],
+    "CPU only: no GPU sorts records": ["--sort=1"],
     "CPU only: no GPU chooses records": ["--tail=1"],
     "CPU only: no GPU copies records": ["--rename=a=z"],
     "CPU only: no GPU numbers records by group": ["--by=k", "--offsets=a > 1"],

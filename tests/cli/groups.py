@@ -381,7 +381,7 @@ USAGE = [   # name, arguments, what the message holds
     ("--columns", ["--by=k", "--columns"], "--columns"),
     ("--sort without --by", ["--sum=v", "--sort=sum"], "--sort"),
     ("--top without --by", ["--sum=v", "--top=3"], "--top"),
-    ("--sort and no operation", ["--sort=sum"], "--sort"),
+    ("--sort and no operation", ["--sort=sum"], "sum"),
     ("--top 0", ["--by=k", "--top=0"], "--top"),
     ("--top, negative", ["--by=k", "--top=-1"], "--top"),
     ("--top, a word", ["--by=k", "--top=few"], "--top"),
@@ -390,7 +390,6 @@ USAGE = [   # name, arguments, what the message holds
     ("a minus alone", ["--by=k", "--sort=-"], "--sort"),
 ]
 USAGE_OF_RUNS = [
-    ("--sort with new columns", ["--by=k", "--cumsum=v", "--sort=k"], "--sort"),
     ("--top with new columns", ["--by=k", "--cumsum=v", "--top=3"], "--top"),
     ("--top with --row-number", ["--by=k", "--row-number", "--top=3"], "--top"),
     ("a result and a new column", ["--by=k", "--cumsum=v", "--sum=v"], "--"),

@@ -169,7 +169,7 @@ MISTAKES = (
     ("groupby k t.csv", "gpustat: groupby: cannot open: No such file or directory (try --by)", 1),
     ("stats1 t.csv", "gpustat: stats1: cannot open: No such file or directory "
      "(try --sum COLS --mean COLS --by COLS: each statistic is an option)", 1),
-    ("sort t.csv", "gpustat: sort: cannot open: No such file or directory (try --by COLS --sort RESULT for groups, or sort(1) for records)", 1),
+    ("sort t.csv", "gpustat: sort: cannot open: No such file or directory (try --sort COLS for records, --by COLS --sort RESULT for groups)", 1),
     ("cat t.csv", "gpustat: cat: cannot open: No such file or directory (try gpustat FILE FILE: it reads several files)", 1),
     ("join a b", "gpustat: join: cannot open: No such file or directory (try join(1), mlr join or xsv join: no tables are joined here)", 1),
     ("'{s += $2} END {print s}' t.csv", "gpustat: {s += $2} END {print s}: cannot open: No such file or directory "
@@ -213,8 +213,8 @@ ELSEWHERE = (
     ("-o", " (try > FILE: results go to standard output)"),
     ("-n", " (try --head N for the first records, -N if there are no names)"),
     ("-f1", " (try --select COLS to print columns, --by COLS to count each value)"),
-    ("-k2", " (try --by COLS for groups, --sort RESULT for their order)"),
-    ("-r", " (try --sort -RESULT: the largest first)"),
+    ("-k2", " (try --sort COLS for the order, --by COLS for groups)"),
+    ("-r", " (try --sort -COLS: the largest first)"),
     ("-l", ": did you mean '--count-records'?"), ("-Q", ""),
 )
 TABLE = b"host,bytes,k\na,1,x\nb,2,y\na,5,x\n"

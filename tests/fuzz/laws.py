@@ -342,6 +342,23 @@ def head_is_the_beginning(case, run):
     return None
 
 
+def sorts_are_stable(case, run):
+    """By two keys is by the second, then by the first; and none is lost."""
+    keys = [b"-" * case.rng.randrange(2) + names_of(case.shape, [case.rng.randrange(case.shape.n)]) for _ in range(2)]
+    data, base = one_file(case), case.uses + [HEADER]
+    full, both, by_last = (run(base + [use(*what)], data) for what in (("head", b"1000000000"), ("sort", b",".join(keys)), ("sort", keys[1])))
+    if full.status or by_last.status:
+        return ABSENT if full.status else differ(full, by_last, "a sort fails")
+    again = run(second_stage(case.uses) + [HEADER, use("sort", keys[0])], by_last.out)
+    if both.out != again.out:
+        return differ(both, again, "a sort by two keys is not one after the other")
+    if sorted(rows_printed(case.shape, full.out)) != sorted(rows_printed(case.shape, both.out)):
+        return differ(full, both, "sorted records are others")
+    n = case.rng.choice((b"1", b"3"))
+    top = run(base + [use("sort", b",".join(keys)), use("top", n)], data)
+    return None if both.out.startswith(top.out) else differ(both, top, "--top is not the beginning")
+
+
 ENDS = {"running-" + o: o for o in ("sum", "min", "max", "count", "mean", "var", "stddev")}
 
 
@@ -396,5 +413,6 @@ LAWS = (
     Law("all is all", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number"), all_is_all),
     Law("--head and --tail", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "row-number"),
         head_is_the_beginning),
+    Law("sorts are stable", (), READING + KEPT + ("where",), sorts_are_stable),
     Law("totals end in results", (), READING + KEPT + ("where", "let"), totals_end_in_results),
 )

@@ -435,7 +435,7 @@ def titles_of(use, labels):
 
 
 def spell_result(rng, columns, uses):
-    """[-]RESULT: a result as it is printed, or an operation's name; now and then one that does not exist."""
+    """[-]KEYS: a result as it is printed, or an operation's name; now and then one that does not exist."""
     labels, asked = columns.labels(), [u for u in uses if u.option.kind and u.option.name != "let"]
     form, there = rng.randrange(8), [title for u in asked for title in titles_of(u, labels)]
     if there and rng.randrange(4):
@@ -514,7 +514,7 @@ ARGUMENTS = {
     "EXPR": lambda rng, o, shape, c, uses: spell_condition(rng, rng.randrange(4), c),
     "NAME=EXPR": lambda rng, o, shape, c, uses: spell_let(rng, c),
     "OLD=NEW": lambda rng, o, shape, c, uses: spell_rename(rng, c),
-    "[-]RESULT": lambda rng, o, shape, c, uses: spell_result(rng, c, uses),
+    "[-]KEYS": lambda rng, o, shape, c, uses: spell_result(rng, c, uses),
     "N": lambda rng, o, shape, c, uses: spell_count(rng, o, shape),
     "ZONE": lambda rng, o, shape, c, uses: rng.choice((b"UTC", b"+02:00", b"-0330", b"+05", b"Z")),
     "S": lambda rng, o, shape, c, uses: b"%d" % rng.randrange(1000),

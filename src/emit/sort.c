@@ -1,0 +1,1175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sort.c - see sort.h. In this order: keys, records of a thread, order, temporary files, all records.
+ *
+ * A thread keeps the text of its records, and of each an entry of three words. At the end, entries are dealt into buckets of some
+ * thousand, whose bounds are those of a sample; then threads take buckets: the entries of one, which lie in the second-level
+ * cache, are sorted by the highest bits in which their keys differ, and their texts are gathered. To fetch the texts from all over
+ * memory takes longer than to sort.
+ *
+ * Where memory ends, a thread sorts what it has and moves it to a file without a name; at the end all such runs are merged.
+ */
+#include "emit/sort.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/heap.h"
+#include "base/machine.h"
+#include "base/thread.h"
+#include "fold/program_block.h"
+#include "io/output.h"
+#include "io/spool.h"
+#include "number/decimal_text.h"
+#include "number/exact.h"
+#include "query/value.h"
+
+#define BLOCK_NENTRIES_MIN 16
+#define BLOCK_NENTRIES_MAX 2048
+#define PIECE_NBYTES ((size_t)1 << 20) /* written at once */
+
+struct sorter {
+	const struct plan *plan;
+	int nthreads;
+	_Atomic uint64_t bound; /* of --top: no key whose first word is larger is among the first */
+	atomic_bool spills;     /* memory has ended */
+	pthread_mutex_t lock;   /* guards the list of parts */
+	struct sort_part *parts; /* owned */
+};
+
+/* ---- keys ---- */
+
+/* The first bytes, from which kinds of values are told. No number has a power of ten beyond +-1000. */
+#define KEY_ZERO 0x4000
+#define KEY_POSITIVE 0x4800 /* and the power */
+#define KEY_NEGATIVE 0x3800 /* minus the power */
+#define KEY_TEXT 0x80
+#define KEY_MISSING 0xff
+#define KEY_NUMBER_NBYTES 10 /* of up to 18 digits */
+
+static char *put_word(char *to, uint64_t word)
+{
+	word = __builtin_bswap64(word);
+	memcpy(to, &word, sizeof word);
+	return to + sizeof word;
+}
+
+static uint64_t get_word(const char *from)
+{
+	uint64_t word;
+
+	memcpy(&word, from, sizeof word);
+	return __builtin_bswap64(word);
+}
+
+/* Writes a number's sign and power of ten: 10^(power - 1) <= |x| < 10^power. */
+static char *put_power(char *to, bool negative, int power)
+{
+	unsigned word = (unsigned)(negative ? KEY_NEGATIVE - power : KEY_POSITIVE + power);
+
+	*to++ = (char)(word >> 8);
+	*to++ = (char)word;
+	return to;
+}
+
+/* Writes digits, left-aligned to 18 of them. */
+static char *put_digits(char *to, bool negative, uint64_t digits, bool more)
+{
+	uint64_t word = digits << 4 | more;
+
+	return put_word(to, negative ? ~word : word);
+}
+
+static char *put_zero(char *to)
+{
+	*to++ = (char)(KEY_ZERO >> 8);
+	*to++ = (char)(KEY_ZERO & 0xff);
+	return to;
+}
+
+/* Writes a number of the fast path. */
+static inline char *put_decimal(char *to, int64_t significand, int scale)
+{
+	bool negative = significand < 0;
+	uint64_t magnitude = negative ? -(uint64_t)significand : (uint64_t)significand;
+	int ndigits = decimal_ndigits(magnitude);
+
+	if (magnitude == 0)
+		return put_zero(to);
+	to = put_power(to, negative, ndigits - scale);
+	return put_digits(to, negative, magnitude * decimal_powers[DECIMAL_NDIGITS - ndigits], false);
+}
+
+/* Writes digits[0 .. n), of which the first is not 0, 10^-scale. Room: KEY_NUMBER_NBYTES and 8 bytes for each 18 digits. */
+static char *put_long(char *to, bool negative, const char *digits, int n, int scale)
+{
+	to = put_power(to, negative, n - scale);
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	for (int i = 0; i < n; i += DECIMAL_NDIGITS) {
+		uint64_t word = 0;
+		for (int k = i; k < i + DECIMAL_NDIGITS; k++)
+			word = 10 * word + (k < n ? (uint64_t)(digits[k] - '0') : 0);
+		to = put_digits(to, negative, word, i + DECIMAL_NDIGITS < n);
+	}
+	return to;
+}
+
+/* Adds the key of any number. */
+static enum status add_exact(struct text_buffer *bytes, const struct exact *x)
+{
+	struct integer room, n;
+	const struct exact settled = exact_settle(x, &room);
+	char digits[INTEGER_NDIGITS];
+	int ndigits;
+
+	exact_to_integer(&settled, settled.scale, &n);
+	ndigits = integer_digits(&n, digits);
+	TRY(text_reserve(bytes, KEY_NUMBER_NBYTES + (size_t)ndigits));
+	bytes->nbytes = (size_t)((ndigits ? put_long(bytes->data + bytes->nbytes, n.negative, digits, ndigits, settled.scale)
+					  : put_zero(bytes->data + bytes->nbytes)) - bytes->data);
+	return STATUS_OK;
+}
+
+static enum status add_text(struct text_buffer *bytes, const char *text, size_t nbytes)
+{
+	char *to;
+
+	TRY(text_reserve(bytes, 2 * nbytes + 2));
+	to = bytes->data + bytes->nbytes;
+	*to++ = (char)KEY_TEXT;
+	for (size_t i = 0; i < nbytes; i++) {
+		if ((unsigned char)text[i] > 1) {
+			*to++ = text[i];
+			continue;
+		}
+		*to++ = 1;
+		*to++ = (char)(text[i] + 1);
+	}
+	*to++ = 0;
+	bytes->nbytes = (size_t)(to - bytes->data);
+	return STATUS_OK;
+}
+
+static enum status add_missing(struct text_buffer *bytes)
+{
+	TRY(text_reserve(bytes, 1));
+	bytes->data[bytes->nbytes++] = (char)KEY_MISSING;
+	return STATUS_OK;
+}
+
+/* Whether a value that begins with the byte is no number, in any notation that the plan has. */
+static bool begins_text(const struct plan *plan, char byte)
+{
+	return notation_is_plain(&plan->notation) && (((unsigned)(unsigned char)(byte | 0x20) - (unsigned)'a' < 26u) || (byte & 0x80));
+}
+
+/* Adds the key of column c's value in a row, which is no plain number. */
+static enum status add_other(struct sort_part *p, struct row_block *b, size_t c, unsigned row)
+{
+	struct text_buffer *bytes = &p->bytes;
+	struct integer room;
+	struct exact x;
+	struct value v;
+	const char *text;
+	size_t nbytes;
+
+	if (row_block_value(b, c, row, &text, &nbytes) == ROW_PRESENT && begins_text(b->plan, *text))
+		return add_text(bytes, text, nbytes);
+	TRY(row_block_read(b, c, row, true, &p->scratch, &v));
+	if (v.kind == DECIMAL_MISSING || (b->plan->columns[c].let && program_block_why(b, c, row) != STATUS_OK))
+		return add_missing(bytes); /* a wrong value has been complained about */
+	if (v.kind == DECIMAL_NUMBER) {
+		TRY(text_reserve(bytes, KEY_NUMBER_NBYTES));
+		bytes->nbytes = (size_t)(put_decimal(bytes->data + bytes->nbytes, v.number.significand, v.number.scale) - bytes->data);
+		return STATUS_OK;
+	}
+	if (v.kind == DECIMAL_WIDE && exact_parse(v.text, v.nbytes, &room, &x) == STATUS_OK)
+		return add_exact(bytes, &x);
+	TRY(row_block_read(b, c, row, false, &p->scratch, &v));
+	return add_text(bytes, v.text, v.nbytes);
+}
+
+/* Adds the key of column c's value in a row. */
+static inline enum status add_value(struct sort_part *p, struct row_block *b, const struct simd_numbers *numbers, size_t c, unsigned row)
+{
+	struct text_buffer *bytes = &p->bytes;
+	int64_t significand = numbers->significand[row];
+
+	if (!(numbers->numbers >> row & 1))
+		return add_other(p, b, c, row);
+	TRY(text_reserve(bytes, KEY_NUMBER_NBYTES));
+	bytes->nbytes = (size_t)(put_decimal(bytes->data + bytes->nbytes, significand, numbers->scale[row]) - bytes->data);
+	return STATUS_OK;
+}
+
+/* Makes a row's key. */
+static enum status make_key(struct sort_part *p, struct row_block *b, unsigned row)
+{
+	const struct plan *plan = b->plan;
+	struct sort_row *r = &p->rows[row];
+
+	r->begin = p->bytes.nbytes;
+	for (size_t i = 0; i < plan->nsort_keys; i++) {
+		const struct plan_sort_key *key = &plan->sort_keys[i];
+		size_t begin = p->bytes.nbytes;
+		TRY(add_value(p, b, row_block_numbers(b, key->column), key->column, row));
+		if (!key->is_descending || (unsigned char)p->bytes.data[begin] == KEY_MISSING)
+			continue;
+		for (; begin < p->bytes.nbytes; begin++)
+			p->bytes.data[begin] = (char)~p->bytes.data[begin];
+	}
+	r->end = p->bytes.nbytes;
+	TRY(text_reserve(&p->bytes, sizeof r->key));
+	memset(p->bytes.data + r->end, 0, sizeof r->key);
+	for (int i = 0; i < SORT_NWORDS; i++)
+		r->key[i] = get_word(p->bytes.data + r->begin + i * sizeof *r->key);
+	return STATUS_OK;
+}
+
+/* ---- records of a thread ---- */
+
+/* What an entry's address leads to: the length of the record; with SORT_IS_LONG that of the rest of the key, and the rest; the record. */
+#define SORT_IS_LONG ((uint64_t)1 << 63)
+#define LENGTH_NBYTES sizeof (uint32_t)
+#define ENTRY_NBYTES_MAX (sizeof (struct sort_block) + sizeof (struct sort_entry) + 2 * LENGTH_NBYTES + 8)
+
+static inline const char *entry_text(const struct sort_entry *e)
+{
+	return (const char *)(uintptr_t)(e->at & ~SORT_IS_LONG);
+}
+
+static inline uint32_t get_length(const char *at)
+{
+	uint32_t n;
+
+	memcpy(&n, at, sizeof n);
+	return n;
+}
+
+/* The rest of an entry's key. */
+struct sort_rest {
+	const char *bytes;
+	size_t nbytes;
+};
+
+static inline struct sort_rest entry_rest(const struct sort_entry *e)
+{
+	const char *at = entry_text(e) + LENGTH_NBYTES;
+
+	if (!(e->at & SORT_IS_LONG))
+		return (struct sort_rest){at, 0};
+	return (struct sort_rest){at + LENGTH_NBYTES, get_length(at)};
+}
+
+/* The record, and its length. */
+static inline const char *entry_record(const struct sort_entry *e, size_t *nbytes)
+{
+	const struct sort_rest rest = entry_rest(e);
+
+	*nbytes = get_length(entry_text(e));
+	return rest.bytes + rest.nbytes;
+}
+
+struct sorter *sorter_new(const struct plan *plan, int nthreads)
+{
+	struct sorter *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->plan = plan;
+	s->nthreads = nthreads;
+	s->bound = UINT64_MAX;
+	pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+/* Forgets the part's records. */
+static void drop_records(struct sort_part *p)
+{
+	key_arena_free(&p->memory);
+	p->first = p->last = NULL;
+	p->is_begun = false;
+	p->n = p->nbytes = 0;
+}
+
+void sorter_free(struct sorter *s)
+{
+	if (!s)
+		return;
+	for (struct sort_part *p = s->parts, *next; p; p = next) {
+		next = p->next;
+		drop_records(p);
+		text_free(&p->bytes);
+		free(p->scratch.data);
+		free(p->runs);
+		if (p->fd >= 0)
+			close(p->fd);
+		free(p);
+	}
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+struct sort_part *sorter_part(struct sorter *s)
+{
+	struct sort_part *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	*p = (struct sort_part){.sorter = s, .fd = -1, .bound = {UINT64_MAX, UINT64_MAX}};
+	pthread_mutex_lock(&s->lock);
+	p->next = s->parts;
+	s->parts = p;
+	pthread_mutex_unlock(&s->lock);
+	return p;
+}
+
+void sort_part_begin(struct sort_part *p, uint64_t before)
+{
+	p->number = before;
+	p->is_begun = false;
+}
+
+static inline bool key_is_above(const uint64_t a[SORT_NWORDS], const uint64_t b[SORT_NWORDS])
+{
+	return a[0] > b[0] || (a[0] == b[0] && a[1] > b[1]);
+}
+
+enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t *rows)
+{
+	const uint64_t bound = p->sorter->bound;
+	uint64_t chosen = 0;
+
+	p->bytes.nbytes = 0;
+	for (uint64_t left = *rows; left; left &= left - 1) {
+		unsigned row = (unsigned)__builtin_ctzll(left);
+		TRY(make_key(p, b, row));
+		if (p->rows[row].key[0] <= bound && !key_is_above(p->rows[row].key, p->bound))
+			chosen |= left & -left;
+	}
+	*rows = chosen;
+	return STATUS_OK;
+}
+
+/* Takes memory of the part's. */
+static enum status take(struct sort_part *p, size_t nbytes, void *out)
+{
+	TRY(key_arena_take(&p->memory, nbytes, out));
+	p->nbytes += nbytes;
+	return STATUS_OK;
+}
+
+/* Makes room for one more entry. */
+static enum status need_entry(struct sort_part *p)
+{
+	struct sort_block *block, *last = p->is_begun ? p->last : NULL;
+	uint32_t n = last ? 2 * last->capacity : BLOCK_NENTRIES_MIN;
+
+	if (last && last->n < last->capacity)
+		return STATUS_OK;
+	n = n < BLOCK_NENTRIES_MAX ? n : BLOCK_NENTRIES_MAX;
+	TRY(take(p, (sizeof *block + n * sizeof *block->entries + 7) & ~(size_t)7, &block));
+	*block = (struct sort_block){.first = p->number, .capacity = n};
+	*(p->last ? &p->last->next : &p->first) = block;
+	p->last = block;
+	p->is_begun = true;
+	return STATUS_OK;
+}
+
+static enum status keep_first(struct sort_part *p);
+static enum status spill(struct sort_part *p);
+static bool must_spill(struct sort_part *p, size_t nbytes);
+
+/* Adds a record, and the rest of its key. */
+static enum status add_record(struct sort_part *p, const uint64_t key[SORT_NWORDS], struct sort_rest rest, const char *text, size_t nbytes)
+{
+	const uint32_t lengths[] = {(uint32_t)nbytes, (uint32_t)rest.nbytes};
+	const size_t nlengths = rest.nbytes ? sizeof lengths : LENGTH_NBYTES;
+	char *to;
+
+	TRY(need_entry(p));
+	TRY(take(p, (nlengths + rest.nbytes + nbytes + 7) & ~(size_t)7, &to)); /* blocks of entries lie among the texts */
+	p->last->entries[p->last->n++] = (struct sort_entry){{key[0], key[1]}, (uintptr_t)to | (rest.nbytes ? SORT_IS_LONG : 0)};
+	memcpy(to, lengths, nlengths);
+	to = mempcpy(to + nlengths, rest.bytes, rest.nbytes);
+	memcpy(to, text, nbytes);
+	p->is_long |= rest.nbytes > 0;
+	p->n++;
+	return STATUS_OK;
+}
+
+enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, size_t nbytes)
+{
+	const struct sort_row *r = &p->rows[row];
+	const uint64_t top = p->sorter->plan->top;
+	size_t key_nbytes = r->end - r->begin;
+	enum status status;
+	struct sort_rest rest = {p->bytes.data + r->begin + sizeof r->key, key_nbytes > sizeof r->key ? key_nbytes - sizeof r->key : 0};
+
+	if (nbytes > UINT32_MAX || rest.nbytes > UINT32_MAX)
+		return STATUS_LONG_RECORD;
+	if (must_spill(p, nbytes + rest.nbytes))
+		TRY(spill(p));
+	status = add_record(p, r->key, rest, text, nbytes);
+	if (status == STATUS_MANY_KEYS && p->n > 0) { /* others have taken it */
+		TRY(spill(p));
+		status = add_record(p, r->key, rest, text, nbytes);
+	}
+	if (status != STATUS_OK)
+		return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
+	p->number++;
+	return top && p->n >= 2 * top && p->n >= BLOCK_NENTRIES_MAX ? keep_first(p) : STATUS_OK;
+}
+
+/* ---- order ---- */
+
+/* Some entries, and memory to sort them with. */
+struct ordering {
+	const struct sort_entry *entries;
+	uint64_t *indices, *spare, *keys; /* capacity; owned */
+	size_t capacity;
+	unsigned index_bits;
+	bool is_long; /* some key is longer than an entry */
+};
+
+static enum status order_need(struct ordering *o, size_t n)
+{
+	if (n <= o->capacity)
+		return STATUS_OK;
+	free(o->indices);
+	o->capacity = 0;
+	o->indices = malloc(3 * n * sizeof *o->indices);
+	NEED(o->indices);
+	o->capacity = n;
+	o->spare = o->indices + n;
+	o->keys = o->spare + n;
+	return STATUS_OK;
+}
+
+static void insertion_sort(uint64_t *x, size_t n)
+{
+	for (size_t i = 1, j; i < n; i++) {
+		uint64_t v = x[i];
+		for (j = i; j > 0 && x[j - 1] > v; j--)
+			x[j] = x[j - 1];
+		x[j] = v;
+	}
+}
+
+#define FEW_WORDS 32
+#define DIGIT_BITS_MAX 11
+
+/* Sorts n words by their bits from `low` up to `high`: those above are equal, and of equal ones those below tell the order, which they
+ * have already. Two passes by the highest bits tell most words of a bucket apart. */
+static void sort_words(uint64_t *x, uint64_t *spare, size_t n, unsigned low, unsigned high)
+{
+	const unsigned digit = n < 1024 ? 8 : DIGIT_BITS_MAX, begin = high > low + 2 * digit ? high - 2 * digit : low;
+	const uint64_t mask = ((uint64_t)1 << digit) - 1;
+	uint64_t *from = x, *to = spare;
+
+	if (n <= FEW_WORDS) {
+		insertion_sort(x, n);
+		return;
+	}
+	for (unsigned shift = begin; shift < high; shift += digit) {
+		const uint64_t digits = high - shift < digit ? ((uint64_t)1 << (high - shift)) - 1 : mask;
+		uint32_t next[1 << DIGIT_BITS_MAX], sum = 0;
+		uint64_t *other = from;
+		memset(next, 0, (digits + 1) * sizeof *next);
+		for (size_t i = 0; i < n; i++)
+			next[from[i] >> shift & digits]++;
+		for (size_t i = 0; i <= digits; i++) {
+			uint32_t count = next[i];
+			next[i] = sum;
+			sum += count;
+		}
+		for (size_t i = 0; i < n; i++)
+			to[next[from[i] >> shift & digits]++] = from[i];
+		from = to;
+		to = other;
+	}
+	if (from != x)
+		memcpy(x, from, n * sizeof *x);
+	for (size_t i = 0, j; begin > low && i < n; i = j) {
+		for (j = i + 1; j < n && x[j] >> begin == x[i] >> begin; j++)
+			;
+		sort_words(x + i, spare, j - i, low, begin);
+	}
+}
+
+/* The level-th word of an entry's key. *more: whether there is another one. */
+static inline uint64_t entry_word(const struct sort_entry *e, size_t level, bool *more)
+{
+	struct sort_rest rest;
+	char last[sizeof (uint64_t)] = {0};
+	size_t begin = (level - SORT_NWORDS) * sizeof last;
+
+	if (level < SORT_NWORDS) {
+		*more |= level + 1 < SORT_NWORDS || (e->at & SORT_IS_LONG);
+		return e->key[level];
+	}
+	rest = entry_rest(e);
+	if (begin >= rest.nbytes)
+		return 0;
+	if (rest.nbytes - begin > sizeof last)
+		*more = true;
+	memcpy(last, rest.bytes + begin, rest.nbytes - begin < sizeof last ? rest.nbytes - begin : sizeof last);
+	return get_word(last);
+}
+
+/* Sorts the indices x[0 .. n) of entries that are equal up to their keys' word `level`. */
+static void order_indices(struct ordering *o, uint64_t *x, size_t n, size_t level)
+{
+	const uint64_t indices = ((uint64_t)1 << o->index_bits) - 1;
+	uint64_t least = UINT64_MAX, largest = 0;
+	unsigned nbits, ndropped;
+	bool more = true;
+
+	for (; more; level++) {
+		more = false;
+		for (size_t i = 0; i < n; i++) {
+			uint64_t key = entry_word(&o->entries[x[i]], level, &more);
+			o->keys[x[i]] = key;
+			least = i == 0 || key < least ? key : least;
+			largest = i == 0 || key > largest ? key : largest;
+		}
+		if (least < largest)
+			break;
+	}
+	if (least == largest)
+		return;
+	nbits = 64 - (unsigned)__builtin_clzll(largest - least);
+	ndropped = nbits + o->index_bits > 64 ? nbits + o->index_bits - 64 : 0;
+	for (size_t i = 0; i < n; i++)
+		x[i] = (o->keys[x[i]] - least) >> ndropped << o->index_bits | x[i];
+	sort_words(x, o->spare, n, o->index_bits, o->index_bits + nbits - ndropped);
+	for (size_t i = 0, j; i < n; i = j) {
+		const uint64_t word = x[i] >> o->index_bits;
+		for (j = i; j < n && x[j] >> o->index_bits == word; j++)
+			x[j] &= indices;
+		if (j - i > 1 && (ndropped || more))
+			order_indices(o, x + i, j - i, ndropped ? level : level + 1);
+	}
+}
+
+/* Sorts n entries, whose order is that of the input: o->indices has their numbers then. */
+static enum status order_entries(struct ordering *o, const struct sort_entry *entries, size_t n)
+{
+	TRY(order_need(o, n));
+	o->entries = entries;
+	o->index_bits = n > 1 ? 64 - (unsigned)__builtin_clzll(n - 1) : 1;
+	for (size_t i = 0; i < n; i++)
+		o->indices[i] = i;
+	order_indices(o, o->indices, n, 0);
+	return STATUS_OK;
+}
+
+/* Sorts a part's entries, which are copied to one array, owned by the caller. */
+static enum status order_part(struct ordering *o, const struct sort_part *p, struct sort_entry **entries)
+{
+	size_t n = 0;
+
+	*entries = malloc((p->n + 1) * sizeof **entries);
+	NEED(*entries);
+	for (const struct sort_block *b = p->first; b; b = b->next) {
+		memcpy(*entries + n, b->entries, b->n * sizeof **entries);
+		n += b->n;
+	}
+	return order_entries(o, *entries, n);
+}
+
+/* ---- the first N ---- */
+
+static int compare_indices(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Moves the entries with these indices, which ascend, to the part, which has none. from: the part as it was. */
+static enum status move_entries(struct sort_part *p, const struct sort_part *from, const uint64_t *indices, size_t n)
+{
+	const struct sort_block *b = from->first;
+	uint64_t begin = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sort_entry *e;
+		const char *record;
+		size_t nbytes;
+		while (indices[i] >= begin + b->n) {
+			begin += b->n;
+			b = b->next;
+		}
+		if (p->number != b->first)
+			sort_part_begin(p, b->first);
+		e = &b->entries[indices[i] - begin];
+		record = entry_record(e, &nbytes);
+		TRY(add_record(p, e->key, entry_rest(e), record, nbytes));
+	}
+	return STATUS_OK;
+}
+
+static void lower_bound(struct sorter *s, uint64_t bound)
+{
+	uint64_t had = s->bound;
+
+	while (bound < had && !atomic_compare_exchange_weak(&s->bound, &had, bound))
+		;
+}
+
+/* Drops all records of the part but its first N in order. */
+static enum status keep_first(struct sort_part *p)
+{
+	struct sort_part from = *p;
+	struct ordering o = {0};
+	struct sort_entry *entries = NULL;
+	enum status status = order_part(&o, p, &entries);
+	const size_t n = p->sorter->plan->top;
+
+	if (status == STATUS_OK) {
+		memcpy(p->bound, entries[o.indices[n - 1]].key, sizeof p->bound);
+		lower_bound(p->sorter, p->bound[0]);
+		qsort(o.indices, n, sizeof *o.indices, compare_indices);
+		p->memory = (struct key_arena){NULL, NULL};
+		p->first = p->last = NULL;
+		p->is_begun = false;
+		p->n = p->nbytes = 0;
+		status = move_entries(p, &from, o.indices, n);
+		sort_part_begin(p, from.number);
+		drop_records(&from);
+	}
+	free(entries);
+	free(o.indices);
+	return status;
+}
+
+/* ---- temporary files ---- */
+
+/* Sorted records of a file: [begin, end). */
+struct sort_run {
+	uint64_t begin, end;
+};
+
+/* What a file has before the rest of a record's key, and the record. */
+struct sort_head {
+	uint64_t key[SORT_NWORDS];
+	uint64_t number; /* orders records with equal keys */
+	uint32_t rest_nbytes, nbytes;
+};
+
+/* Whether the part has to leave memory before it takes nbytes more: all together have half of --memory, the other half is for sorting.
+ * Once that has been used up, each has its share. */
+static bool must_spill(struct sort_part *p, size_t nbytes)
+{
+	struct sorter *s = p->sorter;
+	const uint64_t half = memory_limit_nbytes() / 2, share = half / ((uint64_t)s->nthreads + 1);
+	const struct key_arena_block *last = p->memory.last;
+
+	if (last && last->nbytes - sizeof *last - last->nused > nbytes + ENTRY_NBYTES_MAX)
+		return false; /* no more is taken of the limit */
+	nbytes += last ? 2 * last->nbytes : 0; /* as much as the arena may take */
+	if (!s->spills && memory_take_leaving(nbytes, half)) {
+		memory_give(nbytes);
+		return false;
+	}
+	s->spills = true;
+	return p->n > 0 && p->nbytes + nbytes > share;
+}
+
+static enum status write_file(struct sort_part *p, struct text_buffer *out)
+{
+	bool written = fd_write(p->fd, out->data, out->nbytes);
+
+	p->file_nbytes += out->nbytes;
+	out->nbytes = 0;
+	return written ? STATUS_OK : STATUS_TEMPORARY;
+}
+
+/* Writes n entries in the order of their indices. numbers: of each entry. */
+static enum status write_entries(struct sort_part *p, const struct sort_entry *entries, const uint64_t *indices, size_t n,
+				 const uint64_t *numbers, struct text_buffer *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct sort_entry *e = &entries[indices[i]];
+		const struct sort_rest rest = entry_rest(e);
+		size_t nbytes;
+		const char *record = entry_record(e, &nbytes);
+		const struct sort_head head = {{e->key[0], e->key[1]}, numbers[indices[i]], (uint32_t)rest.nbytes, (uint32_t)nbytes};
+		char *to;
+		TRY(text_reserve(out, sizeof head + rest.nbytes + nbytes));
+		to = mempcpy(out->data + out->nbytes, &head, sizeof head);
+		to = mempcpy(to, rest.bytes, rest.nbytes);
+		to = mempcpy(to, record, nbytes);
+		out->nbytes = (size_t)(to - out->data);
+		if (out->nbytes >= PIECE_NBYTES)
+			TRY(write_file(p, out));
+	}
+	return write_file(p, out);
+}
+
+/* Numbers a part's entries in the order of the input of all. */
+static void number_entries(const struct sort_part *p, uint64_t *numbers)
+{
+	for (const struct sort_block *b = p->first; b; b = b->next)
+		for (uint32_t i = 0; i < b->n; i++)
+			*numbers++ = b->first + i;
+}
+
+/* Moves the part's records to its file, sorted. */
+static enum status spill(struct sort_part *p)
+{
+	const uint64_t top = p->sorter->plan->top;
+	struct ordering o = {0};
+	struct sort_entry *entries = NULL;
+	struct text_buffer out = {0};
+	struct sort_run *run = ARRAY_ADD(p->runs, p->nruns);
+	uint64_t *numbers = malloc((p->n + 1) * sizeof *numbers);
+	enum status status = run && numbers ? order_part(&o, p, &entries) : STATUS_NO_MEMORY;
+
+	if (status == STATUS_OK && p->fd < 0 && (p->fd = spool_file()) < 0)
+		status = STATUS_TEMPORARY;
+	if (status == STATUS_OK) {
+		run->begin = p->file_nbytes;
+		number_entries(p, numbers);
+		status = write_entries(p, entries, o.indices, top && top < p->n ? top : p->n, numbers, &out);
+		run->end = p->file_nbytes;
+		p->nruns++;
+	}
+	text_free(&out);
+	free(numbers);
+	free(entries);
+	free(o.indices);
+	drop_records(p);
+	return status;
+}
+
+/* A run that is read. */
+struct run_reader {
+	int fd;
+	uint64_t at, end;      /* of the file, what is to be read */
+	char *data;            /* owned */
+	size_t begin, nbytes, capacity; /* data[begin .. nbytes) is not used */
+	struct sort_head head; /* of the next record, */
+	const char *rest;      /* ... the rest of its key, which the record follows */
+};
+
+struct merge_runs {
+	struct run_reader *runs;
+	size_t n, piece_nbytes;
+};
+
+/* Has the reader's data begin with nbytes, at least. */
+static enum status run_need(struct run_reader *r, size_t nbytes, size_t piece_nbytes)
+{
+	if (r->nbytes - r->begin >= nbytes)
+		return STATUS_OK;
+	memmove(r->data, r->data + r->begin, r->nbytes - r->begin);
+	r->nbytes -= r->begin;
+	r->begin = 0;
+	TRY(ARRAY_GROW(r->data, r->capacity, nbytes > piece_nbytes ? nbytes : piece_nbytes));
+	while (r->nbytes < nbytes) {
+		size_t room = r->capacity - r->nbytes, left = r->end - r->at;
+		ssize_t n = pread(r->fd, r->data + r->nbytes, room < left ? room : left, (off_t)r->at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return STATUS_TEMPORARY;
+		r->nbytes += (size_t)n;
+		r->at += (size_t)n;
+	}
+	return STATUS_OK;
+}
+
+/* Reads the next record. *is_there: whether there is one. */
+static enum status run_next(struct run_reader *r, size_t piece_nbytes, bool *is_there)
+{
+	*is_there = r->begin < r->nbytes || r->at < r->end;
+	if (!*is_there)
+		return STATUS_OK;
+	TRY(run_need(r, sizeof r->head, piece_nbytes));
+	memcpy(&r->head, r->data + r->begin, sizeof r->head);
+	TRY(run_need(r, sizeof r->head + (size_t)r->head.rest_nbytes + r->head.nbytes, piece_nbytes));
+	r->rest = r->data + r->begin + sizeof r->head;
+	r->begin += sizeof r->head + (size_t)r->head.rest_nbytes + r->head.nbytes;
+	return STATUS_OK;
+}
+
+/* Whether the next record of a run comes before that of another. */
+static bool run_is_first(const void *runs, size_t i, size_t j)
+{
+	const struct run_reader *a = (const struct run_reader *)runs + i, *b = (const struct run_reader *)runs + j;
+	const uint32_t n = a->head.rest_nbytes < b->head.rest_nbytes ? a->head.rest_nbytes : b->head.rest_nbytes;
+	int order;
+
+	for (int k = 0; k < SORT_NWORDS; k++)
+		if (a->head.key[k] != b->head.key[k])
+			return a->head.key[k] < b->head.key[k];
+	order = memcmp(a->rest, b->rest, n);
+	return order ? order < 0 : a->head.number < b->head.number;
+}
+
+static void swap_runs(void *runs, size_t i, size_t j)
+{
+	struct run_reader *at = runs, run = at[i];
+
+	at[i] = at[j];
+	at[j] = run;
+}
+
+static void merge_free(struct merge_runs *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->runs[i].data);
+	free(m->runs);
+}
+
+/* Opens all parts' runs. */
+static enum status merge_begin(struct merge_runs *m, const struct sorter *s)
+{
+	size_t nruns = 0;
+
+	for (const struct sort_part *p = s->parts; p; p = p->next)
+		nruns += p->nruns;
+	m->runs = calloc(nruns + 1, sizeof *m->runs);
+	NEED(m->runs);
+	m->piece_nbytes = memory_limit_nbytes() / 4 / (nruns + 1);
+	m->piece_nbytes = m->piece_nbytes < 1 << 14 ? 1 << 14 : m->piece_nbytes > PIECE_NBYTES ? PIECE_NBYTES : m->piece_nbytes;
+	for (const struct sort_part *p = s->parts; p; p = p->next)
+		for (size_t i = 0; i < p->nruns; i++) {
+			struct run_reader *r = &m->runs[m->n++];
+			bool is_there;
+			*r = (struct run_reader){.fd = p->fd, .at = p->runs[i].begin, .end = p->runs[i].end};
+			TRY(run_next(r, m->piece_nbytes, &is_there));
+		}
+	heap_make(m->runs, m->n, run_is_first, swap_runs);
+	return STATUS_OK;
+}
+
+static enum status add_output(struct text_buffer *out, const char *text, size_t nbytes, struct writer *writer, struct fault *fault)
+{
+	TRY(text_reserve(out, nbytes));
+	memcpy(out->data + out->nbytes, text, nbytes);
+	out->nbytes += nbytes;
+	if (out->nbytes < PIECE_NBYTES)
+		return STATUS_OK;
+	TRY(writer_write(writer, out, fault));
+	out->nbytes = 0;
+	return STATUS_OK;
+}
+
+/* Writes the records of all runs. */
+static enum status merge_write(struct merge_runs *m, uint64_t most, struct text_buffer *out, struct writer *writer, struct fault *fault)
+{
+	for (size_t n = m->n; n > 0 && most-- > 0;) {
+		struct run_reader *r = m->runs;
+		bool is_there;
+		TRY(add_output(out, r->rest + r->head.rest_nbytes, r->head.nbytes, writer, fault));
+		TRY(run_next(r, m->piece_nbytes, &is_there));
+		if (!is_there)
+			swap_runs(m->runs, 0, --n);
+		heap_sink(m->runs, n, 0, run_is_first, swap_runs);
+	}
+	return writer_write(writer, out, fault);
+}
+
+/* Moves what is left in memory to files, and merges all. */
+static enum status write_merged(struct sorter *s, struct writer *writer, struct fault *fault)
+{
+	struct merge_runs m = {0};
+	struct text_buffer out = {0};
+	enum status status = STATUS_OK;
+
+	for (struct sort_part *p = s->parts; status == STATUS_OK && p; p = p->next)
+		status = p->n ? spill(p) : STATUS_OK;
+	if (status == STATUS_OK)
+		status = merge_begin(&m, s);
+	if (status == STATUS_OK)
+		status = merge_write(&m, s->plan->top ? s->plan->top : UINT64_MAX, &out, writer, fault);
+	merge_free(&m);
+	text_free(&out);
+	return status;
+}
+
+/* ---- all records in memory ---- */
+
+#define BUCKET_NENTRIES 8192 /* in the mean */
+#define NBUCKETS_MAX ((size_t)1 << 14)
+#define SAMPLE_NENTRIES 16   /* for each bucket */
+#define AHEAD_NRECORDS 16    /* that are on their way into the cache */
+
+/* Entries on their way into buckets, and out. */
+struct dealing {
+	const struct sorter *s;
+	size_t n, nblocks, nshares, nbuckets; /* nbuckets: a power of 2 */
+	const struct sort_block **blocks; /* in the order of the input. These are owned: */
+	uint128 *bounds;                  /* nbuckets - 1: where all but the first bucket begin */
+	uint64_t *places;                 /* nshares x nbuckets: of the next entry */
+	uint64_t *begins;                 /* of buckets, nbuckets + 1 */
+	uint16_t *buckets;                /* of entries, in the order of the input */
+	uint64_t *block_begins;           /* the numbers of entries before blocks, nblocks + 1 */
+	struct sort_entry *entries;       /* bucket by bucket; of key_memory_new */
+	uint64_t ntaken;                  /* of the memory limit */
+	bool counts;                      /* else entries are moved */
+	atomic_size_t next;               /* share that no thread has taken */
+	struct ordered_queue queue;       /* of buckets */
+	struct writer *writer;
+};
+
+/* An entry's words as one number. */
+static inline uint128 key_number(const struct sort_entry *e)
+{
+	return (uint128)e->key[0] << 64 | e->key[1];
+}
+
+static inline size_t find_bucket(const struct dealing *d, const struct sort_entry *e)
+{
+	const uint128 key = key_number(e);
+	size_t bucket = 0;
+
+	for (size_t step = d->nbuckets / 2; step > 0; step /= 2)
+		bucket += d->bounds[bucket + step - 1] <= key ? step : 0;
+	return bucket;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct sort_block *x = *(const struct sort_block *const *)a, *y = *(const struct sort_block *const *)b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Lists the blocks in the order of the input. */
+static enum status list_blocks(struct dealing *d)
+{
+	size_t i = 0;
+	bool ascends = true;
+
+	for (const struct sort_part *p = d->s->parts; p; p = p->next)
+		for (const struct sort_block *b = p->first; b; b = b->next)
+			d->nblocks++;
+	d->blocks = malloc((d->nblocks + 1) * sizeof *d->blocks);
+	d->block_begins = malloc((d->nblocks + 1) * sizeof *d->block_begins);
+	NEED(d->blocks && d->block_begins);
+	for (const struct sort_part *p = d->s->parts; p; p = p->next)
+		for (const struct sort_block *b = p->first; b; b = b->next)
+			d->blocks[i++] = b;
+	for (i = 1; i < d->nblocks; i++)
+		ascends &= d->blocks[i - 1]->first <= d->blocks[i]->first;
+	if (!ascends)
+		qsort(d->blocks, d->nblocks, sizeof *d->blocks, compare_blocks);
+	d->block_begins[0] = 0;
+	for (i = 0; i < d->nblocks; i++)
+		d->block_begins[i + 1] = d->block_begins[i] + d->blocks[i]->n;
+	d->n = d->block_begins[d->nblocks];
+	return STATUS_OK;
+}
+
+static const struct sort_entry *entry_of(const struct dealing *d, size_t *block, uint64_t number)
+{
+	while (number >= d->block_begins[*block + 1])
+		++*block;
+	return &d->blocks[*block]->entries[number - d->block_begins[*block]];
+}
+
+/* Finds bounds of buckets that are about equally full: of a sample, by the words that entries have. */
+static enum status make_bounds(struct dealing *d)
+{
+	const size_t nsample = d->nbuckets * SAMPLE_NENTRIES < d->n ? d->nbuckets * SAMPLE_NENTRIES : d->n;
+	struct sort_entry *sample = malloc((nsample + 1) * sizeof *sample);
+	struct ordering o = {0};
+	size_t block = 0;
+	enum status status = sample ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; sample && i < nsample; i++) {
+		sample[i] = *entry_of(d, &block, (uint64_t)d->n * i / nsample);
+		sample[i].at &= ~SORT_IS_LONG;
+	}
+	if (status == STATUS_OK)
+		status = order_entries(&o, sample, nsample);
+	for (size_t i = 0; status == STATUS_OK && i + 1 < d->nbuckets; i++)
+		d->bounds[i] = key_number(&sample[o.indices[nsample * (i + 1) / d->nbuckets]]);
+	free(o.indices);
+	free(sample);
+	return status;
+}
+
+/* Counts a share's entries in each bucket. */
+static void count_share(const struct dealing *d, size_t share)
+{
+	uint64_t *places = d->places + share * d->nbuckets;
+
+	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
+		const struct sort_block *b = d->blocks[i];
+		uint16_t *to = d->buckets + d->block_begins[i];
+		for (uint32_t k = 0; k < b->n; k++)
+			places[to[k] = (uint16_t)find_bucket(d, &b->entries[k])]++;
+	}
+}
+
+static void move_share(const struct dealing *d, size_t share)
+{
+	uint64_t *places = d->places + share * d->nbuckets;
+
+	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
+		const struct sort_block *b = d->blocks[i];
+		const uint16_t *buckets = d->buckets + d->block_begins[i];
+		for (uint32_t k = 0; k < b->n; k++)
+			d->entries[places[buckets[k]]++] = b->entries[k];
+	}
+}
+
+static void *deal_shares(void *context)
+{
+	struct dealing *d = context;
+
+	for (size_t share; (share = atomic_fetch_add(&d->next, 1)) < d->nshares;)
+		d->counts ? count_share(d, share) : move_share(d, share);
+	return NULL;
+}
+
+/* Makes counts places: bucket by bucket, and in each share by share. */
+static void place_buckets(struct dealing *d)
+{
+	uint64_t begin = 0;
+
+	for (size_t bucket = 0; bucket < d->nbuckets; bucket++) {
+		d->begins[bucket] = begin;
+		for (size_t share = 0; share < d->nshares; share++) {
+			uint64_t *place = &d->places[share * d->nbuckets + bucket], count = *place;
+			*place = begin;
+			begin += count;
+		}
+	}
+	d->begins[d->nbuckets] = begin;
+}
+
+/* Deals all entries. Errors: STATUS_NO_MEMORY, also where too little is left of --memory. */
+static enum status deal(struct dealing *d, size_t nthreads)
+{
+	void *memory;
+
+	TRY(list_blocks(d));
+	for (d->nbuckets = 1; d->nbuckets < NBUCKETS_MAX && d->n / d->nbuckets > BUCKET_NENTRIES;)
+		d->nbuckets *= 2;
+	d->nshares = d->n > BUCKET_NENTRIES ? nthreads : 1;
+	d->bounds = malloc(d->nbuckets * sizeof *d->bounds);
+	d->places = calloc(d->nshares * d->nbuckets, sizeof *d->places);
+	d->begins = malloc((d->nbuckets + 1) * sizeof *d->begins);
+	NEED(memory_take(d->n * sizeof *d->buckets));
+	d->ntaken = d->n * sizeof *d->buckets;
+	d->buckets = malloc(d->ntaken + 1);
+	NEED(d->bounds && d->places && d->begins && d->buckets);
+	TRY(key_memory_new(d->n * sizeof *d->entries + 1, &memory));
+	d->entries = memory;
+	if (d->n > 0)
+		TRY(make_bounds(d));
+	d->counts = true;
+	team_run(d->nshares, deal_shares, d);
+	place_buckets(d);
+	d->counts = false;
+	d->next = 0;
+	team_run(d->nshares, deal_shares, d);
+	return STATUS_OK;
+}
+
+/* ---- out of buckets ---- */
+
+/* Gathers a bucket's records, and writes them when its turn comes. Returns whether it came. */
+static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t bucket, size_t n, struct text_buffer *out,
+			 enum status *status, struct fault *fault)
+{
+	bool is_turn = false;
+
+	out->nbytes = 0;
+	for (size_t i = 0; *status == STATUS_OK && i < n; i++) {
+		size_t nbytes, ahead = i + AHEAD_NRECORDS < n ? i + AHEAD_NRECORDS : n - 1;
+		const char *next = entry_text(&o->entries[o->indices[ahead]]), *record = entry_record(&o->entries[o->indices[i]], &nbytes);
+		__builtin_prefetch(next);
+		__builtin_prefetch(next + 56);
+		if (out->nbytes >= PIECE_NBYTES) {
+			is_turn = is_turn || ordered_queue_await(&d->queue, bucket, bucket);
+			if (!is_turn)
+				return false;
+			*status = writer_write(d->writer, out, fault);
+			out->nbytes = 0;
+		}
+		if (*status == STATUS_OK && (*status = text_reserve(out, nbytes)) == STATUS_OK) {
+			memcpy(out->data + out->nbytes, record, nbytes);
+			out->nbytes += nbytes;
+		}
+	}
+	is_turn = is_turn || ordered_queue_await(&d->queue, bucket, bucket);
+	if (is_turn && *status == STATUS_OK)
+		*status = writer_write(d->writer, out, fault);
+	return is_turn;
+}
+
+static void *write_buckets(void *context)
+{
+	struct dealing *d = context;
+	const uint64_t top = d->s->plan->top ? d->s->plan->top : UINT64_MAX;
+	struct ordering o = {0};
+	struct text_buffer out = {0};
+	uint64_t bucket;
+
+	while (ordered_queue_take(&d->queue, true, &bucket)) {
+		const uint64_t begin = d->begins[bucket], n = d->begins[bucket + 1] - begin, wanted = begin < top ? top - begin : 0;
+		struct fault fault = {.status = STATUS_OK};
+		enum status status = STATUS_OK;
+		if (wanted > 0 && n > 0) {
+			status = order_entries(&o, d->entries + begin, n);
+			if (!write_bucket(d, &o, bucket, wanted < n ? wanted : n, &out, &status, &fault))
+				break;
+		}
+		ordered_queue_finish(&d->queue, bucket, fault_complete(&fault, status), &fault);
+	}
+	free(o.indices);
+	text_free(&out);
+	return NULL;
+}
+
+static void deal_free(struct dealing *d)
+{
+	free(d->blocks);
+	free(d->block_begins);
+	free(d->bounds);
+	free(d->places);
+	free(d->begins);
+	free(d->buckets);
+	key_memory_free(d->entries, d->n * sizeof *d->entries + 1);
+	memory_give(d->ntaken);
+}
+
+enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *writer, struct fault *fault)
+{
+	struct dealing *d = calloc(1, sizeof *d);
+	bool has_runs = false;
+	enum status status;
+
+	NEED(d);
+	d->s = s;
+	d->writer = writer;
+	for (const struct sort_part *p = s->parts; p; p = p->next)
+		has_runs |= p->nruns > 0;
+	status = has_runs ? STATUS_NO_MEMORY : deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX);
+	if (status == STATUS_OK) {
+		ordered_queue_init(&d->queue, ORDERED_QUEUE_MOST, d->nbuckets, false);
+		ordered_queue_end(&d->queue);
+		team_run(d->nbuckets < nthreads ? d->nbuckets : nthreads, write_buckets, d);
+		status = ordered_queue_status(&d->queue, fault);
+		ordered_queue_destroy(&d->queue);
+		deal_free(d);
+	} else { /* there is too little memory for all at once */
+		deal_free(d);
+		status = write_merged(s, writer, fault);
+	}
+	free(d);
+	return status;
+}

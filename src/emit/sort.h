@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sort.h - records in the order of keys (--sort), or the first N of them (--top). They take the place of standard output
+ * after cpu_folder_emit.
+ *
+ * A record's key is a text of bytes that has the order of its values: of two records the one with the lesser text comes first, and
+ * of equal ones the one that came first. So all kinds of keys, and several of them, are compared alike:
+ *
+ *   a number    its sign and its power of ten, 16 bits, then its digits, 18 in 60 bits and a bit whether more follow. 1.5, 1.50
+ *               and 15e-1 have one text, and numbers of any length are exact.
+ *   a text      a byte above those of numbers, then its own bytes, and 0. A byte 0 or 1 of it is 1 and a byte more.
+ *   missing     the largest byte: it comes last
+ *
+ * Descending, all bits of a key that is not missing are turned around. No text begins another one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/status.h"
+#include "fold/key_memory.h"
+#include "fold/row_block.h"
+#include "query/plan.h"
+
+struct writer; /* io/output.h */
+struct sorter;
+
+#define SORT_NWORDS 2 /* of a key that its entry has: 16 bytes */
+
+/* A record. */
+struct sort_entry {
+	uint64_t key[SORT_NWORDS]; /* its key's first bytes, the first one highest; after its end zeros */
+	uint64_t at;               /* the address of the rest (sort.c), and SORT_IS_LONG */
+};
+
+/* Records of one text, in their order. */
+struct sort_block {
+	struct sort_block *next;
+	uint64_t first; /* the place of the first one among all of the run, or before it, but after those that came before */
+	uint32_t n, capacity;
+	struct sort_entry entries[];
+};
+
+/* The key of a row of a block: bytes[begin .. end) of the part's. */
+struct sort_row {
+	uint64_t key[SORT_NWORDS];
+	size_t begin, end;
+};
+
+/* One thread's records. All owned. */
+struct sort_part {
+	struct sorter *sorter;
+	struct sort_part *next;  /* of the sorter's */
+	struct key_arena memory; /* of all of its records */
+	struct sort_block *first, *last;
+	uint64_t number;         /* of the next record, as a block's `first` */
+	uint64_t n, nbytes;      /* entries, and memory */
+	bool is_begun;           /* the next record goes to the last block */
+	bool is_long;            /* some key is longer than its entry's words */
+	struct sort_row rows[ROW_BLOCK_NROWS];
+	struct text_buffer bytes;
+	struct scratch scratch;
+	uint64_t bound[SORT_NWORDS]; /* of --top: records whose key is above it come too late */
+	int fd;                  /* of a temporary file; -1: none */
+	uint64_t file_nbytes;
+	struct sort_run *runs;   /* nruns: sorted records in the file */
+	size_t nruns;
+};
+
+/* All records of a run. nthreads: that will bring some. NULL: no memory. */
+struct sorter *sorter_new(const struct plan *plan, int nthreads);
+
+/* s: NULL: nothing is done. */
+void sorter_free(struct sorter *s);
+
+/* Makes a part. Any thread may call it. NULL: no memory. */
+struct sort_part *sorter_part(struct sorter *s);
+
+/* Begins a text, before which there are `before` records of the run. */
+void sort_part_begin(struct sort_part *p, uint64_t before);
+
+/* Makes the keys of a block's rows. Returns in *rows those of them that may be printed. Errors: STATUS_NO_MEMORY. */
+enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t *rows);
+
+/* Adds the record of a row that may be printed: text[0 .. nbytes), with its line end. Errors: STATUS_NO_MEMORY;
+ * STATUS_TEMPORARY; STATUS_LONG_RECORD, of more than 4 GiB. */
+enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, size_t nbytes);
+
+/* Writes all records, or the first N. After all threads have ended. Errors: writer_write's; STATUS_NO_MEMORY,
+ * STATUS_TEMPORARY. */
+enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *writer, struct fault *fault);
+
