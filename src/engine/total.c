@@ -212,7 +212,10 @@ static enum status diagnose(const struct total *t, struct text *text, const stru
 	fault_set_value(fault, v->why, v->text, v->nbytes);
 	if ((v->why == STATUS_NOT_A_NUMBER || v->why == STATUS_NOT_BOTH_NUMBERS) && fault->detail_nbytes == v->nbytes)
 		notation_suggest(&t->plan->notation, fault->detail, fault->detail_nbytes, fault->remedy);
-	if (v->why == STATUS_NOT_A_DATE)
+	if (v->why == STATUS_NOT_A_DATE && strspn(v->text, "0123456789") == v->nbytes && (v->nbytes == 10 || v->nbytes == 13))
+		snprintf(fault->remedy, sizeof fault->remedy, "from_epoch%s(n), if it is the %sseconds since 1970",
+			 v->nbytes == 13 ? "_ms" : "", v->nbytes == 13 ? "milli" : "");
+	else if (v->why == STATUS_NOT_A_DATE)
 		snprintf(fault->remedy, sizeof fault->remedy, "%s", "time(t, \"%d.%m.%Y %H:%M\") for another form than 2024-01-05T10:15:00Z");
 	return diagnose_place(t->file_plan, text, v->offset, of->column, fault);
 }

@@ -780,6 +780,7 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 {
 	const struct program saved = *p->program;
 	const bool is_percentile = !strcmp(f->name, "pNN"), is_count = !strcmp(f->name, "count");
+	bool is_all; /* count(*), as SQL has it */
 	const char *called = is_percentile ? p->text + name->begin : f->name, *argument = p->text + p->token.begin + 1;
 	size_t called_nbytes = is_percentile ? name->nbytes : strlen(f->name), nbytes;
 	struct operand x;
@@ -791,6 +792,9 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 	if (is_in_list(p))
 		return fail(p, name->begin, "an aggregate is no column: compute it with --let, and ask for that");
 	advance(p);
+	is_all = is_count && p->token.kind == TOKEN_STAR;
+	if (is_all)
+		advance(p);
 	p->is_in_aggregate = true;
 	if ((p->token.kind != TOKEN_CLOSE || !is_count) && !(parse_expression(p, &x) && want_value(p, &x)))
 		return false;
@@ -798,7 +802,7 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 	take_back(p->program, &saved);
 	if (p->token.kind != TOKEN_CLOSE)
 		return unexpected(p, "')': an aggregate takes one argument");
-	for (nbytes = (size_t)(p->text + p->token.begin - argument); nbytes > 0 && decimal_is_blank(argument[nbytes - 1]); nbytes--)
+	for (nbytes = is_all ? 0 : (size_t)(p->text + p->token.begin - argument); nbytes > 0 && decimal_is_blank(argument[nbytes - 1]); nbytes--)
 		;
 	for (; nbytes > 0 && decimal_is_blank(*argument); nbytes--)
 		argument++;
@@ -829,6 +833,39 @@ static const struct {
 	{"is_null", "x is missing"},
 	{"where", "if(condition, x, y)"},
 	{"iff", "if(condition, x, y)"},
+	{"avg", "mean(x)"},
+	{"average", "mean(x)"},
+	{"std", "stddev(x)"},
+	{"stdev", "stddev(x)"},
+	{"stddev_samp", "stddev(x)"},
+	{"variance", "var(x)"},
+	{"quantile", "p90(x), p99.9(x)"},
+	{"percentile", "p90(x), p99.9(x)"},
+	{"percentile_cont", "p90(x), p99.9(x)"},
+	{"nunique", "count_distinct(x)"},
+	{"nullif", "if(a = b, missing, a)"},
+	{"lag", "--lag COLS, and gpustat again for what it prints"},
+	{"lead", "--lead COLS, and gpustat again for what it prints"},
+	{"diff", "--delta COLS, and gpustat again for what it prints"},
+	{"delta", "--delta COLS, and gpustat again for what it prints"},
+	{"rank", "--rank COLS, and gpustat again for what it prints"},
+	{"row_number", "--row-number, and gpustat again for what it prints"},
+	{"cumsum", "--cumsum COLS, and gpustat again for what it prints"},
+	{"datediff", "end - start, in seconds"},
+	{"date_diff", "end - start, in seconds"},
+	{"timediff", "end - start, in seconds"},
+	{"dateadd", "t + \"1 day\""},
+	{"date_add", "t + \"1 day\""},
+	{"date_part", "hour(t), month(t) and the like"},
+	{"datepart", "hour(t), month(t) and the like"},
+	{"date_format", "format(time, \"%F %H:00\")"},
+	{"to_char", "format(time, \"%F %H:00\")"},
+	{"to_date", "time(t, \"%d.%m.%Y\")"},
+	{"str_to_date", "time(t, \"%d.%m.%Y\")"},
+	{"parse_date", "time(t, \"%d.%m.%Y\")"},
+	{"to_timestamp", "from_epoch(n)"},
+	{"from_unixtime", "from_epoch(n)"},
+	{"unix_timestamp", "epoch(t)"},
 };
 
 /* Says what a function that is none may mean. */
@@ -1077,6 +1114,9 @@ static bool apply(struct parser *p, enum step_code code, struct operand *a, pars
 	struct operand b;
 
 	advance(p);
+	if (code == STEP_SUBTRACT && a->type == TYPE_TEXT && is_literal(p, a->first, p->program->nsteps) &&
+	    time_form_of(p->program->literals + last_step(p)->literal_begin, last_step(p)->literal_nbytes) != TIME_NONE)
+		a->type = TYPE_TIME; /* "2024-05-01" - t */
 	if ((!(is_sum && is_text) && !want_term(p, code, a)) || !parse(p, &b))
 		return false;
 	if (is_sum && (is_text || a->type == TYPE_ANY) && b.type == TYPE_TEXT && is_literal(p, b.first, p->program->nsteps) && !is_literal(p, a->first, b.first)) {

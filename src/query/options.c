@@ -504,7 +504,8 @@ static enum status read_bins(struct operation_use *use, struct fault *fault)
 
 	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
 		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
-				    "%d digits", use->argument, DECIMAL_NDIGITS);
+				    "%d digits, such as %.*s:10", use->argument, DECIMAL_NDIGITS,
+				    (int)(colon ? colon - use->argument : 64), use->argument);
 	use->column = strndup(use->argument, (size_t)(colon - use->argument));
 	use->argument = use->column;
 	return use->column ? STATUS_OK : STATUS_NO_MEMORY;

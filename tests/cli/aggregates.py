@@ -55,7 +55,7 @@ def check_meanings():
             (["--offsets=q > mean(q)", "--only"], "offset||||0|1|2"),
             (["--where=price = max(price)", "--head=1", "--select=name"], "name|cem"),
             (["--where=price = max(price)", "--tail=1", "--select=name"], "name|fay"),
-            (["--by=region", "--having=count() > 1"], "region,count|n,3|s,2"), (["--by=region", "--having=sum(q) >= 6", "--sum=q"], "region,sum(q)|n,10|s,6"),
+            (["--by=region", "--having=count() > 1"], "region,count|n,3|s,2"), (["--by=region", "--having=COUNT( * ) > 1"], "region,count|n,3|s,2"), (["--by=region", "--having=sum(q) >= 6", "--sum=q"], "region,sum(q)|n,10|s,6"),
             (["--by=region", "--where=q > 1", "--having=count() > 1", "--sum=q", "--sort=-sum"], "region,sum(q)|n,9|s,6"),
             (["--by=region", "--where=price <= mean(price)", "--having=count(price) = 2", "--max=price"], "region,max(price)|s,7"),
             (["--by=region", "--having=region != 'n' and mean(price) > 1", "--first=name"], "region,first(name)|s,bob"),

@@ -60,7 +60,7 @@ MEANINGS = [
     ("left(name, -1)", 'An|b\xf6|"C, ""d"||'), ("right(name, 2)", 'nn|\xf6b|"d"""||x'), ("right(name, -1)", 'nn|\xf6b|", ""d"""||'),
     ("concat(name, ' ', qty * 2)", 'Ann 4|b\xf6b 6|"C, ""d"" "| -200|x 246913578024691356'), ("if(name is number, if(name > 5, 1, 0), 7)", "7|7|7|7|7"), ("if(qty is missing, name > 5, 7) is missing", "0|0|0|0|0"),
     ("number(trim(qty)) + 1", "3|4||-99|123456789012345679"), ("replace(region, name, '')", "n|s|n||w"),
-    ("when - when", "0|0.0|0||0"), ("left(qty / 0, name)", "||||"), ("concat(name)", 'Ann|b\xf6b|"C, ""d"""||x'),
+    ("when - when", "0|0.0|0||0"), ("(\"2026-01-02\" - when) / 86400", "0|20455.000005787037|-0.086111111111111111||9439"), ("left(qty / 0, name)", "||||"), ("concat(name)", 'Ann|b\xf6b|"C, ""d"""||x'),
     ("replace(name, 'b', '')", 'Ann|\xf6|"C, ""d"""||x'), ("replace(name, ' ', 'BB')", 'Ann|b\xf6b|"C,BB""d"""||x'),
     ("split(when, '-', 2)", "01|12|01||02"), ("split(when, '-', -1)", "02|31T23:59:59.5Z|02 03:04+01:00||29T00:00:00Z"),
     ("split(when, '-', 4)", "||||"), ("split(name, '  ', 1)", 'Ann|b\xf6b|"C, ""d"""||x'), ("pad(region, 3)", "  n|  s|  n|  s|  w"),
@@ -233,7 +233,7 @@ def check_manual():
 
 
 CARETS = [("x", 1), ("x =", 3), ("= 1", 0), ("x = 1 +", 7), ("x = a-", 6), ("x = a+*b", 6), ("x = 2025-03-01", 8), ("x = a*2025-03", 10),
-          ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = substr(a)", 12), ("x = round(a, )", 13), ("x = left(a, 1.5)", 12), ("x = substr(a, 0)", 14),
+          ("x = 'a' * 2", 4), ("x = 2 * lower(a)", 8), ("x = nosuch(a)", 4), ("x = a - lag(a)", 8), ("x = sum(*)", 8), ("x = '5' - a", 4), ("x = substr(a)", 12), ("x = round(a, )", 13), ("x = left(a, 1.5)", 12), ("x = substr(a, 0)", 14),
           ("x = split(a, '', 1)", 13), ("x = extract(a, b)", 15), ("x = extract(a, 'b', 1)", 20), ("x = round(a, b)", 13),
           ("x = round(a, 401)", 13), ("x = if(a, 1, 2)", 8), ("x = if(a > 1, 2)", 15), ("x = (a", 6),
           ("x = a)", 5), ("x = a b", 6), ("x = 0x1", 4), ("x = 1e500", 4), ("x = a ^ 2", 6), ("x == 1", 2), (":1 = 2", 0),

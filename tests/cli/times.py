@@ -104,6 +104,9 @@ def check_ways():
 def check_messages():
     for expression, text, words in (
             ("hour(t)", "x", "column 'x': not an ISO date: 'x' (try time(t, \"%d.%m.%Y %H:%M\") for another form than 2024-01-05T10:15:00Z)"),
+            ("hour(t)", "1714558500", "not an ISO date: '1714558500' (try from_epoch(n), if it is the seconds since 1970)"),
+            ("hour(t)", "1714558500123", "(try from_epoch_ms(n), if it is the milliseconds since 1970)"),
+            ("hour(t)", "17145", "(try time(t, "),
             ('time(t, "%d.%m.%Y")', "31.4.2024", "column 'x': not a time in the format of the expression: '31.4.2024'"),
             ("duration(t)", "1 month", "column 'x': not a duration: '1 month' (try 1h30m, 01:30:15 or 10:00)"),
             ("bytes(t)", "1Kb", "column 'x': not a size: '1Kb' (try 1.5K, 10 MB or 2GiB)"),
