@@ -244,6 +244,16 @@ static void set_span(struct program_values *v, unsigned row, struct field_span s
 	v->end[row] = (uint32_t)span.end;
 }
 
+/* Makes a field that is there the row's value, which has no number then. */
+static inline void set_text_span(struct program_values *v, unsigned row, struct field_span span)
+{
+	const uint64_t bit = UINT64_C(1) << row;
+
+	v->numbers &= ~bit;
+	v->rounded &= ~bit;
+	set_span(v, row, span);
+}
+
 static void set_missing(const struct run *r, struct program_values *v, unsigned row)
 {
 	uint64_t bit = UINT64_C(1) << row;
@@ -785,10 +795,8 @@ static void change_case(const struct run *r, enum step_code code, struct program
 		return;
 	for (size_t i = 0; i < nbytes; i++)
 		to[i] = changed_case(code, r->b->text[field.begin + i]);
-	set_span(v, row, (struct field_span){r->l->nbytes, r->l->nbytes + nbytes});
+	set_text_span(v, row, (struct field_span){r->l->nbytes, r->l->nbytes + nbytes});
 	r->l->nbytes += nbytes;
-	v->numbers &= ~(UINT64_C(1) << row);
-	v->rounded &= ~(UINT64_C(1) << row);
 }
 
 /* LOWER, UPPER */
@@ -867,9 +875,7 @@ static void set_text(const struct run *r, struct program_values *v, unsigned row
 		*last = (struct field_span){r->l->nbytes, r->l->nbytes + field_nbytes};
 		r->l->nbytes += field_nbytes;
 	}
-	v->numbers &= ~(UINT64_C(1) << row);
-	v->rounded &= ~(UINT64_C(1) << row);
-	set_span(v, row, *last);
+	set_text_span(v, row, *last);
 	if (last->end - last->begin != nbytes)
 		last->end = last->begin;
 }
@@ -912,6 +918,10 @@ static enum status read_argument(const struct run *r, char kind, struct program_
 	*is_missing = false;
 	if (kind == 'n')
 		return read_number_argument(r, v, row, scratch, to, is_missing);
+	if (is_integer && v->numbers >> row & 1 && v->scale[row] == 0) {
+		to->integer = v->significand[row];
+		return STATUS_OK;
+	}
 	if (v->column != NO_COLUMN && !((v->fields | v->wrong) >> row & 1))
 		is = row_block_value(r->b, v->column, row, &to->text, &to->nbytes);
 	else if (!is_integer || !(v->numbers >> row & 1))
@@ -973,9 +983,12 @@ static void work_rows(struct run *r, const struct step *step)
 {
 	struct program_values *first = r->top - step->nvalues;
 	struct argument values[PROGRAM_NVALUES_MAX];
-	char kinds[PROGRAM_NVALUES_MAX];
+	char kinds[PROGRAM_NVALUES_MAX] = "";
 	struct integer limbs;
 	struct field_span last = {0, 0};
+	struct row_text texts[ROW_BLOCK_NROWS];
+	uint64_t plain = 0; /* rows whose first value is one of the texts */
+	bool is_of_time;
 	struct call call = {.nvalues = step->nvalues, .value = values, .index = step->index, .limbs = &limbs, .room = &r->l->room,
 			    .times = &r->l->times, .notation = &r->l->plan->notation,
 			    .unit = {step->number.significand, step->number.scale},
@@ -986,18 +999,38 @@ static void work_rows(struct run *r, const struct step *step)
 		call.match = r->state->matches[step->left];
 	}
 	set_kinds(row_functions[step->code].arguments, kinds, step->nvalues);
+	is_of_time = kinds[0] == 'd';
+	if (*kinds && strchr("ted", *kinds) && first->column != NO_COLUMN && !(first->fields | first->wrong))
+		plain = row_block_plain_values(r->b, first->column, r->rows, texts);
 	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		struct program_values *wrong = first;
 		enum status why = STATUS_OK;
 		bool is_missing = false;
 
-		for (unsigned i = 0; i < step->nvalues && !is_missing; i++) {
+		if (plain >> row & 1) {
+			values[0].text = texts[row].text;
+			values[0].nbytes = texts[row].nbytes;
+		}
+		for (unsigned i = plain >> row & 1; i < step->nvalues && !is_missing; i++) {
 			enum status found = read_argument(r, kinds[i], &first[i], row, &r->l->scratch[i], &values[i], &is_missing);
 			wrong = why == STATUS_OK ? &first[i] : wrong;
 			why = why == STATUS_OK ? found : why;
 		}
+		if (why == STATUS_OK && is_of_time && !is_missing) {
+			struct instant *x = &values[0].time;
+			if (!time_read(call.times, values[0].text, values[0].nbytes, x)) {
+				why = STATUS_NOT_A_DATE;
+			} else if (x->seconds >= call.same.begin && x->seconds < call.same.end) {
+				if (call.result == CALL_TEXT && last.begin < last.end)
+					set_text_span(first, row, last);
+				else
+					set_result(r, &call, first, row, &last);
+				continue;
+			}
+		}
 		call.result = CALL_MISSING;
+		call.same = (struct time_span){0, 0};
 		if (why != STATUS_OK && !is_missing) {
 			take_wrong(r, first, wrong, row, why);
 			continue;
@@ -1011,6 +1044,8 @@ static void work_rows(struct run *r, const struct step *step)
 			take_wrong(r, first, first, row, why);
 		if (why == STATUS_OK || why == STATUS_NO_MEMORY)
 			set_result(r, &call, first, row, &last);
+		else
+			call.same = (struct time_span){0, 0};
 	}
 	own(first);
 	r->top = first + 1;
@@ -1632,6 +1667,21 @@ struct field_span program_block_field(const struct row_block *b, size_t c, unsig
 	if (!(v->fields >> row & 1))
 		number_to_field(b->programs, v, row);
 	return (struct field_span){v->begin[row], v->end[row]};
+}
+
+bool program_block_pairs(const struct row_block *b, size_t c, uint32_t *pairs)
+{
+	struct program_values *v = values_of(b, c);
+	bool repeats = false;
+
+	for (uint64_t rows = row_block_all(b) & ~v->fields; rows; rows &= rows - 1)
+		number_to_field(b->programs, v, lowest(rows));
+	for (unsigned row = 0; row < b->nrows; row++) {
+		pairs[2 * row] = v->begin[row] - 1;
+		pairs[2 * row + 1] = v->end[row];
+		repeats |= row > 0 && v->end[row] == v->end[row - 1];
+	}
+	return repeats;
 }
 
 uint64_t program_block_number_fields(const struct row_block *b, size_t c, uint64_t rows)

@@ -139,6 +139,10 @@ const struct simd_numbers *program_block_numbers(struct row_block *b, size_t c);
 /* The raw field of the plan's column c, which is computed, in a row. */
 struct field_span program_block_field(const struct row_block *b, size_t c, unsigned row);
 
+/* Writes where the fields of the plan's column c, which is computed, are: of each row, the byte before its field and that after it.
+ * Returns whether a row shares the field of the one before: then their ends are the same. */
+bool program_block_pairs(const struct row_block *b, size_t c, uint32_t *pairs);
+
 /* Has each of some rows that has a number in the plan's column c, which is computed, have its field. Returns those rows. */
 uint64_t program_block_number_fields(const struct row_block *b, size_t c, uint64_t rows);
 

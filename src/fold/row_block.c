@@ -87,6 +87,31 @@ void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows,
 	}
 }
 
+uint64_t row_block_plain_values(const struct row_block *b, size_t c, uint64_t rows, struct row_text values[ROW_BLOCK_NROWS])
+{
+	const struct csv_dialect *d = &b->plan->dialect;
+	const uint32_t *ends = b->ends + b->plan->columns[c].field;
+	const size_t stride = b->stride;
+	const bool is_last = drops_cr(b, c);
+	const char *text = b->text;
+	uint64_t plain = 0;
+
+	if (b->plan->columns[c].let || !has_field(b, c) || d->escape || csv_dialect_trims(d))
+		return 0;
+	for (; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		const struct field_span span = row_field(text, ends + row * stride, is_last);
+		size_t nbytes = span.end - span.begin;
+		const char *value = text + span.begin;
+		if (nbytes > 0 && *value == d->quote) /* the rest of what field_in_place knows was asked above */
+			value = field_in_place(d, value, &nbytes);
+		values[row] = (struct row_text){value, nbytes};
+		if (value && nbytes > 0 && (!b->may_be_missing[(unsigned char)*value] || !value_is_missing(b->plan, 0, value, nbytes)))
+			plain |= rows & -rows;
+	}
+	return plain;
+}
+
 size_t row_block_offset_of(const struct row_block *b, struct field_span field, unsigned row)
 {
 	if (b->programs && field.begin >= b->programs->text_nbytes)

@@ -119,6 +119,10 @@ struct row_text {
  * blanks around it that the dialect trims. */
 void row_block_fields(const struct row_block *b, size_t c, const unsigned *rows, unsigned n, struct row_text *fields);
 
+/* Sets values[row] of those of some rows that have a value in the plan's column c which is bytes of the text, and returns these rows.
+ * None if the column is computed, or the dialect has escapes or blanks around fields. */
+uint64_t row_block_plain_values(const struct row_block *b, size_t c, uint64_t rows, struct row_text values[ROW_BLOCK_NROWS]);
+
 /* The numbers of the plan's column c; none if a number may mean "missing". */
 const struct simd_numbers *row_block_numbers(struct row_block *b, size_t c);
 

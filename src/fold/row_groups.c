@@ -106,38 +106,56 @@ static enum status make_key(const struct grouping *m, unsigned row, struct key_s
 struct row_keys {
 	struct key keys[ROW_BLOCK_NROWS];
 	uint64_t hashes[ROW_BLOCK_NROWS];
+	uint64_t repeats; /* rows that share the field of an earlier row, so that their group is found already: */
+	uint8_t earlier[ROW_BLOCK_NROWS];
 };
 
 /* Makes the keys of rows as far as they are bytes of the text: of one column, in quotes without quotes in
- * them or in none. Returns the rows that are left. */
+ * them or in none. Returns the rows that are left. Neighbours may share a computed field, and then their key. */
 static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct key_seed seed, struct row_keys *k)
 {
 	const struct plan *plan = m->f->plan;
 	const struct row_block *b = &m->f->block;
-	uint32_t field = plan->columns[plan->keys[0]].field;
-	const uint32_t *ends = b->ends + field;
+	const size_t c = plan->keys[0];
+	const bool is_computed = plan->columns[c].let != NULL, drops_cr = !is_computed && plan->columns[c].field == b->stride - 1;
+	const size_t stride = is_computed ? 2 : b->stride;
+	const uint32_t *ends = b->ends + plan->columns[c].field, *last = NULL; /* last: of the row whose key was made last */
 	uint64_t words[ROW_BLOCK_NROWS][2], left = 0;
+	uint32_t pairs[2 * ROW_BLOCK_NROWS];
+	bool repeats;
 
-	if (plan->columns[plan->keys[0]].let)
+	if (plan->nkeys > 1 || !m->f->has_plain_texts || csv_dialect_trims(&plan->dialect) ||
+	    (!is_computed && plan->columns[c].field >= b->stride))
 		return rows;
-	if (plan->nkeys > 1 || !m->f->has_plain_texts || csv_dialect_trims(&plan->dialect) || field >= b->stride)
-		return rows;
-	rows &= simd()->short_texts(m->text, ends, b->stride, b->nrows, field == b->stride - 1, plan->dialect.quote, words);
-	for (size_t row = 0; row < b->nrows; row++) {
+	if (is_computed)
+		ends = pairs + 1;
+	repeats = is_computed && program_block_pairs(b, c, pairs);
+	if (!repeats)
+		rows &= simd()->short_texts(m->text, ends, stride, b->nrows, drops_cr, plan->dialect.quote, words);
+	for (size_t row = 0; row < b->nrows && !repeats; row++) {
 		k->keys[row] = (struct key){.low = words[row][0], .high = words[row][1]};
 		k->hashes[row] = key_hash_inline(&k->keys[row], seed);
 	}
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
-		struct field_span span = row_field(m->text, ends + row * b->stride, field == b->stride - 1);
+		const uint32_t *end = ends + row * stride;
+		struct field_span span = row_field(m->text, end, drops_cr);
 		const char *value = m->text + span.begin;
 		size_t nbytes = span.end - span.begin;
+		if (last && end[0] == last[0]) {
+			k->earlier[row] = (uint8_t)((size_t)(last - ends) / stride);
+			k->keys[row] = k->keys[k->earlier[row]];
+			k->hashes[row] = k->hashes[k->earlier[row]];
+			k->repeats |= rows & -rows;
+			continue;
+		}
 		if (nbytes > 0 && *value == plan->dialect.quote)
 			value = field_in_place(&plan->dialect, value, &nbytes);
 		if (value)
 			k->hashes[row] = key_make(value, nbytes, true, seed, &k->keys[row]);
 		else
 			left |= rows & -rows;
+		last = value ? end : NULL;
 	}
 	return left;
 }
@@ -181,10 +199,11 @@ static enum status make_keys(const struct grouping *m, const struct groups *grou
 	struct key_seed seed = key_seed_get();
 	uint64_t rows;
 
-	TRY(reserve_texts(m));
+	k->repeats = 0;
 	g->rows = m->f->filter.kept;
 	TRY(drop_wrong_keys(m, &g->rows));
 	rows = make_plain_keys(m, g->rows, seed, k);
+	TRY(rows ? reserve_texts(m) : STATUS_OK);
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		bool is_key;
@@ -202,7 +221,7 @@ static enum status make_keys(const struct grouping *m, const struct groups *grou
 static enum status find_groups(const struct grouping *m, struct groups *groups, const struct row_keys *k)
 {
 	struct row_groups *g = &m->f->groups;
-	uint64_t rows = groups_find_first(groups, k->keys, k->hashes, g->rows, g->groups);
+	uint64_t rows = groups_find_first(groups, k->keys, k->hashes, g->rows & ~k->repeats, g->groups);
 
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
@@ -211,6 +230,8 @@ static enum status find_groups(const struct grouping *m, struct groups *groups, 
 		if (m->out && groups->ngroups > ngroups)
 			g->groups[row]->first = m->out->offset_bytes + (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1);
 	}
+	for (rows = g->rows & k->repeats; rows; rows &= rows - 1)
+		g->groups[lowest(rows)] = g->groups[k->earlier[lowest(rows)]];
 	return STATUS_OK;
 }
 
@@ -588,8 +609,10 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 		begin_chunk(f);
 	TRY(out->groups ? make_keys(&m, out->groups, &keys) : STATUS_NO_MEMORY);
 	rows = f->groups.rows;
-	if (f->groups.makes_tuples)
+	if (f->groups.makes_tuples) {
 		TRY(make_tuples(&m, &keys));
+		keys.repeats = 0; /* the earlier row may be a tuple */
+	}
 	if (f->groups.rows)
 		TRY(find_groups(&m, out->groups, &keys));
 	add_records(&m);

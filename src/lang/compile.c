@@ -557,7 +557,7 @@ static bool want_kind(struct parser *p, char kind, struct operand *x)
 		return fail(p, x->begin, "an integer is needed");
 	if (kind == 'o' && literal && step->number.significand == 0)
 		return fail(p, x->begin, "the first is 1, the last is -1");
-	return want_value(p, x) && (kind != 't' || !literal || step->code == STEP_NUMBER || step->literal_nbytes > 0 ||
+	return want_value(p, x) && (!strchr("td", kind) || !literal || step->code == STEP_NUMBER || step->literal_nbytes > 0 ||
 				    fail(p, x->begin, "an empty text is missing, and so is the result"));
 }
 
@@ -567,7 +567,7 @@ static const struct function *choose_row(const struct parser *p, const struct fu
 	struct token next = token_at(p->text, p->token.begin + p->token.nbytes, p->context->names);
 
 	while (f + 1 < functions + COUNT(functions) && !strcmp(f->name, f[1].name) && p->token.kind == TOKEN_COMMA &&
-	       next.kind == TOKEN_STRING && !strchr("tevspurwz", f->arguments[1]))
+	       next.kind == TOKEN_STRING && !strchr("tedvspurwz", f->arguments[1]))
 		f++;
 	return f;
 }

@@ -232,12 +232,6 @@ enum status call_extract(struct call *call)
 
 /* ---- times ---- */
 
-/* Reads a call's first value as ISO 8601. */
-static enum status read_time(const struct call *call, struct instant *x)
-{
-	return time_read(call->times, call->value[0].text, call->value[0].nbytes, x) ? STATUS_OK : STATUS_NOT_A_DATE;
-}
-
 /* Returns significand x 10^-scale. */
 static enum status return_number(struct call *call, int128 significand, int scale)
 {
@@ -248,12 +242,9 @@ static enum status return_number(struct call *call, int128 significand, int scal
 
 enum status call_epoch(struct call *call)
 {
-	struct instant x;
 	int128 significand;
-	int scale;
+	const int scale = time_to_epoch(&call->value[0].time, &significand);
 
-	TRY(read_time(call, &x));
-	scale = time_to_epoch(&x, &significand);
 	return return_number(call, significand, scale);
 }
 
@@ -311,7 +302,7 @@ enum status call_time(struct call *call)
 	struct instant x;
 
 	if (call->constant_nbytes == 0)
-		TRY(read_time(call, &x));
+		TRY(time_read(call->times, text, nbytes, &x) ? STATUS_OK : STATUS_NOT_A_DATE);
 	else if (!time_read_format(call->times, call->constant, call->constant_nbytes, text, nbytes, &x))
 		return STATUS_NOT_IN_FORMAT;
 	return return_time(call, &x);
@@ -319,18 +310,18 @@ enum status call_time(struct call *call)
 
 enum status call_trunc_time(struct call *call)
 {
-	struct instant x;
+	struct instant x = call->value[0].time;
 
-	TRY(read_time(call, &x));
+	call->same = time_span_of(call->times, &x, time_unit_step(&call->unit));
 	time_truncate(call->times, &call->unit, &x);
 	return return_time(call, &x);
 }
 
 enum status call_date(struct call *call)
 {
-	struct instant x;
+	struct instant x = call->value[0].time;
 
-	TRY(read_time(call, &x));
+	call->same = time_span_of(call->times, &x, TIME_DAY_NSECONDS);
 	x.is_date = true;
 	return return_time(call, &x);
 }
@@ -338,9 +329,8 @@ enum status call_date(struct call *call)
 enum status call_add_months(struct call *call)
 {
 	const int64_t most = 12 * 10000;
-	struct instant x;
+	struct instant x = call->value[0].time;
 
-	TRY(read_time(call, &x));
 	if (call->value[1].integer < -most || call->value[1].integer > most)
 		return STATUS_OUT_OF_RANGE;
 	time_add_months(call->times, &x, call->value[1].integer);
@@ -349,24 +339,24 @@ enum status call_add_months(struct call *call)
 
 enum status call_format(struct call *call)
 {
+	const struct instant *x = &call->value[0].time;
 	char *to = call_room(call, TIME_FORMAT_NBYTES(call->constant_nbytes));
-	struct instant x;
 
 	NEED(to);
-	TRY(read_time(call, &x));
-	if (!time_is_in_range(call->times, &x))
+	if (!time_is_in_range(call->times, x))
 		return STATUS_OUT_OF_RANGE;
-	return return_text(call, to, time_write_format(call->times, call->constant, call->constant_nbytes, &x, to));
+	call->same = time_span_of(call->times, x, time_format_step(call->constant, call->constant_nbytes));
+	return return_text(call, to, time_write_format(call->times, call->constant, call->constant_nbytes, x, to));
 }
 
 static enum status return_part(struct call *call, enum time_part part)
 {
-	struct instant x;
+	const struct instant *x = &call->value[0].time;
 
-	TRY(read_time(call, &x));
-	if (!time_is_in_range(call->times, &x))
+	if (!time_is_in_range(call->times, x))
 		return STATUS_OUT_OF_RANGE;
-	return return_integer(call, time_part(call->times, part, &x));
+	call->same = time_span_of(call->times, x, part == TIME_SECOND ? 1 : part == TIME_MINUTE ? 60 : part == TIME_HOUR ? 3600 : TIME_DAY_NSECONDS);
+	return return_integer(call, time_part(call->times, part, x));
 }
 
 #define PART(name, part) \

@@ -22,9 +22,10 @@
 
 /* A value that a function is given. */
 struct argument {
-	const char *text; /* of letters t and e: unquoted, nbytes; not owned */
+	const char *text; /* of letters t, e and d: unquoted, nbytes; not owned */
 	size_t nbytes;    /* 0 where it is missing */
 	int64_t integer;  /* of letter i */
+	struct instant time; /* of letter d */
 	struct decimal number; /* of letter n, if text is NULL; else it is longer, and text is plain */
 };
 
@@ -43,6 +44,8 @@ struct call {
 	struct pattern_match *match;
 	struct time_reader *times;
 	struct scratch *room; /* for a text that is made: call_room */
+	/* Of a function of one value, letter d: of all instants of these seconds the result is the same; of none, to begin with. */
+	struct time_span same;
 	/* the result; CALL_MISSING to begin with */
 	enum call_result result;
 	const char *text; /* CALL_TEXT: nbytes, in an argument, the constant or the room; none: missing */

@@ -17,7 +17,7 @@
 #include "number/decimal_text.h"
 #include "simd/simd.h"
 
-#define DAY 86400
+#define DAY TIME_DAY_NSECONDS
 #define QUARTER 900 /* seconds in which no zone changes its offset, as far as they are alike at both ends */
 #define FIRST_SECOND (-INT64_C(62167219200)) /* 0000-01-01T00:00:00 */
 #define LAST_SECOND INT64_C(253402300799)    /* 9999-12-31T23:59:59 */
@@ -375,7 +375,7 @@ static enum time_form read_iso(const char *text, size_t nbytes, bool is_strict, 
 
 /* Reads hh:mm:ss from its eight bytes, the first in the lowest: seconds, or -1. Bytes from 10 on, and of colons from 1 on, get
  * their highest bit by the sum. */
-static int clock_seconds(uint64_t word)
+static inline int clock_seconds(uint64_t word)
 {
 	uint64_t digits = word ^ UINT64_C(0x30303a30303a3030), tens;
 	int hour, minute, second;
@@ -415,15 +415,26 @@ enum time_form time_form_of(const char *text, size_t nbytes)
 	return read_iso(text, nbytes, true, &c);
 }
 
-/* YYYY-MM-DD, T or a blank, hh:mm:ss, and perhaps Z, of the same day as the last. */
-static bool read_usual(struct time_reader *r, const char *text, size_t nbytes, struct instant *out)
+static int two_ascii(const char *p)
+{
+	return 10 * (p[0] - '0') + p[1] - '0';
+}
+
+/* YYYY-MM-DD, T or a blank, hh:mm:ss, and perhaps Z, of the same day as the last, or one that every month has. */
+static inline bool read_usual(struct time_reader *r, const char *text, size_t nbytes, struct instant *out)
 {
 	bool has_offset = nbytes == 20 && text[19] == 'Z';
 	int64_t local;
 	int of_day;
 
-	if ((nbytes != 19 && !has_offset) || memcmp(text, r->day_text, sizeof r->day_text) != 0 || (text[10] != 'T' && text[10] != ' '))
+	if ((nbytes != 19 && !has_offset) || (text[10] != 'T' && text[10] != ' '))
 		return false;
+	if (memcmp(text, r->day_text, sizeof r->day_text) != 0) {
+		if (!is_usual_date(simd_load_word(text), text + 8))
+			return false;
+		memcpy(r->day_text, text, sizeof r->day_text);
+		r->day = days_before(100 * two_ascii(text) + two_ascii(text + 2), two_ascii(text + 5), two_ascii(text + 8));
+	}
 	of_day = clock_seconds(simd_load_word(text + 11));
 	if (of_day < 0)
 		return false;
@@ -539,21 +550,24 @@ static const char *const months[] = {"January", "February", "March", "April", "M
 				     "October", "November", "December"};
 static const char *const weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-/* The letters after %. digits: how many are read at most, 0: no number. stands_for: other letters. */
+/* The letters after %. digits: how many are read at most, 0: no number. step: of seconds in which what is written is the same.
+ * stands_for: other letters. */
 static const struct letter {
 	char letter;
 	bool is_written, is_read;
 	uint8_t digits;
+	int32_t step;
 	const char *stands_for;
 } letters[] = {
-	{'Y', true, true, 4, NULL}, {'m', true, true, 2, NULL}, {'d', true, true, 2, NULL}, {'e', true, true, 2, NULL},
-	{'H', true, true, 2, NULL}, {'I', true, true, 2, NULL}, {'M', true, true, 2, NULL}, {'S', true, true, 2, NULL},
-	{'f', true, true, 0, NULL}, {'j', true, true, 3, NULL}, {'y', true, true, 2, NULL}, {'p', true, true, 0, NULL},
-	{'b', true, true, 0, NULL}, {'h', true, true, 0, NULL}, {'B', true, true, 0, NULL}, {'a', true, true, 0, NULL},
-	{'A', true, true, 0, NULL}, {'z', true, true, 0, NULL}, {'Z', true, true, 0, NULL}, {'s', true, true, 0, NULL},
-	{'G', true, false, 0, NULL}, {'V', true, false, 0, NULL}, {'u', true, false, 0, NULL}, {'w', true, false, 0, NULL},
-	{'%', true, true, 0, NULL}, {'n', true, true, 0, NULL}, {'t', true, true, 0, NULL}, {'F', true, true, 0, "%Y-%m-%d"},
-	{'T', true, true, 0, "%H:%M:%S"}, {'D', true, true, 0, "%m/%d/%y"}, {'R', true, true, 0, "%H:%M"},
+	{'Y', true, true, 4, DAY, NULL}, {'m', true, true, 2, DAY, NULL}, {'d', true, true, 2, DAY, NULL}, {'e', true, true, 2, DAY, NULL},
+	{'H', true, true, 2, 3600, NULL}, {'I', true, true, 2, 3600, NULL}, {'M', true, true, 2, 60, NULL}, {'S', true, true, 2, 1, NULL},
+	{'f', true, true, 0, 0, NULL}, {'j', true, true, 3, DAY, NULL}, {'y', true, true, 2, DAY, NULL}, {'p', true, true, 0, 3600, NULL},
+	{'b', true, true, 0, DAY, NULL}, {'h', true, true, 0, DAY, NULL}, {'B', true, true, 0, DAY, NULL}, {'a', true, true, 0, DAY, NULL},
+	{'A', true, true, 0, DAY, NULL}, {'z', true, true, 0, DAY, NULL}, {'Z', true, true, 0, 1, NULL}, {'s', true, true, 0, 1, NULL},
+	{'G', true, false, 0, DAY, NULL}, {'V', true, false, 0, DAY, NULL}, {'u', true, false, 0, DAY, NULL}, {'w', true, false, 0, DAY, NULL},
+	{'%', true, true, 0, DAY, NULL}, {'n', true, true, 0, DAY, NULL}, {'t', true, true, 0, DAY, NULL},
+	{'F', true, true, 0, DAY, "%Y-%m-%d"}, {'T', true, true, 0, 1, "%H:%M:%S"}, {'D', true, true, 0, DAY, "%m/%d/%y"},
+	{'R', true, true, 0, 60, "%H:%M"},
 };
 
 static const struct letter *find_letter(char c)
@@ -869,6 +883,16 @@ size_t time_write_format(struct time_reader *r, const char *format, size_t forma
 	return (size_t)(put_by(r, format, format_nbytes, &c, days, x->seconds, to) - to);
 }
 
+int64_t time_format_step(const char *format, size_t nbytes)
+{
+	int64_t step = DAY;
+
+	for (const char *f = format; f < format + nbytes; f++)
+		if (*f == '%' && find_letter(*++f)->step < step)
+			step = find_letter(*f)->step;
+	return step;
+}
+
 /* ---- parts ---- */
 
 int64_t time_part(struct time_reader *r, enum time_part part, const struct instant *x)
@@ -943,6 +967,11 @@ static int64_t floor_from(int64_t x, int64_t origin, int64_t step)
 	return origin + step * floor_divide(x - origin, step);
 }
 
+int64_t time_unit_step(const struct time_unit *unit)
+{
+	return unit->seconds > 0 && unit->seconds % (7 * DAY) != 0 ? unit->seconds : DAY;
+}
+
 void time_truncate(struct time_reader *r, const struct time_unit *unit, struct instant *x)
 {
 	const int64_t monday = 4 * DAY; /* 1970-01-05 */
@@ -980,6 +1009,22 @@ int time_compare(const struct instant *x, const struct instant *y)
 	a = (int128)x->fraction * (int128)decimal_powers[TIME_NFRACTION_MAX - x->nfraction];
 	b = (int128)y->fraction * (int128)decimal_powers[TIME_NFRACTION_MAX - y->nfraction];
 	return (a > b) - (a < b);
+}
+
+struct time_span time_span_of(struct time_reader *r, const struct instant *x, int64_t step)
+{
+	const int64_t local = local_of(r, x->seconds), quarter = floor_divide(x->seconds, QUARTER);
+	struct time_span span;
+
+	if (step == 0 || (r->zone->is_named && quarter != r->of_instant.quarter))
+		return (struct time_span){0, 0};
+	span.begin = x->seconds - (local - floor_from(local, 0, step));
+	span.end = span.begin + step;
+	if (r->zone->is_named && span.begin < QUARTER * quarter)
+		span.begin = QUARTER * quarter;
+	if (r->zone->is_named && span.end > QUARTER * (quarter + 1))
+		span.end = QUARTER * (quarter + 1);
+	return span;
 }
 
 bool time_of_epoch(struct time_reader *r, int128 significand, int scale, struct instant *out)

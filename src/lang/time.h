@@ -32,6 +32,7 @@ const char *time_zone_set(struct time_zone *zone, const char *name);
 /* ---- instants ---- */
 
 #define TIME_NFRACTION_MAX 18
+#define TIME_DAY_NSECONDS 86400
 
 struct instant {
 	int64_t seconds;   /* from 1970-01-01T00:00:00Z */
@@ -134,6 +135,19 @@ int time_compare(const struct instant *x, const struct instant *y);
 
 /* The instant of epoch seconds. Returns false where they are out of range, or have too long a fraction. */
 bool time_of_epoch(struct time_reader *r, int128 significand, int scale, struct instant *out);
+
+/* Seconds from begin up to end. */
+struct time_span {
+	int64_t begin, end;
+};
+
+/* The seconds around x in which clocks of the zone show the same multiple of `step` seconds, counted from 1970-01-01T00:00:00, or
+ * some of them; none if step is 0. */
+struct time_span time_span_of(struct time_reader *r, const struct instant *x, int64_t step);
+
+/* A step in which the result of time_truncate, or of time_write_format, is the same; 0: there is none. */
+int64_t time_unit_step(const struct time_unit *unit);
+int64_t time_format_step(const char *format, size_t nbytes);
 
 /* Adds months. A day that the month does not have becomes its last. */
 void time_add_months(struct time_reader *r, struct instant *x, int64_t months);
