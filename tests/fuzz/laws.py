@@ -134,6 +134,25 @@ def lets_in_a_pipe(case, run):
     return differ(whole, second, "--let, then the rest, is one run")
 
 
+def having_in_a_pipe(case, run):
+    """--having is --where over the groups that are printed."""
+    numeric = [k for k in range(case.shape.n) if case.shape.kinds[k] not in hostile.NO_NUMBERS]
+    if not numeric:
+        return ABSENT
+    name, what = case.shape.names[case.rng.choice(numeric)], case.rng.choice(("sum", "count", "max", "min", "median", "count-distinct"))
+    test = case.rng.choice((b"%s > 1", b"%s <= 2", b"not %s = 3", b"%s between -5 and 100", b"%s is missing", b"%s > 0 or %s < -7.5"))
+    uses, data = without(case.uses, RESULTS) + [use(what, hostile_request.quoted_item(name)), use("format", b"csv"), HEADER], one_file(case)
+    first = run(uses, data)
+    if first.status:
+        return ABSENT
+    title = rows_of(first.out)[0][-1].encode("latin-1")
+    quoted = [b"`%s`" % text.replace(b"`", b"``") for text in (name, title)]
+    second = run([HEADER, use("where", test.replace(b"%s", quoted[1]))], first.out)
+    aggregate = b"%s(%s)" % (what.replace("-", "_").encode(), quoted[0])
+    whole = run(uses + [use("having", test.replace(b"%s", aggregate))], data)
+    return differ(whole, second, "--having, or --where behind it")
+
+
 def expressions_are_columns(case, run):
     """NAME=EXPR where columns are named is the column of that name that --let makes."""
     let = only(case.uses, ("let",))[-1]
@@ -399,6 +418,7 @@ LAWS = (
         tuple(o for o in READING if o not in NOT_IN_A_PIPE) + KEPT + RUNNING + ("let", "where", "by"), lets_in_a_pipe),
     Law("expressions in place", ("let",), READING + KEPT + RESULTS + ("by", "where", "let", "invalid"), expressions_are_columns),
     Law("expressions in place, records", ("let", "select"), READING + KEPT + RUNNING + ("by", "where", "let", "select"), expressions_are_columns),
+    Law("--having in a pipe", ("by",), DIALECT + KEPT + ("missing", "where", "let", "invalid"), having_in_a_pipe),
     Law("--select in a pipe", ("sum",), READING + KEPT + RESULTS + ("by", "where", "sort", "top", "format"), select_moves_nothing),
     Law("groups add up", ("by",), READING + KEPT + ("where", "let", "invalid"), groups_add_up),
     Law("--sort and --top", ("by", "sort", "top"), READING + KEPT + RESULTS + ("where", "let"), top_is_the_beginning),
