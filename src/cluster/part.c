@@ -364,7 +364,7 @@ static enum status put_store_part(void *context, struct groups *part)
 static void put_all_groups(const struct query *q, struct partial *total, bool any_order, struct json_text *to)
 {
 	struct put_groups groups = {.plan = &q->plan, .to = to};
-	struct group_list list = {NULL, 0, NULL};
+	struct group_list list = {.pieces = NULL};
 	size_t nthreads = (size_t)ranks_nthreads(q);
 	enum status status = partial_init(&groups.blank, &q->plan);
 

@@ -14,25 +14,37 @@
 #include "fold/quantile.h"
 #include "fold/result.h"
 
-/* Takes a result's cell, which is freed. */
-static enum status take_cell(struct aggregate_value *to, struct cell *cell)
+enum status aggregate_value_set(struct aggregate_value *to, const char *text, size_t nbytes, bool is_number)
 {
 	struct decimal number;
-	const size_t nbytes = strlen(cell->text);
 
-	*to = (struct aggregate_value){.kind = nbytes == 0 ? AGGREGATE_MISSING : cell->is_number ? AGGREGATE_LONG : AGGREGATE_TEXT};
-	if (cell->is_spelled)
-		to->kind = AGGREGATE_TEXT; /* as first(x) has it */
-	if (to->kind == AGGREGATE_LONG && decimal_parse(cell->text, nbytes, &number) == DECIMAL_NUMBER) {
-		to->kind = AGGREGATE_NUMBER;
-		to->significand = number.significand;
-		to->scale = (uint8_t)number.scale;
-	} else if (to->kind != AGGREGATE_MISSING) {
-		to->text = cell->text;
+	*to = (struct aggregate_value){.kind = AGGREGATE_MISSING};
+	if (nbytes == 0)
+		return STATUS_OK;
+	if (is_number && decimal_parse(text, nbytes, &number) == DECIMAL_NUMBER) {
+		*to = (struct aggregate_value){.significand = number.significand, .kind = AGGREGATE_NUMBER, .scale = (uint8_t)number.scale};
 		return STATUS_OK;
 	}
-	free(cell->text);
+	to->text = strndup(text, nbytes);
+	NEED(to->text);
+	to->kind = is_number ? AGGREGATE_LONG : AGGREGATE_TEXT;
 	return STATUS_OK;
+}
+
+enum status aggregate_value_take(struct aggregate_value *to, struct cell *cell)
+{
+	/* a spelled one is a text, as first(x) has it */
+	enum status status = aggregate_value_set(to, cell->text, strlen(cell->text), cell->is_number && !cell->is_spelled);
+
+	free(cell->text);
+	return status;
+}
+
+void aggregate_value_free(struct aggregate_value *v)
+{
+	if (v->kind == AGGREGATE_LONG || v->kind == AGGREGATE_TEXT)
+		free(v->text);
+	v->kind = AGGREGATE_MISSING;
 }
 
 /* Groups whose values are being made. */
@@ -53,15 +65,15 @@ static enum status make_group(void *context, struct group *group)
 {
 	struct maker *maker = context;
 	const struct making *m = maker->m;
-	struct group_row row = {NULL, NULL};
+	struct group_row row = {.partial = NULL};
 	enum status status = STATUS_OK;
 	struct cell cell;
 
 	group->state = atomic_fetch_add(&maker->m->group, 1);
 	for (size_t i = 0; status == STATUS_OK && i < m->a->n; i++) {
-		status = group_row_result(&maker->rows, &row, group, &m->q->results[i], &cell);
+		status = group_row_result(&maker->rows, &row, group, &m->q->results[i], &cell, NULL);
 		if (status == STATUS_OK)
-			status = take_cell(&m->a->at[group->state * m->a->n + i], &cell);
+			status = aggregate_value_take(&m->a->at[group->state * m->a->n + i], &cell);
 	}
 	group_row_end(&maker->rows, &row);
 	return status;
@@ -108,7 +120,7 @@ enum status aggregates_make(struct aggregates *a, const struct query *q, struct 
 	NEED(a->at);
 	for (size_t i = 0; i < a->n; i++) {
 		NEED(result_cell(q, total, ranks, &q->results[i], &cell));
-		TRY(take_cell(&a->at[i], &cell));
+		TRY(aggregate_value_take(&a->at[i], &cell));
 	}
 	return STATUS_OK;
 }
@@ -116,8 +128,7 @@ enum status aggregates_make(struct aggregates *a, const struct query *q, struct 
 void aggregates_free(struct aggregates *a)
 {
 	for (size_t i = 0; a->at && i < a->ngroups * a->n; i++)
-		if (a->at[i].kind == AGGREGATE_LONG || a->at[i].kind == AGGREGATE_TEXT)
-			free(a->at[i].text);
+		aggregate_value_free(&a->at[i]);
 	if (a->groups)
 		key_memory_free(a->at, a->ngroups * a->n * sizeof *a->at + 1);
 	else

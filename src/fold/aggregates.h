@@ -13,6 +13,7 @@
 #include "fold/column.h"
 #include "fold/groups.h"
 #include "fold/key.h"
+#include "io/table.h"
 #include "number/decimal.h"
 #include "query/query.h"
 
@@ -30,6 +31,13 @@ struct aggregate_value {
 	};
 	uint8_t kind, scale;
 };
+
+/* Makes *to a value as text: a number in plain decimal, or one of the input; missing if it has no bytes. Errors: STATUS_NO_MEMORY. */
+enum status aggregate_value_set(struct aggregate_value *to, const char *text, size_t nbytes, bool is_number);
+
+/* The same of a result's cell, which is freed. */
+enum status aggregate_value_take(struct aggregate_value *to, struct cell *cell);
+void aggregate_value_free(struct aggregate_value *v);
 
 /* Zeroed: of none. */
 struct aggregates {

@@ -20,6 +20,7 @@
 
 #include "base/heap.h"
 #include "base/thread.h"
+#include "fold/finish.h"
 #include "fold/group_result.h"
 #include "fold/group_lists.h"
 #include "fold/key_memory.h"
@@ -202,7 +203,7 @@ static void place_buckets(struct dealing *d)
 /* The bytes of a list's piece. */
 static size_t piece_nbytes(const struct group_list *l, size_t piece)
 {
-	size_t nleft = l->n - piece * GROUP_LIST_PIECE_NGROUPS;
+	size_t nleft = l->room - piece * GROUP_LIST_PIECE_NGROUPS;
 
 	return (nleft < GROUP_LIST_PIECE_NGROUPS ? nleft : GROUP_LIST_PIECE_NGROUPS) * sizeof(uintptr_t);
 }
@@ -212,7 +213,7 @@ static enum status group_list_new(size_t n, struct group_list *out)
 {
 	size_t npieces = (n + GROUP_LIST_PIECE_NGROUPS - 1) / GROUP_LIST_PIECE_NGROUPS;
 
-	*out = (struct group_list){calloc(npieces + 1, sizeof *out->pieces), n, NULL};
+	*out = (struct group_list){calloc(npieces + 1, sizeof *out->pieces), n, n, NULL};
 	NEED(out->pieces);
 	for (size_t i = 0; i < npieces; i++) {
 		void *memory;
@@ -235,7 +236,7 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUP_LIST_FEW ? 1 : nthreads};
 	void *ends;
 
-	*out = (struct group_list){NULL, 0, NULL};
+	*out = (struct group_list){.pieces = NULL};
 	TRY(group_store_settle(s, d.nthreads));
 	TRY(group_store_visit(s, 1, drop_index, NULL));
 	TRY(group_list_new(group_store_count(s), out));
@@ -312,10 +313,10 @@ void group_list_free(struct group_list *l)
 		group_free(group_list_at(l, i), l->owns);
 		free(group_list_at(l, i));
 	}
-	for (size_t i = 0; l->pieces && i * GROUP_LIST_PIECE_NGROUPS < l->n; i++)
+	for (size_t i = 0; l->pieces && i * GROUP_LIST_PIECE_NGROUPS < l->room; i++)
 		key_memory_free(l->pieces[i], piece_nbytes(l, i));
 	free(l->pieces);
-	*l = (struct group_list){NULL, 0, NULL};
+	*l = (struct group_list){.pieces = NULL};
 }
 
 /* ---- by what groups are sorted ---- */
@@ -332,35 +333,32 @@ static bool has_columns(const char *printed, const char *columns)
 	return open && !strncmp(open + 1, columns, nbytes) && !strcmp(open + 1 + nbytes, ")");
 }
 
-static enum fit fit_of(const struct query *q, const struct result *r, const char *name, enum status *status)
+static enum fit fit_of(const struct query *q, const struct result *r, const char *name)
 {
 	const struct operation_use *use = &q->uses[r->use];
 	const char *title = use->title ? use->title : operation_title(r->operation);
 	char *printed = result_name(q, r);
 	enum fit fit = FIT_NONE;
 
-	if (!printed) {
-		*status = STATUS_NO_MEMORY;
+	if (!printed)
 		return FIT_NONE;
-	}
 	if (!strcmp(printed, name))
 		fit = FIT_NAME;
 	else if (!strcmp(use->name, name) || (r->operation != OPERATION_PERCENTILE && !strcmp(title, name)))
 		fit = FIT_OPERATION;
-	else if (has_columns(printed, name))
+	else if (operation_kind(r->operation) != OPERATION_FRACTION && has_columns(printed, name))
 		fit = FIT_COLUMN;
 	free(printed);
 	return fit;
 }
 
 /* Finds the result that the name fits best; *n: how many it fits so. */
-static enum fit find_result(const struct query *q, const char *name, size_t *index, size_t *n,
-			    enum status *status)
+static enum fit find_result(const struct query *q, const char *name, size_t *index, size_t *n)
 {
 	enum fit best = FIT_NONE;
 
-	for (size_t i = 0; i < q->nresults && *status == STATUS_OK; i++) {
-		enum fit fit = fit_of(q, &q->results[i], name, status);
+	for (size_t i = 0; i < q->nshown; i++) {
+		enum fit fit = fit_of(q, &q->results[i], name);
 		if (fit == FIT_NONE || fit < best)
 			continue;
 		*n = fit > best ? 1 : *n + 1;
@@ -381,13 +379,12 @@ static bool find_key(const struct query *q, const char *name, size_t *index)
 	return false;
 }
 
-/* Lists what may be sorted by. */
-static enum status unknown_name(const struct query *q, const char *name, struct fault *fault)
+enum status group_sort_unknown(const struct query *q, const char *name, struct fault *fault)
 {
 	char list[FAULT_DETAIL_NBYTES] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; i < q->plan.nkeys + q->nresults && n < sizeof list; i++) {
+	for (size_t i = 0; i < q->plan.nkeys + q->nshown && n < sizeof list; i++) {
 		char *result = i < q->plan.nkeys ? strdup(q->plan.columns[q->plan.keys[i]].name)
 						 : result_name(q, &q->results[i - q->plan.nkeys]);
 		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "",
@@ -397,25 +394,18 @@ static enum status unknown_name(const struct query *q, const char *name, struct 
 	return option_fault(fault, "--sort: '%.64s' is not one result: %.150s", name, list);
 }
 
-enum status group_sort_find(const struct query *q, const char *name, uint64_t top, struct group_sort *out,
-			    struct fault *fault)
+bool group_sort_find(const struct query *q, const char *name, struct group_sort_key *out)
 {
-	enum status status = STATUS_OK;
-	enum fit fit;
-	size_t n = 0;
+	size_t n = 0, index = 0;
+	enum fit fit = find_result(q, name, &index, &n);
 
-	*out = (struct group_sort){.is_given = name || top, .is_first = !name, .is_descending = !name};
-	if (!name)
-		return STATUS_OK;
-	out->is_descending = *name == '-';
-	name += out->is_descending;
-	fit = find_result(q, name, &out->index, &n, &status);
-	if (status != STATUS_OK)
-		return fault_set(fault, status, 0, NULL);
-	if (fit == FIT_NAME)
-		return STATUS_OK;
-	out->is_key = find_key(q, name, &out->index);
-	return out->is_key || n == 1 ? STATUS_OK : unknown_name(q, name, fault);
+	out->kind = SORT_RESULT;
+	if (fit != FIT_NAME && find_key(q, name, &index)) {
+		out->kind = SORT_KEY;
+		n = 1;
+	}
+	out->index = index;
+	return n == 1 || fit == FIT_NAME;
 }
 
 /* ---- what a group is sorted by ---- */
@@ -428,7 +418,19 @@ struct sort_value {
 	struct decimal number; /* of VALUE_NUMBER */
 	char *text;            /* of VALUE_WIDE and VALUE_TEXT. Owned. */
 	size_t nbytes;
-	uint64_t first; /* the group's */
+};
+
+/* Of one that is sorted by several things, the values after the first, sort->n - 1. */
+struct sort_rest {
+	const struct group_sort *sort;
+	struct sort_value values[];
+};
+
+/* A group, and what it is sorted by. */
+struct sort_row {
+	struct sort_value value;
+	struct sort_rest *rest; /* NULL: there is one value. Owned, with its texts. */
+	uint64_t first;		/* the group's */
 	struct group *group;
 };
 
@@ -459,7 +461,7 @@ static enum status set_plain(struct sort_value *v, const char *text, size_t nbyt
 	return keep_text(v, text);
 }
 
-/* Sets the value to that of a text, but for its group. notation: of a text of the input, in which it is a number if it is
+/* Sets the value to that of a text. notation: of a text of the input, in which it is a number if it is
  * one; NULL: the text is decimal.h's. Errors: STATUS_NO_MEMORY. */
 static enum status set_value(struct sort_value *v, const char *text, size_t nbytes, const struct number_notation *notation)
 {
@@ -476,7 +478,7 @@ static enum status set_value(struct sort_value *v, const char *text, size_t nbyt
 	if (plain_nbytes > 0) {
 		status = set_plain(v, to, plain_nbytes);
 	} else {
-		*v = (struct sort_value){.kind = nbytes == 0 ? VALUE_EMPTY : VALUE_TEXT, .nbytes = nbytes, .first = v->first, .group = v->group};
+		*v = (struct sort_value){.kind = nbytes == 0 ? VALUE_EMPTY : VALUE_TEXT, .nbytes = nbytes};
 		status = keep_text(v, text);
 	}
 	if (to != room)
@@ -518,8 +520,8 @@ static int compare_texts(const struct sort_value *a, const struct sort_value *b)
 }
 
 /* Compares values: < 0, 0, > 0. Numbers compare exactly and come before texts, which compare byte by byte; descending turns
- * that around. What is empty comes last, and of equal ones the first to appear comes first, whatever the direction. */
-static int compare_values(const struct sort_value *a, const struct sort_value *b, bool descending)
+ * that around. What is empty comes last whatever the direction. */
+static inline __attribute__((always_inline)) int compare_values(const struct sort_value *a, const struct sort_value *b, bool descending)
 {
 	bool a_text = a->kind == VALUE_TEXT, b_text = b->kind == VALUE_TEXT;
 	int order = 0;
@@ -530,94 +532,136 @@ static int compare_values(const struct sort_value *a, const struct sort_value *b
 		order = a_text != b_text ? a_text - b_text
 			: a_text	 ? compare_texts(a, b)
 					 : compare_numbers(a, b);
-	if (order)
-		return descending ? -order : order;
-	return a->first < b->first ? -1 : a->first > b->first;
+	return descending ? -order : order;
+}
+
+static int compare_rests(const struct sort_rest *a, const struct sort_rest *b)
+{
+	int order = 0;
+
+	for (size_t i = 1; order == 0 && i < a->sort->n; i++)
+		order = compare_values(&a->values[i - 1], &b->values[i - 1], a->sort->keys[i].is_descending);
+	return order;
+}
+
+/* Of groups whose values are equal, the first to appear comes first. */
+static inline __attribute__((always_inline)) int compare_rows(const struct sort_row *a, const struct sort_row *b, bool descending)
+{
+	int order = compare_values(&a->value, &b->value, descending);
+
+	if (order == 0 && a->rest)
+		order = compare_rests(a->rest, b->rest);
+	return order ? order : a->first < b->first ? -1 : a->first > b->first;
 }
 
 static int compare_ascending(const void *a, const void *b)
 {
-	return compare_values(a, b, false);
+	return compare_rows(a, b, false);
 }
 
 static int compare_descending(const void *a, const void *b)
 {
-	return compare_values(a, b, true);
+	return compare_rows(a, b, true);
 }
 
-/* The first values of those that were seen: a heap, once it is full, whose top is the last of them. */
+/* The first rows of those that were seen: a heap, once it is full, whose top is the last of them. */
 struct group_heap {
-	struct sort_value *at; /* room for `most`. Owned. */
+	struct sort_row *at; /* room for `most`. Owned. */
 	size_t n, most;
 	bool descending, is_heap;
-	const struct plan *owns; /* the groups of its values are its own, of this plan; NULL: they are not */
+	const struct plan *owns; /* the groups of its rows are its own, of this plan; NULL: they are not */
 };
 
-static void free_value(const struct group_heap *h, struct sort_value *v)
+/* Frees a row, but for its group. */
+static void free_values(struct sort_row *row)
 {
-	free(v->text);
-	if (!h->owns)
-		return;
-	group_free(v->group, h->owns);
-	free(v->group);
+	free(row->value.text);
+	for (size_t i = 1; row->rest && i < row->rest->sort->n; i++)
+		free(row->rest->values[i - 1].text);
+	free(row->rest);
 }
 
-static bool value_is_last(const void *heap, size_t i, size_t j)
+static void free_row(const struct group_heap *h, struct sort_row *row)
+{
+	free_values(row);
+	if (!h->owns)
+		return;
+	group_free(row->group, h->owns);
+	free(row->group);
+}
+
+static bool row_is_last(const void *heap, size_t i, size_t j)
 {
 	const struct group_heap *h = heap;
 
-	return compare_values(&h->at[i], &h->at[j], h->descending) > 0;
+	return compare_rows(&h->at[i], &h->at[j], h->descending) > 0;
 }
 
-static void swap_values(void *heap, size_t i, size_t j)
+static void swap_rows(void *heap, size_t i, size_t j)
 {
-	struct sort_value *at = ((struct group_heap *)heap)->at, v = at[i];
+	struct sort_row *at = ((struct group_heap *)heap)->at, row = at[i];
 
 	at[i] = at[j];
-	at[j] = v;
+	at[j] = row;
 }
 
-/* Whether the value is among the first so far. */
-static bool heap_wants(struct group_heap *h, const struct sort_value *v)
+/* Whether the row is among the first so far. */
+static bool heap_wants(struct group_heap *h, const struct sort_row *row)
 {
 	if (h->n < h->most)
 		return true;
 	if (!h->is_heap)
-		heap_make(h, h->n, value_is_last, swap_values);
+		heap_make(h, h->n, row_is_last, swap_rows);
 	h->is_heap = true;
-	return h->n > 0 && compare_values(v, &h->at[0], h->descending) < 0;
+	return h->n > 0 && compare_rows(row, &h->at[0], h->descending) < 0;
 }
 
-/* Takes over a value that is wanted. */
-static void heap_take(struct group_heap *h, struct sort_value v)
+/* Takes over a row that is wanted. */
+static void heap_take(struct group_heap *h, struct sort_row row)
 {
 	if (h->n < h->most) {
-		h->at[h->n++] = v;
+		h->at[h->n++] = row;
 		return;
 	}
-	free_value(h, &h->at[0]);
-	h->at[0] = v;
-	heap_sink(h, h->n, 0, value_is_last, swap_values);
+	free_row(h, &h->at[0]);
+	h->at[0] = row;
+	heap_sink(h, h->n, 0, row_is_last, swap_rows);
 }
 
-static enum status read_value(struct group_rows *rows, const struct group_sort *sort, struct group *g,
-			      struct sort_value *v)
+/* One thread's. */
+struct gathering {
+	const struct group_sort *sort;
+	struct group_rows rows;
+	struct group_heap *heap;
+	struct finisher finisher; /* if something is computed while groups are listed */
+	struct group *waiting[ROW_BLOCK_NROWS]; /* its rows */
+};
+
+/* i: which of the finisher's rows the group is, if there is one. */
+static enum status read_value(struct gathering *gathering, const struct group_sort_key *key, struct group *g, size_t i, struct sort_value *v)
 {
+	struct group_rows *rows = &gathering->rows;
 	const struct number_notation *notation = &rows->q->plan.notation;
 	char text[GROUP_RESULT_NBYTES], *end = NULL;
-	struct group_row row = {NULL, NULL};
+	struct group_row row = {.partial = NULL};
 	struct cell cell = {.text = NULL};
 	enum status status;
 	size_t nbytes;
 
-	if (sort->is_key) {
-		const char *value = group_key_value(g, sort->index, &nbytes);
+	if (key->kind == SORT_KEY) {
+		const char *value = group_key_value(g, key->index, &nbytes);
 		return set_value(v, value, nbytes, notation);
 	}
-	end = group_write_quickly(g, rows->q, &rows->q->results[sort->index], text);
+	if (key->kind == SORT_COMPUTED) {
+		const char *value;
+		bool is_number;
+		TRY(finisher_listed(&gathering->finisher, i, (uint32_t)key->index, g, &value, &nbytes, &is_number));
+		return set_value(v, value, nbytes, is_number ? NULL : notation);
+	}
+	end = group_write_quickly(g, rows->q, &rows->q->results[key->index], text);
 	if (end)
 		return set_value(v, text, (size_t)(end - text), NULL);
-	status = group_row_result(rows, &row, g, &rows->q->results[sort->index], &cell);
+	status = group_row_result(rows, &row, g, &rows->q->results[key->index], &cell, NULL);
 	group_row_end(rows, &row);
 	if (status == STATUS_OK)
 		status = set_value(v, cell_number(&cell), strlen(cell_number(&cell)),
@@ -648,13 +692,6 @@ struct sorting {
 	struct run runs[NRUNS_MAX];
 };
 
-/* One thread's. */
-struct gathering {
-	const struct group_sort *sort;
-	struct group_rows rows;
-	struct group_heap *heap;
-};
-
 /* Copies a group that will be gone, and its key; takes its partial over. NULL: no memory. */
 static struct group *copy_group(struct group *g, const struct plan *plan)
 {
@@ -670,31 +707,69 @@ static struct group *copy_group(struct group *g, const struct plan *plan)
 	return copy;
 }
 
+static enum status read_rest(struct gathering *g, struct sort_row *row, size_t i)
+{
+	if (g->sort->n <= 1)
+		return STATUS_OK;
+	NEED(row->rest = calloc(1, sizeof *row->rest + (g->sort->n - 1) * sizeof *row->rest->values));
+	row->rest->sort = g->sort;
+	for (size_t k = 1; k < g->sort->n; k++)
+		TRY(read_value(g, &g->sort->keys[k], row->group, i, &row->rest->values[k - 1]));
+	return STATUS_OK;
+}
+
 /* Keeps a group that is among the first so far; a copy of it, if it will be gone. */
+static enum status keep_group(struct gathering *g, struct group *group, size_t i)
+{
+	struct sort_row row = {.first = group->first, .group = group};
+	enum status status = read_value(g, &g->sort->keys[0], group, i, &row.value);
+
+	if (status == STATUS_OK)
+		status = read_rest(g, &row, i);
+	if (status != STATUS_OK || !heap_wants(g->heap, &row)) {
+		free_values(&row);
+		return status;
+	}
+	if (g->heap->owns)
+		row.group = copy_group(group, g->heap->owns);
+	if (row.group)
+		heap_take(g->heap, row);
+	else
+		free_values(&row);
+	return row.group ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Does that with the groups that wait, if --having holds. */
+static enum status keep_waiting(struct gathering *g)
+{
+	bool has_answer;
+
+	if (!g->finisher.finish || g->finisher.n == 0)
+		return STATUS_OK;
+	TRY(finisher_run_listed(&g->finisher, g->waiting, &has_answer));
+	for (size_t i = 0; has_answer && i < g->finisher.n; i++)
+		if (finisher_holds(&g->finisher, i))
+			TRY(keep_group(g, g->waiting[i], i));
+	finisher_clear(&g->finisher);
+	return STATUS_OK;
+}
+
 static enum status gather_group(void *context, struct group *group)
 {
 	struct gathering *g = context;
-	struct sort_value v = {.first = group->first, .group = group};
 
-	TRY(read_value(&g->rows, g->sort, group, &v));
-	if (!heap_wants(g->heap, &v)) {
-		free(v.text);
-		return STATUS_OK;
-	}
-	if (g->heap->owns)
-		v.group = copy_group(group, g->heap->owns);
-	if (v.group)
-		heap_take(g->heap, v);
-	else
-		free(v.text);
-	return v.group ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!g->finisher.finish)
+		return keep_group(g, group, 0);
+	g->waiting[g->finisher.n] = group;
+	TRY(finisher_add_group(&g->finisher, &g->rows, group));
+	return g->finisher.n == ROW_BLOCK_NROWS ? keep_waiting(g) : STATUS_OK;
 }
 
 /* Makes the thread's heap, for the first of n groups. owns: see struct group_heap. Errors: STATUS_NO_MEMORY. */
 static enum status begin_heap(struct gathering *g, const struct sorting *s, size_t n, const struct plan *owns)
 {
 	n = s->nfirst < n ? s->nfirst : n;
-	*g->heap = (struct group_heap){.at = calloc(n + 1, sizeof *g->heap->at), .most = n, .descending = g->sort->is_descending, .owns = owns};
+	*g->heap = (struct group_heap){.at = calloc(n + 1, sizeof *g->heap->at), .most = n, .descending = g->sort->keys[0].is_descending, .owns = owns};
 	return g->heap->at ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -709,6 +784,7 @@ static enum status sort_part(struct gathering *g, const struct sorting *s, const
 	g->heap = &run->heap;
 	TRY(begin_heap(g, s, part->ngroups, NULL));
 	TRY(groups_each(part, gather_group, g));
+	TRY(keep_waiting(g));
 	end_heap(&run->heap);
 	return STATUS_OK;
 }
@@ -749,6 +825,8 @@ static void *sort_some(void *sorting)
 	enum status status = group_rows_init(&g.rows, s->rows->q, s->rows->total, s->rows->nthreads);
 
 	if (status == STATUS_OK)
+		status = finisher_init(&g.finisher, s->rows->q, finishing_listed(s->rows->q));
+	if (status == STATUS_OK)
 		status = s->source ? sort_blocks(s, &g, &r) : sort_parts(s, &g);
 	if (status == STATUS_GPU && !atomic_flag_test_and_set(&s->is_faulty))
 		s->fault = r.fault;
@@ -756,12 +834,76 @@ static void *sort_some(void *sorting)
 		s->status = status;
 	group_reading_end(&r);
 	group_rows_free(&g.rows);
+	finisher_free(&g.finisher);
 	return NULL;
+}
+
+/* ---- those where --having holds ---- */
+
+/* A list in which groups are marked. */
+struct choosing {
+	const struct group_rows *rows; /* those of the threads are like them */
+	const struct group_list *list;
+	uint64_t *kept; /* a bit for each group: words of ROW_BLOCK_NROWS */
+	atomic_size_t next; /* word */
+	_Atomic(enum status) status;
+};
+
+static enum status mark_groups(struct choosing *c, struct group_rows *rows, struct finisher *f)
+{
+	struct group *groups[ROW_BLOCK_NROWS];
+	const size_t n = c->list->n;
+	bool has_answer;
+	size_t first;
+
+	TRY(finisher_init(f, rows->q, finishing_listed(rows->q)));
+	while ((first = ROW_BLOCK_NROWS * atomic_fetch_add(&c->next, 1)) < n) {
+		for (size_t i = 0; first + i < n && i < ROW_BLOCK_NROWS; i++) {
+			groups[i] = group_list_at(c->list, first + i);
+			TRY(finisher_add_group(f, rows, groups[i]));
+		}
+		TRY(finisher_run_listed(f, groups, &has_answer));
+		for (size_t i = 0; i < f->n; i++)
+			c->kept[first / ROW_BLOCK_NROWS] |= (uint64_t)finisher_holds(f, i) << i;
+		finisher_clear(f);
+	}
+	return STATUS_OK;
+}
+
+static void *mark_some(void *context)
+{
+	struct choosing *c = context;
+	struct finisher finisher = {.finish = NULL};
+	struct group_rows rows;
+	enum status status = group_rows_init(&rows, c->rows->q, c->rows->total, 1);
+
+	if (status == STATUS_OK)
+		status = mark_groups(c, &rows, &finisher);
+	if (status != STATUS_OK)
+		c->status = status;
+	finisher_free(&finisher);
+	group_rows_free(&rows);
+	return NULL;
+}
+
+enum status group_list_choose(struct group_list *l, const struct group_rows *rows, size_t nthreads)
+{
+	struct choosing c = {.rows = rows, .list = l, .kept = calloc(l->n / ROW_BLOCK_NROWS + 1, sizeof *c.kept)};
+	size_t n = 0;
+
+	NEED(c.kept);
+	team_run(l->n < GROUP_LIST_FEW ? 1 : nthreads, mark_some, &c);
+	for (size_t i = 0; i < l->n; i++)
+		if (c.kept[i / ROW_BLOCK_NROWS] >> i % ROW_BLOCK_NROWS & 1)
+			*group_list_word(l, n++) = *group_list_word(l, i);
+	l->n = n;
+	free(c.kept);
+	return c.status;
 }
 
 /* ---- all of them ---- */
 
-static const struct sort_value *next_of(const struct run *run)
+static const struct sort_row *next_of(const struct run *run)
 {
 	return &run->heap.at[run->next];
 }
@@ -771,7 +913,7 @@ static bool run_is_first(const void *runs, size_t i, size_t j)
 {
 	const struct run *const *heap = runs;
 
-	return compare_values(next_of(heap[i]), next_of(heap[j]), heap[i]->heap.descending) < 0;
+	return compare_rows(next_of(heap[i]), next_of(heap[j]), heap[i]->heap.descending) < 0;
 }
 
 static void swap_runs(void *runs, size_t i, size_t j)
@@ -800,14 +942,14 @@ static void merge_runs(struct sorting *s, struct group_list *list)
 	}
 }
 
-/* Frees the values of a run, and the groups that are not in the list. */
+/* Frees the rows of a run, and the groups that are not in the list. */
 static void free_run(struct run *run)
 {
 	for (size_t i = 0; i < run->heap.n; i++)
 		if (i < run->next)
-			free(run->heap.at[i].text);
+			free_values(&run->heap.at[i]);
 		else
-			free_value(&run->heap, &run->heap.at[i]);
+			free_row(&run->heap, &run->heap.at[i]);
 	free(run->heap.at);
 }
 

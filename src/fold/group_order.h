@@ -7,24 +7,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/status.h"
 #include "fold/groups.h"
 #include "query/query.h"
 
-/* By which column groups are sorted. Zeroed: by first appearance. */
-struct group_sort {
-	bool is_given, is_descending;
-	bool is_key;  /* by a key column: */
-	bool is_first; /* by the first result that is printed, whatever the index says */
-	size_t index; /* of the plan's keys, or of the query's results */
+/* One of the things that groups are sorted by. */
+struct group_sort_key {
+	enum { SORT_KEY, SORT_RESULT, SORT_COMPUTED, SORT_FIRST } kind; /* FIRST: the first result that is printed, whichever it is */
+	bool is_descending;
+	size_t index; /* of the plan's keys, of the query's results, or the column of what is computed (fold/finish.h), also of FIRST */
 };
 
-/* Finds the column that --sort names, [-]NAME: a result as it is printed or, if one result has it, the
- * operation's name or title; or a key column. NULL: with top, some groups of all, the first result, the largest
- * first; else none. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
-enum status group_sort_find(const struct query *q, const char *name, uint64_t top, struct group_sort *out,
-			    struct fault *fault);
+/* What groups are sorted by. Zeroed: by first appearance. */
+struct group_sort {
+	size_t n;
+	struct group_sort_key *keys; /* owned */
+};
+
+static inline void group_sort_free(struct group_sort *sort)
+{
+	free(sort->keys);
+	*sort = (struct group_sort){.n = 0};
+}
+
+/* Finds what a name in --sort means: a result as it is printed or, if one result has it, the operation's name or title; or a key
+ * column. Returns false if it is none, or several. */
+bool group_sort_find(const struct query *q, const char *name, struct group_sort_key *out);
+
+/* Says that it means none, and which there are. Returns STATUS_USAGE. */
+enum status group_sort_unknown(const struct query *q, const char *name, struct fault *fault);
 
 #define GROUP_LIST_FEW 10000 /* a thread takes longer to start than it saves */
 #define GROUP_LIST_PIECE_NGROUPS ((size_t)1 << 16)
@@ -32,8 +45,8 @@ enum status group_sort_find(const struct query *q, const char *name, uint64_t to
 /* Owns its words, which count towards --memory. They lie in pieces, for which the memory of tables does that are not needed any
  * more. */
 struct group_list {
-	uintptr_t **pieces; /* of GROUP_LIST_PIECE_NGROUPS addresses of groups, the last one of as many as are left */
-	size_t n;
+	uintptr_t **pieces; /* of GROUP_LIST_PIECE_NGROUPS addresses of groups, the last one of as many as are left of `room` */
+	size_t n, room;
 	const struct plan *owns; /* each group is its own, of this plan; NULL: they are the store's */
 };
 
@@ -61,5 +74,8 @@ enum status group_list_order_keys(struct group_list *l);
 struct group_rows; /* group_result.h */
 enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
 			    size_t nfirst, size_t nthreads, struct fault *fault);
+
+/* Leaves out the groups of the list for which --having does not hold. Errors: STATUS_NO_MEMORY. */
+enum status group_list_choose(struct group_list *l, const struct group_rows *rows, size_t nthreads);
 
 void group_list_free(struct group_list *l);

@@ -15,6 +15,7 @@
 
 #include "base/thread.h"
 #include "base/array.h"
+#include "fold/finish.h"
 #include "fold/group_lists.h"
 #include "fold/pair.h"
 #include "fold/quantile.h"
@@ -26,10 +27,10 @@
 enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads)
 {
 	*rows = (struct group_rows){.q = q, .total = total, .nthreads = nthreads,
-				    .results = calloc(q->nresults + 1, sizeof *rows->results)};
+				    .results = calloc(q->nshown + 1, sizeof *rows->results)};
 	if (!rows->results || partial_init(&rows->blank, &q->plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < q->nresults; i++)
+	for (size_t i = 0; i < q->nshown; i++)
 		if (!result_is_dropped(total, &q->results[i]))
 			rows->results[rows->nresults++] = &q->results[i];
 	return STATUS_OK;
@@ -247,12 +248,14 @@ static enum status begin_group(struct group_rows *rows, struct group *g, struct 
 }
 
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
-			     const struct result *r, struct cell *out)
+			     const struct result *r, struct cell *out, struct fault *fault)
 {
 	char text[GROUP_RESULT_NBYTES], *end;
 	const char *found;
 	size_t nbytes;
 
+	if (rows->finisher && operation_is_computed(r->operation))
+		return finisher_cell(rows->finisher, row->number, r, out, fault);
 	if (operation_kind(r->operation) == OPERATION_TEXT && find_text(g, &rows->q->plan, r, &found, &nbytes)) {
 		*out = (struct cell){.text = strndup(found, nbytes), .is_number = nbytes == 0};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
@@ -301,6 +304,7 @@ struct printing {
 	char separator;
 	char *(*write)(char *to, const char *value, size_t nbytes);
 	struct text_buffer text;
+	struct fault *fault;
 };
 
 static enum status append_value(struct printing *p, const char *value, size_t nbytes, char behind)
@@ -323,6 +327,12 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 	char *end;
 	enum status status;
 
+	if (p->rows->finisher && operation_is_computed(r->operation)) {
+		bool is_number;
+		TRY(finisher_value(p->rows->finisher, row->number, p->rows->q->finishing->columns[r - p->rows->q->results], &text, &nbytes,
+				   &is_number, p->fault));
+		return append_value(p, text, nbytes, behind);
+	}
 	if (find_text(g, &p->rows->q->plan, r, &text, &nbytes))
 		return append_value(p, text, nbytes, behind);
 	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + 1));
@@ -332,7 +342,7 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 		p->text.nbytes = (size_t)(end - p->text.data);
 		return STATUS_OK;
 	}
-	status = group_row_result(p->rows, row, g, r, &cell);
+	status = group_row_result(p->rows, row, g, r, &cell, p->fault);
 	if (status == STATUS_OK) {
 		status = append_value(p, cell.text, strlen(cell.text), behind);
 		free(cell.text);
@@ -340,10 +350,10 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 	return status;
 }
 
-static enum status append_row(struct printing *p, struct group *g)
+static enum status append_row(struct printing *p, struct group *g, size_t number)
 {
 	const struct plan *plan = &p->rows->q->plan;
-	struct group_row row = {NULL, NULL};
+	struct group_row row = {.number = number};
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < plan->nkeys && status == STATUS_OK; i++) {
@@ -392,19 +402,33 @@ struct row_queue {
 	struct ordered_queue blocks;
 };
 
+/* Computes what is computed of the results of groups [begin, end) of the list, up to ROW_BLOCK_NROWS. */
+static enum status finish_groups(struct group_rows *rows, const struct group_list *list, size_t begin, size_t end)
+{
+	if (!rows->finisher)
+		return STATUS_OK;
+	finisher_clear(rows->finisher);
+	for (size_t i = begin; i < end; i++)
+		TRY(finisher_add_group(rows->finisher, rows, group_list_at(list, i)));
+	return finisher_run(rows->finisher);
+}
+
 static enum status append_listed(struct printing *p, const struct group_list *list, size_t begin, size_t end)
 {
 	for (size_t i = begin; i < end; i++) {
+		const size_t number = (i - begin) % ROW_BLOCK_NROWS;
+		if (number == 0)
+			TRY(finish_groups(p->rows, list, i, end - i < ROW_BLOCK_NROWS ? end : i + ROW_BLOCK_NROWS));
 		if (i + 8 < end)
 			group_prefetch(group_list_at(list, i + 8));
-		TRY(append_row(p, group_list_at(list, i)));
+		TRY(append_row(p, group_list_at(list, i), number));
 	}
 	return STATUS_OK;
 }
 
 static enum status append_group(void *context, struct group *group)
 {
-	return append_row(context, group);
+	return append_row(context, group, 0);
 }
 
 static enum status append_block(struct printing *p, const struct row_queue *q, struct group_reading *r, size_t block)
@@ -413,6 +437,8 @@ static enum status append_block(struct printing *p, const struct row_queue *q, s
 	size_t end = q->n - begin < q->block_nrows ? q->n : begin + q->block_nrows;
 
 	p->text.nbytes = 0;
+	if (p->rows->finisher)
+		TRY(finisher_begin(p->rows->finisher, block));
 	return q->list ? append_listed(p, q->list, begin, end) : group_reading_visit(r, block, end - begin, append_group, p);
 }
 
@@ -427,9 +453,14 @@ static void *print_blocks(void *queue)
 	struct group_rows rows;
 	struct printing p = *q->first;
 	struct group_reading reading = {.reader = NULL};
+	struct finisher finisher = {.finish = NULL};
 	enum status status = group_rows_init(&rows, p.rows->q, p.rows->total, p.rows->nthreads);
 	uint64_t block;
 
+	if (status == STATUS_OK)
+		status = finisher_init(&finisher, rows.q, finishing_printed(rows.q));
+	rows.finisher = finisher.finish ? &finisher : NULL;
+	p.fault = &reading.fault;
 	if (status == STATUS_OK && !q->list)
 		status = group_reading_begin(&reading, &rows.q->plan);
 	p.rows = &rows;
@@ -444,11 +475,12 @@ static void *print_blocks(void *queue)
 			print_made(&p);
 		}
 		if (made != STATUS_OK && made != STATUS_GPU)
-			fault_set(&reading.fault, made, 0, NULL);
+			fault_complete(&reading.fault, made);
 		ordered_queue_finish(&q->blocks, block, made, &reading.fault);
 	}
 	group_reading_end(&reading);
 	text_free(&p.text);
+	finisher_free(&finisher);
 	group_rows_free(&rows);
 	return NULL;
 }
@@ -489,6 +521,9 @@ static enum status print_text(struct group_rows *rows, const struct group_list *
 	struct row_queue q = queue_of(list, &rows->q->plan, nmost);
 	enum status status = append_names(&p);
 
+	if (status == STATUS_OK && list && rows->q->finishing)
+		status = finishing_sum_before(rows->q->finishing, rows, &(struct group_list){.pieces = list->pieces, .n = q.n}, q.block_nrows,
+					      (size_t)rows->nthreads);
 	status = status == STATUS_OK ? print_rows(&p, &q, fault) : fault_set(fault, status, 0, NULL);
 	text_free(&p.text);
 	return status == STATUS_OK ? output_flush(fault) : status;
@@ -512,10 +547,10 @@ static enum status set_names(const struct group_rows *rows, struct table *t)
 	return STATUS_OK;
 }
 
-static enum status set_row(struct group_rows *rows, struct group *g, struct cell *cells)
+static enum status set_row(struct group_rows *rows, struct group *g, size_t number, struct cell *cells, struct fault *fault)
 {
 	size_t nkeys = rows->q->plan.nkeys, nbytes;
-	struct group_row row = {NULL, NULL};
+	struct group_row row = {.number = number};
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < nkeys; i++) {
@@ -524,7 +559,7 @@ static enum status set_row(struct group_rows *rows, struct group *g, struct cell
 			return STATUS_NO_MEMORY;
 	}
 	for (size_t i = 0; i < rows->nresults && status == STATUS_OK; i++)
-		status = group_row_result(rows, &row, g, rows->results[i], &cells[nkeys + i]);
+		status = group_row_result(rows, &row, g, rows->results[i], &cells[nkeys + i], fault);
 	group_row_end(rows, &row);
 	return status;
 }
@@ -541,13 +576,17 @@ static enum status set_title(struct table *t)
 	return t->title ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status fill_table(struct group_rows *rows, const struct group_list *list, struct table *t)
+static enum status fill_table(struct group_rows *rows, const struct group_list *list, struct table *t, struct fault *fault)
 {
 	TRY(set_names(rows, t));
 	t->nlabels = rows->q->plan.nkeys;
 	TRY(set_title(t));
-	for (size_t i = 0; i < list->n; i++)
-		TRY(set_row(rows, group_list_at(list, i), &t->cells[i * t->ncolumns]));
+	for (size_t i = 0; i < list->n; i++) {
+		const size_t number = i % ROW_BLOCK_NROWS;
+		if (number == 0)
+			TRY(finish_groups(rows, list, i, list->n - i < ROW_BLOCK_NROWS ? list->n : i + ROW_BLOCK_NROWS));
+		TRY(set_row(rows, group_list_at(list, i), number, &t->cells[i * t->ncolumns], fault));
+	}
 	return STATUS_OK;
 }
 
@@ -555,12 +594,17 @@ static enum status print_table(struct group_rows *rows, const struct group_list 
 			       const struct group_printing *how, struct fault *fault)
 {
 	struct table t;
+	struct finisher finisher;
 	enum status status = table_init(&t, rows->q->plan.nkeys + rows->nresults, list->n);
 
+	if (finisher_init(&finisher, rows->q, finishing_printed(rows->q)) != STATUS_OK)
+		status = STATUS_NO_MEMORY;
+	rows->finisher = finisher.finish ? &finisher : NULL;
 	if (status == STATUS_OK)
-		status = fill_table(rows, list, &t);
-	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, how->format, fault)
-				     : fault_set(fault, status, 0, NULL);
+		status = fill_table(rows, list, &t, fault);
+	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, how->format, fault) : fault_complete(fault, status);
+	finisher_free(&finisher);
+	rows->finisher = NULL;
 	if (t.names)
 		table_free(&t);
 	return status;
@@ -573,13 +617,29 @@ static enum status list_groups(const struct group_rows *rows, const struct group
 			       struct fault *fault)
 {
 	size_t nthreads = (size_t)rows->nthreads;
+	struct group_sort_key first;
 	struct group_sort sort = how->sort;
+	struct finishing *g = rows->q->finishing;
 
-	if (sort.is_first)
-		sort.index = (size_t)(rows->results[0] - rows->q->results);
-	if (!sort.is_given)
-		return group_list_make(rows->q->plan.groups, nthreads, list);
-	return group_list_sort(list, rows, &sort, how->top ? how->top : SIZE_MAX, nthreads, fault);
+	if (g)
+		TRY(finishing_sum(g, rows, nthreads));
+	if (sort.n == 0) {
+		TRY(group_list_make(rows->q->plan.groups, nthreads, list));
+		if (g && g->listed.plan.npredicates)
+			TRY(group_list_choose(list, rows, nthreads));
+	} else {
+		if (sort.keys[0].kind == SORT_FIRST) {
+			const bool is_computed = operation_is_computed(rows->results[0]->operation);
+			first = (struct group_sort_key){is_computed ? SORT_COMPUTED : SORT_RESULT, sort.keys[0].is_descending,
+							is_computed ? sort.keys[0].index : (size_t)(rows->results[0] - rows->q->results)};
+			sort.keys = &first;
+		}
+		TRY(group_list_sort(list, rows, &sort, how->top ? how->top : SIZE_MAX, nthreads, fault));
+	}
+	if (!g || g->fault_first == UINT64_MAX)
+		return STATUS_OK;
+	*fault = g->fault;
+	return fault->status;
 }
 
 /* Whether the groups are printed as rows of text. */
@@ -589,15 +649,17 @@ static bool is_text(const struct group_printing *how)
 	       !picture_is_asked(&how->picture);
 }
 
-bool group_printing_reads_once(const struct group_printing *how)
+bool group_printing_reads_once(const struct group_printing *how, const struct query *q)
 {
-	return how->sort.is_given ? how->top > 0 && how->top <= GROUPS_FEW : is_text(how);
+	if (q->finishing)
+		return false;
+	return how->sort.n ? how->top > 0 && how->top <= GROUPS_FEW : is_text(how);
 }
 
 static enum status print_list(struct group_rows *rows, const struct group_list *list,
 			      const struct group_printing *how, struct fault *fault)
 {
-	struct group_list shown = {list->pieces, how->top && how->top < list->n ? how->top : list->n, NULL};
+	struct group_list shown = {.pieces = list->pieces, .n = how->top && how->top < list->n ? how->top : list->n};
 
 	if (is_text(how))
 		return print_text(rows, &shown, SIZE_MAX, how->format, fault);
@@ -627,13 +689,13 @@ enum status group_result_print(const struct query *q, struct partial *total,
 			       const struct group_printing *how, struct fault *fault)
 {
 	struct group_rows rows = {.q = q};
-	struct group_list list = {NULL, 0, NULL};
-	bool is_listed = how->sort.is_given || !group_store_source(q->plan.groups);
+	struct group_list list = {.pieces = NULL};
+	bool is_listed = how->sort.n || !group_store_source(q->plan.groups);
 	enum status status = prepare(q, total, &rows);
 
 	if (status == STATUS_OK && is_listed)
 		status = list_groups(&rows, how, &list, fault);
-	if (status != STATUS_OK && status != STATUS_GPU)
+	if (status != STATUS_OK && status != STATUS_GPU && fault->status != status)
 		partial_fault(total, &q->plan, status, fault);
 	else if (status == STATUS_OK && is_listed)
 		status = print_list(&rows, &list, how, fault);

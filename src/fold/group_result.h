@@ -22,10 +22,11 @@ struct ranks; /* quantile.h */
 struct group_rows {
 	const struct query *q;
 	const struct partial *total;
-	const struct result **results; /* those of q that are not dropped */
+	const struct result **results; /* those of q that are shown, and not dropped */
 	size_t nresults;
 	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
 	struct partial blank; /* of a group that has no partial */
+	struct finisher *finisher; /* of the rows that are printed; NULL: no result is computed of others. Not owned */
 };
 
 /* nthreads: ranks_nthreads(q), which is asked for once a run. Errors: STATUS_NO_MEMORY; rows can then be freed. */
@@ -36,6 +37,7 @@ void group_rows_free(struct group_rows *rows);
 struct group_row {
 	struct partial *partial;
 	struct ranks *ranks;
+	size_t number; /* of the finisher's rows */
 };
 
 /* Writes a result that the group's cells hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they hold
@@ -43,9 +45,10 @@ struct group_row {
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
 char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
 
-/* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY. */
+/* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY; of one that is computed of others, those of finisher_cell, with
+ * fault, which may be NULL for any other. */
 enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
-			     const struct result *r, struct cell *out);
+			     const struct result *r, struct cell *out, struct fault *fault);
 void group_row_end(struct group_rows *rows, struct group_row *row);
 
 /* The value of the group's key i. It belongs to the group; not NUL-terminated. */
@@ -53,7 +56,7 @@ const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 
 /* How groups are printed. */
 struct group_printing {
-	struct group_sort sort;
+	struct group_sort sort; /* owned */
 	uint64_t top; /* so many, the first; 0: all */
 	enum format format;
 	struct picture picture;
@@ -61,7 +64,7 @@ struct group_printing {
 
 /* Whether group_result_print then reads each group once, in the order in which they appeared: all as text, or a few of them
  * sorted. See reads_groups_once (query/plan.h). */
-bool group_printing_reads_once(const struct group_printing *how);
+bool group_printing_reads_once(const struct group_printing *how, const struct query *q);
 
 /* Prints the groups of the run, whose total is given. Errors: STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY,
  * STATUS_MANY_GROUPS, STATUS_WRITE; of a picture, STATUS_OPEN; of a device that has the groups, STATUS_GPU. */

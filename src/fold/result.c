@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold/finish.h"
 #include "fold/histogram.h"
 #include "fold/quantile.h"
 #include "fold/statistic.h"
@@ -148,13 +149,16 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 	return set_statistic(r->operation, &moments, value);
 }
 
-static bool set_result(const struct query *q, const struct partial *total,
-		       const struct ranks *ranks, const struct result *r, struct cell *name,
-		       struct cell *value)
+/* f: runs what is computed of results, if some are. */
+static enum status set_result(const struct query *q, const struct partial *total, const struct ranks *ranks, struct finisher *f,
+			      const struct result *r, struct cell *name, struct cell *value, struct fault *fault)
 {
 	name->text = result_name(q, r);
 	name->is_number = true;
-	return name->text && result_cell(q, total, ranks, r, value);
+	NEED(name->text);
+	if (operation_is_computed(r->operation))
+		return finisher_cell(f, 0, r, value, fault);
+	return result_cell(q, total, ranks, r, value) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 bool result_is_dropped(const struct partial *total, const struct result *r)
@@ -167,8 +171,10 @@ static enum status results_row(const struct query *q, const struct partial *tota
 			       const struct ranks *ranks, struct table *t, struct fault *fault)
 {
 	size_t nkept = 0, nstar = 0, column = 0;
+	enum status status;
+	struct finisher f;
 
-	for (size_t i = 0; i < q->nresults; i++) {
+	for (size_t i = 0; i < q->nshown; i++) {
 		bool kept = !result_is_dropped(total, &q->results[i]);
 		nkept += kept;
 		nstar += kept && q->results[i].if_numeric;
@@ -178,15 +184,21 @@ static enum status results_row(const struct query *q, const struct partial *tota
 	if (table_init(t, nkept, 1) != STATUS_OK)
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 	t->one_record = true;
-	for (size_t i = 0; i < q->nresults; i++) {
+	status = finisher_init(&f, q, finishing_printed(q));
+	if (status == STATUS_OK && f.finish) {
+		status = finisher_add_total(&f, total, ranks);
+		status = status == STATUS_OK ? finisher_run(&f) : status;
+	}
+	for (size_t i = 0; i < q->nshown && status == STATUS_OK; i++) {
 		if (result_is_dropped(total, &q->results[i]))
 			continue;
-		if (!set_result(q, total, ranks, &q->results[i], &t->names[column],
-				&t->cells[column]))
-			return no_memory(t, fault);
+		status = set_result(q, total, ranks, &f, &q->results[i], &t->names[column], &t->cells[column], fault);
 		column++;
 	}
-	return STATUS_OK;
+	finisher_free(&f);
+	if (status != STATUS_OK)
+		table_free(t);
+	return fault_complete(fault, status);
 }
 
 /* ---- a matrix ---- */

@@ -39,6 +39,8 @@ static char *result_title(const struct query *q, const struct result *r)
 
 	if (operation_kind(r->operation) == OPERATION_LET || operation_kind(r->operation) == OPERATION_FIELDS)
 		return column_title(q, &q->plan.columns[r->column]);
+	if (operation_kind(r->operation) == OPERATION_EXPR)
+		return strdup(q->finishers[r->other].name);
 	if (r->operation == OPERATION_PERCENTILE)
 		return strdup(use->name);
 	return strdup(use->title ? use->title : operation_title(r->operation));

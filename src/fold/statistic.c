@@ -612,6 +612,8 @@ static const union {
 #define FORMULA_PAIR(formula) {.pair = formula}
 #define FORMULA_RUNNING(new_column) {NULL}
 #define FORMULA_OFFSET(new_column) {NULL}
+#define FORMULA_EXPR(none) {NULL}
+#define FORMULA_FRACTION(none) {NULL}
 #define FORMULA_LET(new_column) {NULL}
 #define FORMULA_FIELDS(new_column) {NULL}
 #define OPERATION(id, kind, name, argument, title, needs, value, help) [OPERATION_##id] = FORMULA_##kind(value),

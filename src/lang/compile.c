@@ -767,12 +767,12 @@ static bool load_aggregate(struct parser *p, const char *name, size_t name_nbyte
 /* Whether the expression stands where columns do. */
 static bool is_in_list(const struct parser *p)
 {
-	static const char *const others[] = {"let", "where", "having", "offsets"};
+	static const char *const others[] = {"let", "where", "offsets"};
 
 	for (size_t i = 0; i < COUNT(others); i++)
 		if (!strcmp(p->option, others[i]))
 			return false;
-	return true;
+	return !p->context->of_results;
 }
 
 /* The argument of an aggregate, which is computed elsewhere: it is compiled to find its errors. The token is the parenthesis. */
@@ -1622,11 +1622,12 @@ static bool is_name(const struct parser *p)
 
 static bool parse_all(struct parser *p)
 {
-	const bool is_column = is_in_list(p), is_let = is_column || !strcmp(p->option, "let");
+	const bool is_unnamed = p->context->of_results && !strcmp(p->option, "sort"), is_column = is_unnamed || !strcmp(p->option, "agg") || is_in_list(p);
+	const bool is_let = is_column || !strcmp(p->option, "let");
 	struct operand x;
 
 	advance(p);
-	if (is_column && !is_name(p)) {
+	if (is_column && (is_unnamed || !is_name(p))) {
 		p->program->name = strdup(p->text);
 		if (!p->program->name)
 			return no_memory(p);

@@ -3,7 +3,7 @@
  * program.h - the language of expressions: from the text of --where, --offsets, --let and --by to a program.
  *
  *     let         = NAME "=" expression
- *     key         = [ NAME "=" ] expression
+ *     key         = [ NAME "=" ] expression                              (and --agg; --sort, without a name)
  *     expression  = conjunction { ("or" | "||") conjunction }
  *     conjunction = negation { ("and" | "&&") negation }
  *     negation    = { "not" | "!" } comparison
@@ -156,6 +156,7 @@ struct program_context {
 	char decimal;                      /* the decimal point of numbers */
 	const struct aggregate_name *aggregates; /* NULL: none */
 	const struct time_zone *zone;      /* of times without an offset; NULL: UTC */
+	bool of_results;                   /* they compute with finished results */
 };
 
 /* Whether a step tests values. */
@@ -176,7 +177,7 @@ static inline bool step_rounds(const struct step *step)
 	return step->code == STEP_DIVIDE || step_is_real(step);
 }
 
-/* Compiles text: a condition, NAME = EXPR if option is "let", or a key if it is "by". option: its name without dashes.
+/* Compiles text: a condition, NAME = EXPR if option is "let", or a key if it is "by", "agg" or "sort". option: its name without dashes.
  * Errors: STATUS_USAGE with three lines in fault's detail (the error, an excerpt of the expression
  * in printing characters, a caret below the error); STATUS_NO_MEMORY. Free with program_free, after
  * an error too. Cost: memory of some 50 times text's length. */

@@ -77,7 +77,7 @@ bool operation_has_columns(enum operation operation)
 {
 	enum operation_kind kind = operation_kind(operation);
 
-	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE ||
+	return kind == OPERATION_REDUCE || kind == OPERATION_TEXT || kind == OPERATION_TABLE || kind == OPERATION_FRACTION ||
 	       kind == OPERATION_PAIR || kind == OPERATION_RUNNING || kind == OPERATION_FIELDS;
 }
 
@@ -675,6 +675,8 @@ enum new_column_kind operation_new_column(enum operation operation)
 #define KIND_RECORDS(formula) 0
 #define KIND_RUNNING(new_column) new_column
 #define KIND_OFFSET(new_column) new_column
+#define KIND_EXPR(none) 0
+#define KIND_FRACTION(none) 0
 #define KIND_LET(new_column) new_column
 #define KIND_FIELDS(new_column) new_column
 #define OPERATION(id, kind, name, argument, title, needs, value, help) KIND_##kind(value),
@@ -685,7 +687,8 @@ enum new_column_kind operation_new_column(enum operation operation)
 	return all[operation];
 }
 
-const struct aggregate_name aggregate_names[] = {
+static const struct aggregate_name aggregates[] = {
+	{"share", TYPE_NUMBER}, {"cumshare", TYPE_NUMBER}, /* of groups: FRACTION */
 #define AGGREGATE_REDUCE(title, argument, needs) \
 	{sizeof argument == sizeof "COLS" ? title : "", (needs) == MOMENT_ENDS ? TYPE_ANY : TYPE_NUMBER},
 #define AGGREGATE_TEXT(title, argument, needs) {title, TYPE_ANY},
@@ -694,6 +697,8 @@ const struct aggregate_name aggregate_names[] = {
 #define AGGREGATE_RECORDS(title, argument, needs)
 #define AGGREGATE_RUNNING(title, argument, needs)
 #define AGGREGATE_OFFSET(title, argument, needs)
+#define AGGREGATE_EXPR(title, argument, needs)
+#define AGGREGATE_FRACTION(title, argument, needs)
 #define AGGREGATE_LET(title, argument, needs)
 #define AGGREGATE_FIELDS(title, argument, needs)
 #define OPERATION(id, kind, name, argument, title, needs, value, help) AGGREGATE_##kind(title, argument, needs)
@@ -701,11 +706,25 @@ const struct aggregate_name aggregate_names[] = {
 	{NULL, TYPE_ANY},
 };
 
-/* Whether an expression of the options has an aggregate. */
+const struct aggregate_name *const result_names = aggregates, *const aggregate_names = aggregates + 2;
+
+enum status operation_use_of(struct operation_use *use, const char *name, size_t nbytes, struct fault *fault)
+{
+	char typed[FAULT_DETAIL_NBYTES];
+	enum operation operation = OPERATION_PERCENTILE;
+
+	for (size_t o = 0; o < NOPERATIONS; o++)
+		if (strlen(operations[o].title) == nbytes && !memcmp(operations[o].title, name, nbytes))
+			operation = (enum operation)o;
+	*use = (struct operation_use){.operation = operation, .name = rows[operation].name, .argument = ""};
+	snprintf(typed, sizeof typed, "%.*s", (int)nbytes, name);
+	return read_use(use, typed, fault);
+}
+
+/* Whether an expression of the options has an aggregate that records are printed, or chosen, with. */
 static bool have_aggregates(const struct options *o)
 {
-	bool has = (o->where && expression_has_aggregate(o->where, aggregate_names)) ||
-		   (o->having && expression_has_aggregate(o->having, aggregate_names));
+	bool has = o->where && expression_has_aggregate(o->where, aggregate_names);
 
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_LET || o->uses[i].operation == OPERATION_OFFSETS)
@@ -724,28 +743,7 @@ static bool is_new_column(enum operation operation)
 	return operation_kind(operation) == OPERATION_RUNNING || operation_kind(operation) == OPERATION_OFFSET;
 }
 
-/* Whether --sort, a list, names nothing but keys of --by and their count: what --by prints without an operation. */
-static bool sorts_counts(const struct options *o)
-{
-	for (const char *p = o->sort; *p; p += *p == ',') {
-		bool is_known = false;
-		size_t n;
-		p += strspn(p, " \t-");
-		n = strcspn(p, ",");
-		is_known = n == strlen("count") && !strncmp(p, "count", n);
-		for (const char *by = o->by; *by; by += *by == ',') {
-			size_t nby = strcspn(by, ",");
-			is_known |= n == nby && !strncmp(p, by, n);
-			by += nby;
-		}
-		if (!is_known)
-			return false;
-		p += n;
-	}
-	return true;
-}
-
-/* Whether --sort is of records: there is no result to sort. */
+/* Whether --sort is of records: there is no result to sort. With --by alone, groups are counted. */
 static bool sorts_records(const struct options *o)
 {
 	bool prints = false;
@@ -758,7 +756,7 @@ static bool sorts_records(const struct options *o)
 			return false;
 		prints |= kind != OPERATION_LET;
 	}
-	return !o->by || prints || !sorts_counts(o);
+	return !o->by || prints || o->aggregates;
 }
 
 const char *options_choice_name(const struct options *o)
@@ -872,7 +870,8 @@ enum fact {
 	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
 	/* the others */
 	EMITS,       /* records are printed */
-	AGGREGATE, GROUPED, /* an expression has one; groups mean something for a record: NEW or AGGREGATE */
+	AGGREGATE, GROUPED, /* an expression of records has one; groups mean something for a record: NEW or AGGREGATE */
+	SHARE_OF, /* of groups */
 	SORTED, ORDERED, /* records are sorted; these, or groups */
 	PRINTED_NEW, /* they have new columns, or those of --let */
 	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, BAD_DELIMITER, /* arguments of --ragged, --save-state ... */
@@ -916,6 +915,8 @@ static const struct rule rules_of_query[] = {
 	RULE({SORTED}, {CHOICE}, "--& chooses records as they come: --top N prints the first N in the order of --sort"),
 	RULE({SORTED}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
 	RULE({HAVING}, {NOTHING}, "--having is for groups: there is no --by: --where chooses records", .lacks = BY),
+	RULE({SHARE_OF}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
+	RULE({HAVING}, {EMITS}, "--having is for results: --& prints records: --where chooses them by their group as well"),
 	RULE({BY}, {ALL}, "--all is for the summary: --by asks for something else"),
 	RULE({BY}, {ALONE}, "--& prints a table of its own: it cannot go with --by"),
 	RULE({WMEAN_MATRIX}, {NOTHING}, "--@: '*' is not a pair of columns: x:w"),
@@ -992,7 +993,7 @@ static void note_use(const char *is[NFACTS], const struct operation_use *use)
 		{TOTAL, kind == OPERATION_RUNNING || operation == OPERATION_ROW_NUMBER},
 		{OFFSET, kind == OPERATION_OFFSET && operation != OPERATION_ROW_NUMBER},
 		{WMEAN_MATRIX, is_matrix && operation == OPERATION_WMEAN && !is[MATRIX]}, {MATRIX, is_matrix},
-		{TABLE, kind == OPERATION_TABLE}, {ALONE, kind == OPERATION_TABLE || is_matrix},
+		{SHARE_OF, kind == OPERATION_FRACTION}, {TABLE, kind == OPERATION_TABLE}, {ALONE, kind == OPERATION_TABLE || is_matrix},
 	};
 
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
@@ -1023,7 +1024,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	if (!is[RESULT] && !is[RECORDS])
 		is[RECORDS] = o->sorts ? is[SORT] : let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
-	is[AGGREGATE] = !o->aggregates ? NULL : o->having ? "having" : let ? let : "where";
+	is[AGGREGATE] = !o->aggregates ? NULL : let ? let : "where";
 	is[SORTED] = o->sorts ? is[SORT] : NULL;
 	is[ORDERED] = is[BY] ? is[BY] : is[SORTED];
 	is[GROUPED] = is[NEW] ? is[NEW] : is[AGGREGATE];
@@ -1093,8 +1094,8 @@ enum status options_check(struct options *o, struct fault *fault)
 {
 	const char *is[NFACTS] = {NULL};
 
-	o->sorts = sorts_records(o);
 	o->aggregates = !o->merge && have_aggregates(o);
+	o->sorts = sorts_records(o);
 	find_facts(o, is);
 	if (o->by && !is[FIRST] && !o->merge && !o->sorts && (!o->aggregates || o->having)) { /* without a result, groups are counted */
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
@@ -1265,7 +1266,7 @@ static void print_expr_help(void)
 #undef FUNCTION
 	};
 
-	printf("EXPR is a condition (--where, --offsets), or any value (--let NAME=EXPR, COLS):\n"
+	printf("EXPR is a condition (--where, --offsets, --having), or a value (--let, --agg, COLS):\n"
 	       "  + - * / %%   = != < <= > >=   and or not   ( )   \"text\"   `any name`   :N\n"
 	       "  a is missing   a is number   a in (1, 2)   a between 1 and 5   a like \"x%%\"\n"
 	       "  a contains \"x\"   a starts with \"x\"   a ends with \"x\"   a ~ \"regex\"\n");

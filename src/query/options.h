@@ -24,8 +24,8 @@ enum operation {
 };
 
 enum operation_kind {
-	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_RUNNING,
-	OPERATION_OFFSET, OPERATION_LET, OPERATION_FIELDS
+	OPERATION_REDUCE, OPERATION_TEXT, OPERATION_TABLE, OPERATION_PAIR, OPERATION_RECORDS, OPERATION_EXPR, OPERATION_FRACTION,
+	OPERATION_RUNNING, OPERATION_OFFSET, OPERATION_LET, OPERATION_FIELDS
 };
 
 enum header_mode { HEADER_AUTO, HEADER_YES, HEADER_NO };
@@ -108,7 +108,7 @@ struct options {
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
 	const char *by;             /* COLS, or NULL */
 	const char *having;         /* EXPR, or NULL */
-	const char *sort;           /* of --sort, as it was given, or NULL */
+	const char *sort;           /* a list of [-]KEY, as it was given, or NULL */
 	bool sorts;                 /* ... of records, not of results */
 	uint64_t top;               /* 0: all */
 	bool exclusive, only;
@@ -179,8 +179,19 @@ bool operation_use_is_matrix(const struct operation_use *use);
 /* Whether the operation takes values that are no numbers. */
 bool operation_takes_text(enum operation operation);
 
-/* The aggregates that expressions may have: results of one column, by the names that they are printed with. */
-extern const struct aggregate_name aggregate_names[];
+/* The aggregates that expressions may have: results of one column, by the names that they are printed with. result_names: those of
+ * --agg, --having and --sort, which have the shares of groups besides. */
+extern const struct aggregate_name *const aggregate_names, *const result_names;
+
+/* Whether a result is computed of other results. */
+static inline bool operation_is_computed(enum operation operation)
+{
+	return operation_kind(operation) == OPERATION_EXPR || operation_kind(operation) == OPERATION_FRACTION;
+}
+
+/* Makes a use of the operation that an aggregate's name means, "sum" or "p99", without an argument. Errors: STATUS_USAGE,
+ * STATUS_NO_MEMORY; use->typed is then owned. */
+enum status operation_use_of(struct operation_use *use, const char *name, size_t nbytes, struct fault *fault);
 
 /* Whether a new column of the operation shows something of later records. */
 bool operation_looks_ahead(enum operation operation);

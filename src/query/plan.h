@@ -245,8 +245,8 @@ struct plan {
 				     * keep them until then (fold/groups.h) */
 
 	size_t npredicates;
-	const struct program **predicates; /* --where's, --having's, and one for each --offsets */
-	size_t where; /* the last of the predicates without which a record is left out, which come first; or PREDICATE_NONE */
+	const struct program **predicates; /* --where's, and one for each --offsets */
+	size_t where; /* the first of the predicates, without which a record is left out; or PREDICATE_NONE */
 
 	bool guesses_texts; /* numbers may be left out of MOMENT_TEXTS: only a column of text needs
 			     * them. Where that was wrong, result_lacks_texts says so. */

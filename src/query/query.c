@@ -59,14 +59,17 @@ struct making {
 	struct fault *fault;
 };
 
+const struct csv_dialect finished_dialect = {.delimiter = ',', .quote = '"'};
+
 /* ---- what the options say ---- */
 
 /* Compiles an expression of an option. Where names may mend an error, and the first record has not been read, the error is
- * left until it has been: the program is empty until then. */
-static enum status compile(struct making *m, struct program *p, const char *option, const char *text)
+ * left until it has been: the program is empty until then. of_results: it is one of finishers. */
+static enum status compile(struct making *m, struct program *p, const char *option, const char *text, bool of_results)
 {
 	const struct options *o = m->options;
-	const struct program_context context = {&m->names, &o->dialect, o->notation.decimal, aggregate_names, &o->zone};
+	const struct program_context context = {&m->names, of_results ? &finished_dialect : &o->dialect, o->notation.decimal,
+						of_results ? result_names : aggregate_names, &o->zone, of_results};
 	enum status status = program_compile(p, option, text, &context, m->fault);
 
 	if (status != STATUS_USAGE || !p->may_be_name || !m->waits_for_names)
@@ -82,7 +85,7 @@ static enum status parse_let(struct making *m, const char *text)
 	struct program *let = ARRAY_ADD(q->lets, q->ncomputed);
 
 	NEED(let);
-	TRY(compile(m, let, "let", text));
+	TRY(compile(m, let, "let", text, false));
 	if (!let->name) /* the error is reported when names are known */
 		return STATUS_OK;
 	q->ncomputed = ++q->nlets;
@@ -297,7 +300,7 @@ static enum status add_expression(struct making *m, const struct column_list *li
 		return add_item(list->to, item, same);
 	}
 	is_short = list->is_keys && write_short_form(item, nbytes, text);
-	status = compile(m, p, list->option, is_short ? text : item);
+	status = compile(m, p, list->option, is_short ? text : item, false);
 	is_column = status == STATUS_USAGE ? (p->error_offset < nbytes && !strpbrk(item, "(=\"'`")) || is_nearly_name(m, item)
 					   : is_unknown_name(m, p, item);
 	free(text);
@@ -448,6 +451,162 @@ static enum status parse_columns(struct making *m, const struct column_list *lis
 	}
 }
 
+/* ---- what is computed of results ---- */
+
+/* Adds the column that an aggregate is of, or makes one of its argument, as --let does. */
+static enum status add_argument(struct making *m, struct selection *of, const char *argument)
+{
+	struct query *q = m->q;
+	const size_t nbytes = strlen(argument);
+	const struct token token = token_at(argument, 0, &m->names);
+	char *text = malloc(3 * nbytes + 4), *to = text;
+	struct program *p = ARRAY_ADD(q->lets, q->ncomputed);
+	const uint32_t same = strchr(argument, '=') ? 0 : find_same(m, argument); /* a = 1 is NAME=EXPR there */
+	enum status status;
+
+	NEED(text && p);
+	if (same) {
+		free(text);
+		return add_item(of, argument, same);
+	}
+	if (is_name(m, argument) || (token.kind == TOKEN_COLUMN && token.nbytes == nbytes)) {
+		strcpy(text, argument);
+		if (*text == '`')
+			text[token_unquote(argument, nbytes, text)] = '\0';
+		status = add_item(of, text, 0);
+		if (status == STATUS_OK)
+			of->selectors[0].quoted = *argument == '`' || token.is_signed;
+		free(text);
+		return status;
+	}
+	*to++ = '`';
+	for (const char *c = argument; *c; c++) {
+		*to++ = *c;
+		if (*c == '`')
+			*to++ = '`';
+	}
+	strcpy(stpcpy(to, "`="), argument);
+	status = compile(m, p, "let", text, false);
+	free(text);
+	if (status == STATUS_OK && p->name) /* else its names are not known yet */
+		return add_item(of, argument, (uint32_t)++q->ncomputed);
+	program_free(p);
+	return status;
+}
+
+/* Adds a result that a finisher looks up, sum(x), unless it is there. */
+static enum status add_hidden(struct making *m, const char *text)
+{
+	struct query *q = m->q;
+	const char *records = operation_title(OPERATION_COUNT_RECORDS), *argument;
+	size_t nbefore, nbytes = aggregate_argument(text, &argument, &nbefore), n = q->nhidden;
+	struct selection *of = &m->selections[m->nselections];
+	enum status status;
+	char *copy;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(q->hidden[i], text))
+			return STATUS_OK;
+	NEED(ARRAY_ADD(q->hidden, n));
+	NEED(q->hidden[n] = strdup(text));
+	q->nhidden++;
+	m->nselections++;
+	if (nbytes == 0)
+		return operation_use_of(&q->uses[q->nuses + n], records, strlen(records), m->fault);
+	TRY(operation_use_of(&q->uses[q->nuses + n], text, nbefore, m->fault));
+	NEED(copy = strndup(argument, nbytes));
+	status = add_argument(m, of, copy);
+	free(copy);
+	return status;
+}
+
+/* Compiles an item of --sort, which may be the name of a result and no expression. */
+static enum status parse_sort_item(struct making *m, const char *text, size_t nbytes)
+{
+	struct query *q = m->q;
+	struct sort_item *item = &q->sorts[q->nsorts++];
+	struct fault *fault = m->fault, ignored;
+	enum status status;
+
+	for (; nbytes > 0 && decimal_is_blank(*text); nbytes--)
+		text++;
+	item->is_descending = nbytes > 0 && *text == '-';
+	NEED(item->text = strndup(text + item->is_descending, nbytes - item->is_descending));
+	m->fault = &ignored;
+	status = compile(m, &q->finishers[q->nfinishers], "sort", item->text, true);
+	m->fault = fault;
+	if (status == STATUS_USAGE)
+		program_free(&q->finishers[q->nfinishers]);
+	q->nfinishers++;
+	return status == STATUS_USAGE ? STATUS_OK : status;
+}
+
+/* Compiles what is computed of results, and adds the results that it takes. A part of --merge has no more than was asked for. */
+static enum status parse_finishers(struct making *m)
+{
+	const struct options *o = m->options;
+	struct query *q = m->q;
+	size_t nasked;
+
+	for (size_t i = 0; i < o->nuses; i++) {
+		if (operation_kind(o->uses[i].operation) != OPERATION_EXPR)
+			continue;
+		TRY(compile(m, &q->finishers[q->nfinishers], "agg", o->uses[i].argument, true));
+		for (size_t k = 0; k < q->nfinishers; k++)
+			if (q->finishers[k].name && q->finishers[q->nfinishers].name &&
+			    !strcmp(q->finishers[k].name, q->finishers[q->nfinishers].name)) {
+				q->nfinishers++;
+				return option_fault(m->fault, "--agg: there are two results '%.64s'", q->finishers[k].name);
+			}
+		q->nfinishers++;
+	}
+	if (o->having)
+		TRY(compile(m, &q->finishers[q->nfinishers++], "having", o->having, true));
+	nasked = q->nfinishers;
+	for (const char *p = o->sorts ? NULL : o->sort; p; p = *p ? p + 1 : NULL) {
+		const char *comma = find_sign(m, p, ',');
+		const size_t nbytes = comma ? (size_t)(comma - p) : strcspn(p, ",");
+		TRY(parse_sort_item(m, p, nbytes));
+		p += nbytes;
+	}
+	for (size_t i = 0; i < (o->merge ? nasked : q->nfinishers); i++)
+		for (size_t k = 0; k < q->finishers[i].names.nselectors; k++)
+			if (q->finishers[i].names.selectors[k].is_aggregate)
+				TRY(add_hidden(m, q->finishers[i].names.selectors[k].text));
+	return STATUS_OK;
+}
+
+static size_t count_byte(const char *text, char byte)
+{
+	size_t n = 0;
+
+	for (; text && *text; text++)
+		n += *text == byte;
+	return n;
+}
+
+/* Makes room for them. *nhidden: the most results that they take, two of each mean. */
+static enum status begin_finishers(struct making *m, size_t *nhidden)
+{
+	const struct options *o = m->options;
+	struct query *q = m->q;
+	size_t nparentheses = count_byte(o->having, '(') + count_byte(o->sort, '('), nsorts = count_byte(o->sort, ',') + 1;
+
+	for (size_t i = 0; i < o->nuses; i++)
+		nparentheses += operation_kind(o->uses[i].operation) == OPERATION_EXPR ? count_byte(o->uses[i].argument, '(') : 0;
+	*nhidden = 2 * nparentheses;
+	q->finishers = calloc(o->nuses + 1 + nsorts, sizeof *q->finishers);
+	q->sorts = calloc(nsorts, sizeof *q->sorts);
+	q->uses = calloc(o->nuses + *nhidden + 1, sizeof *q->uses);
+	NEED(q->finishers && q->sorts && q->uses);
+	q->nuses = o->nuses;
+	for (size_t i = 0; i < o->nuses; i++)
+		q->uses[i] = o->uses[i];
+	return STATUS_OK;
+}
+
+/* ---- all that is selected ---- */
+
 /* Adds a list of columns to all that is selected, and marks its selectors that are names of the first nlets computed columns. */
 static enum status add_selection(struct making *m, struct selection *list, size_t nlets)
 {
@@ -533,23 +692,23 @@ static enum status list_selections(struct making *m)
 	return STATUS_OK;
 }
 
-/* Conditions: --where's first, if it is there; then --having's; then those of every --offsets. */
+/* Conditions: --where's first, if it is there; then those of every --offsets. */
 static enum status parse_selections(struct making *m)
 {
 	const struct options *o = m->options;
 	struct query *q = m->q;
+	size_t nhidden;
 
-	q->conditions = calloc(o->nuses + 2, sizeof *q->conditions);
+	TRY(begin_finishers(m, &nhidden));
+	q->conditions = calloc(o->nuses + 1, sizeof *q->conditions);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
-	m->selections = calloc(o->nuses + o->nrenames + 2, sizeof *m->selections);
+	m->selections = calloc(o->nuses + nhidden + o->nrenames + 2, sizeof *m->selections);
 	NEED(q->conditions && q->renames && m->selections);
 	if (o->where)
-		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where));
-	if (o->having)
-		TRY(compile(m, &q->conditions[q->nconditions++], "having", o->having));
+		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where, false));
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_OFFSETS)
-			TRY(compile(m, &q->conditions[q->nconditions++], "offsets", o->uses[i].argument));
+			TRY(compile(m, &q->conditions[q->nconditions++], "offsets", o->uses[i].argument, false));
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_LET_COLUMN)
 			TRY(parse_let(m, o->uses[i].argument));
@@ -560,6 +719,7 @@ static enum status parse_selections(struct making *m)
 		if (operation_has_columns(use->operation))
 			TRY(parse_columns(m, &list, in_pairs));
 	}
+	TRY(parse_finishers(m));
 	m->keys_selection = m->nselections;
 	if (o->by)
 		TRY(parse_columns(m, &(struct column_list){"by", o->by, true, &m->selections[m->nselections++], false}, false));
@@ -577,13 +737,29 @@ static void free_requests(struct query *q)
 		program_free(&q->conditions[i]);
 	for (size_t i = 0; i < q->ncomputed; i++)
 		program_free(&q->lets[i]);
+	for (size_t i = 0; i < q->nfinishers; i++)
+		program_free(&q->finishers[i]);
+	for (size_t i = 0; i < q->nsorts; i++)
+		free(q->sorts[i].text);
+	for (size_t i = 0; i < q->nhidden; i++) {
+		free(q->hidden[i]);
+		free(q->uses[q->nuses + i].typed);
+	}
 	free(q->conditions);
 	free(q->lets);
 	free(q->renames);
+	free(q->finishers);
+	free(q->sorts);
+	free(q->hidden);
+	free(q->uses);
 	q->conditions = NULL;
 	q->lets = NULL;
+	q->finishers = NULL;
 	q->renames = NULL;
-	q->nconditions = q->nlets = q->ncomputed = q->naggregates = q->nrenames = 0;
+	q->sorts = NULL;
+	q->hidden = NULL;
+	q->uses = NULL;
+	q->nconditions = q->nlets = q->ncomputed = q->naggregates = q->nrenames = q->nfinishers = q->nsorts = q->nhidden = 0;
 }
 
 static void free_selections(struct making *m)
@@ -946,7 +1122,8 @@ static enum status demand_left(struct making *m)
 	return STATUS_OK;
 }
 
-static enum status demand_use(struct making *m, const struct operation_use *use, size_t *nlets)
+/* nlets, nexprs: how many computed columns and results come before. */
+static enum status demand_use(struct making *m, const struct operation_use *use, size_t *nlets, size_t *nexprs)
 {
 	const struct selection *s = &m->selections[m->use];
 	enum operation operation = use->operation;
@@ -968,8 +1145,10 @@ static enum status demand_use(struct making *m, const struct operation_use *use,
 		uint32_t field = FIELD_COMPUTED + (uint32_t)(*nlets)++;
 		if (m->options->emits && !m->options->selects && !picture_is_asked(&m->options->picture))
 			TRY(demand_print(m, field)); /* a computed column is printed where records are */
-	} else if (!operation_has_columns(operation))
-		TRY(add_result(m, (struct result){.operation = operation}));
+	} else if (!operation_has_columns(operation)) {
+		m->q->plan.counts_records |= operation == OPERATION_COUNT_RECORDS;
+		TRY(add_result(m, (struct result){.operation = operation, .other = kind == OPERATION_EXPR ? (uint32_t)(*nexprs)++ : 0}));
+	}
 	if (kind == OPERATION_TABLE && (m->q->star || m->q->nresults != 1))
 		return option_fault(m->fault, "--%s: '%.64s' is not one column", operation_name(operation), use->argument);
 	return STATUS_OK;
@@ -1087,7 +1266,7 @@ const char *query_new_name(const struct query *q, uint32_t field)
 static enum status demand(struct making *m)
 {
 	struct query *q = m->q;
-	size_t nlets = 0;
+	size_t nlets = 0, nexprs = 0;
 
 	TRY(index_names(m));
 	TRY(resolve_lets(m));
@@ -1096,7 +1275,10 @@ static enum status demand(struct making *m)
 	if (q->summary && q->header.nfields) /* each column's values decide whether it is number or text */
 		TRY(demand_range(m, OPERATION_SUM, (struct field_range){0, (uint32_t)q->header.nfields - 1, false}));
 	for (m->use = 0; !q->summary && m->use < m->options->nuses; m->use++)
-		TRY(demand_use(m, &m->options->uses[m->use], &nlets));
+		TRY(demand_use(m, &q->uses[m->use], &nlets, &nexprs));
+	q->nshown = q->nresults;
+	for (; !q->summary && m->use < q->nuses + q->nhidden; m->use++)
+		TRY(demand_use(m, &q->uses[m->use], &nlets, &nexprs));
 	for (size_t i = 0; i < q->nconditions; i++) {
 		TRY(program_resolve(&q->conditions[i], q->header.names, q->header.nnames, m->fault));
 		TRY(select_columns(m, &q->conditions[i]));
@@ -1366,7 +1548,7 @@ static enum status make_plan(struct making *m)
 	NEED(plan->columns && plan->keys && plan->predicates && plan->new_columns && plan->windows);
 	TRY(plan_columns(m));
 	TRY(plan_pairs(m));
-	plan->where = (size_t)(m->options->where != NULL) + (m->options->having != NULL) - 1; /* PREDICATE_NONE: -1 */
+	plan->where = (size_t)(m->options->where != NULL) - 1; /* PREDICATE_NONE: -1 */
 	for (; plan->npredicates < q->nconditions; plan->npredicates++) {
 		place(m, &q->conditions[plan->npredicates]);
 		plan->predicates[plan->npredicates] = &q->conditions[plan->npredicates];
@@ -1410,7 +1592,6 @@ static void begin(struct query *q, const struct options *options)
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
-	q->uses = options->uses;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
 		     !options->sorts && !options_choice_name(options);

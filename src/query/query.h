@@ -15,6 +15,9 @@
 #include "query/plan.h"
 #include "base/status.h"
 
+/* What finishers' literals and values are written in. */
+extern const struct csv_dialect finished_dialect;
+
 /* What --rename calls a column in the header. */
 struct rename {
 	uint32_t field;   /* FIELD_COMPUTED and above: a computed column */
@@ -25,11 +28,19 @@ struct rename {
 struct result {
 	enum operation operation;
 	uint32_t use;    /* of the query's uses: what asks for it */
-	uint32_t other;  /* of a pair: its second column */
+	uint32_t other;  /* of a pair: its second column; of EXPR: its place in finishers */
 	size_t column;   /* in the plan */
 	uint32_t pair;   /* of a pair: in the plan */
 	bool if_numeric; /* asked for by '*': dropped where the column is text */
 };
+
+/* An item of --sort. */
+struct sort_item {
+	char *text; /* without its sign; owned */
+	bool is_descending;
+};
+
+struct finishing; /* fold/finish.h */
 
 struct query {
 	struct plan plan;
@@ -39,9 +50,17 @@ struct query {
 	size_t ncomputed; /* these, then the keys that are expressions, and the aggregates: they have no name that others know */
 	size_t naggregates; /* the last ones of these */
 	struct program *lets;
-	size_t nconditions; /* --where's and --having's, if they are there, then each --offsets' */
+	size_t nconditions; /* --where's, if it is there, then each --offsets' */
 	struct program *conditions;
-	const struct operation_use *uses; /* the options' */
+	/* What is computed of finished results: each --agg, --having if it is there, and each item of --sort: without steps where that is
+	 * no expression but a name, perhaps. */
+	size_t nfinishers, nsorts;
+	struct program *finishers;
+	struct sort_item *sorts;
+	char **hidden; /* the aggregates of these, "sum(x)": of results[nshown ... nresults) */
+	size_t nuses, nhidden;
+	struct operation_use *uses; /* nuses of the options; then, of each hidden result, one whose name may be owned. Owned */
+	struct finishing *finishing; /* runs the finishers, if there are any; whoever runs the query owns it */
 	int nthreads;      /* for what is computed from the total; 0: one for each core */
 	bool summary;      /* no operation was given: every column (summary.c) */
 	bool all;          /* with what is costly */
@@ -51,7 +70,7 @@ struct query {
 	bool guesses_delimiter; /* nothing said that fields end at a comma */
 	size_t nrenames;
 	struct rename *renames;
-	size_t nresults;   /* in the order of the command line */
+	size_t nshown, nresults; /* in the order of the command line; then those that are looked up */
 	struct result *results;
 };
 

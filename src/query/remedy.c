@@ -283,7 +283,9 @@ const struct option_synonym remedy_words[] = {
 	{"weighted-mean wavg", "--wmean"},
 	{"size len nrow rows wc count-rows num-rows", "--count-records"},
 	{"describe stats summary summarize summarise info profile csvstat", "gpustat FILE: without an operation it is a summary"},
-	{"stats1 stats2 merge-fields agg aggregate", "--sum COLS --mean COLS --by COLS: each statistic is an option"},
+	{"stats1 stats2 merge-fields aggregate", "--sum COLS --mean COLS --by COLS: each statistic is an option"},
+	{"expr ratio result computed-result", "--agg 'NAME = sum(COL) / sum(COL)'"},
+	{"percent-of-total part-of fraction proportion pct", "--share COLS, or --cumshare COLS"},
 	/* groups */
 	{"group group-by groupby", "--by"},
 	{"pivot pivot-table crosstab reshape spread gather melt unpivot long-to-wide wide-to-long",

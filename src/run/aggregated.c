@@ -5,8 +5,8 @@
  * What is asked is compiled first, which tells the aggregates. Then a first pass is made as if the command line asked for these
  * results, of the same records and by the same groups: --sum x --by k. The pass that prints looks them up (fold/aggregates.h).
  *
- * The records are those that --where takes, unless it has an aggregate itself, or a column that has one. --having is a condition of the
- * second pass: it leaves out the records of groups.
+ * The records are those that --where takes, unless it has an aggregate itself, or a column that has one. --having is for the results of
+ * the second pass.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -242,13 +242,13 @@ static enum status say_results(const struct run *e)
 	}
 	if (q->plan.emits && !q->plan.only)
 		say("each record%s%s", q->plan.nsort_keys ? ", sorted" : "", q->nresults ? ", and " : "");
-	for (size_t i = 0; i < q->nresults && say_item(i); i++) {
+	for (size_t i = 0; i < q->nshown && say_item(i); i++) {
 		char *name = result_name(q, &q->results[i]);
 		NEED(name);
 		say_text(name);
 		free(name);
 	}
-	end_list(q->nresults);
+	end_list(q->nshown);
 	return STATUS_OK;
 }
 

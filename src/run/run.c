@@ -18,6 +18,7 @@
 #include "emit/sort.h"
 #include "engine/engine.h"
 #include "fold/aggregates.h"
+#include "fold/finish.h"
 #include "fold/groups.h"
 #include "fold/quantile.h"
 #include "fold/rank_table.h"
@@ -312,7 +313,14 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 	r->groups.top = r->options.top;
 	r->groups.format = r->options.format;
 	r->groups.picture = r->options.picture;
-	return r->options.sorts ? STATUS_OK : group_sort_find(&r->query, r->options.sort, r->options.top, &r->groups.sort, fault);
+	return finishing_make(&r->query.finishing, &r->groups.sort, &r->query, r->options.sorts ? NULL : r->options.sort,
+			      r->options.sorts ? 0 : r->options.top, fault);
+}
+
+static void free_printing(struct run *r)
+{
+	finishing_free(r->query.finishing);
+	group_sort_free(&r->groups.sort);
 }
 
 /* Where an option took a file's name, standard input is what is left to read. Says so if it has to be waited for. */
@@ -548,7 +556,7 @@ enum status run_process(struct run *r, struct fault *fault)
 	} else {
 		/* Groups are printed, and nothing else is done with them. */
 		r->query.plan.reads_groups_once = !r->options.partial && !r->options.from_state && !r->options.save_state &&
-						  group_printing_reads_once(&r->groups);
+						  group_printing_reads_once(&r->groups, &r->query);
 		TRY(run_fold_input(r, fault));
 		TRY(run_finish(r, fault));
 	}
@@ -586,6 +594,7 @@ static enum status search_column(const struct run *first, size_t c, struct ranks
 		status = values_search_end_pass(&search, moments_cell(&r->total.partial.columns[c].moments, CELL_VALUES));
 		progress_pass_end();
 		total_free(&r->total);
+		free_printing(r);
 		query_free(&r->query);
 		input_close(r->input);
 		free(r);
@@ -728,6 +737,7 @@ void run_free(struct run *r)
 	total_free(&r->total);
 	group_store_free(r->query.plan.groups);
 	sorter_free(r->query.plan.sorter);
+	free_printing(r);
 	query_free(&r->query);
 	run_close(r);
 	merge_free(&r->merge);

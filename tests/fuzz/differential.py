@@ -182,7 +182,7 @@ class Case(hostile_request.Case):
 
     def prints_results(self):
         """No record is printed, so a failed run prints nothing."""
-        return self.has(*hostile_request.RESULTS, "hist") and not self.has("partial", "merge")
+        return self.has(*hostile_request.RESULTS, *hostile_request.COMPUTED, "hist") and not self.has("partial", "merge")
 
     def judge(self):
         """The model's judge of results, or None where it is silent."""

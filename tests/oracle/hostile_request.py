@@ -66,6 +66,7 @@ OPTIONS = dict(read_options(), **ABOUT)
 OPERATIONS = tuple(name for name, o in OPTIONS.items() if o.kind)
 PRINT_RECORDS = tuple(name for name, o in OPTIONS.items() if o.kind in ("RUNNING", "OFFSET", "FIELDS"))
 RESULTS = tuple(name for name, o in OPTIONS.items() if o.kind in ("REDUCE", "TEXT", "PAIR", "RECORDS"))
+COMPUTED = tuple(name for name, o in OPTIONS.items() if o.kind in ("EXPR", "FRACTION"))
 REPEATED = OPERATIONS + ("missing", "rename")     # options that may be given several times with a sense
 SHADOWING = tuple(ABOUT) + ("columns", "explain")  # options beside which nothing else is printed
 FREQUENT = ("let", "let", "let", "where", "where", "by", "by", "sum", "cumsum", "invalid", "missing", "header", "headers")
@@ -425,6 +426,8 @@ def titles_of(use, labels):
     title = (use.typed if use.option.title == "pNN" else use.option.title).encode()
     if use.argument is None:
         return [title]
+    if use.option.kind == "EXPR":
+        return [use.argument.split(b" = ")[0]]
 
     def label(item):
         k = re.fullmatch(rb"(?:col|:)?([0-9]+)", item)
@@ -455,6 +458,53 @@ def spell_result(rng, columns, uses):
     if columns.odd(rng, 20):
         name = b"nosuch"
     return rng.choice((b"", b"-")) + name
+
+
+# ---- expressions of results: --agg, --having, --sort --------------------------------------------
+
+def spell_finished(rng, depth, columns, uses):
+    """A number that is computed of results."""
+    form = rng.randrange(12 if depth else 6)
+    numeric = columns.numeric()
+    if form == 0:
+        return rng.choice((b"0", b"1", b"2.5", b"100", b"0.001", b"1e3"))
+    if form == 1 or not numeric:
+        return rng.choice((b"count()", b"count()", b"COUNT( )"))
+    if form == 2:
+        named = [t for u in uses if u.option.kind and u.option.name != "let" for t in titles_of(u, columns.labels())]
+        if named:
+            name = rng.choice(named)
+            return name if BARE.match(name) and name.lower() not in RESERVED else b"`" + name.replace(b"`", b"``") + b"`"
+    if form < 6:
+        name = rng.choice((b"sum", b"sum", b"mean", b"min", b"max", b"count", b"median", b"p90", b"stddev", b"first", b"share"))
+        within = spell_column(rng, rng.choice(numeric), columns)
+        if columns.odd(rng, 6):
+            within = spell_sum(rng, 1, columns)
+        return name + b"(" + within + b")"
+    x, y = (spell_finished(rng, depth - 1, columns, uses) for _ in range(2))
+    if form < 10:
+        return x + rng.choice((b" + ", b" - ", b" * ", b" / ", b" / ", b"/")) + y
+    return rng.choice((b"(%s)" % x, b"round(%s, 2)" % x, b"abs(%s)" % x, b"if(%s > %s, %s, 0)" % (x, y, x), b"coalesce(%s, 0)" % x))
+
+
+def spell_agg(rng, columns, uses):
+    """[NAME=]EXPR"""
+    return rng.choice((b"", b"r%d = " % rng.randrange(1000), b"`a result %d` = " % rng.randrange(1000))) + spell_finished(rng, 2, columns, uses)
+
+
+def spell_having(rng, columns, uses):
+    test = spell_finished(rng, 1, columns, uses) + rng.choice((b" > ", b" < ", b" >= ", b" = ", b" != ")) + spell_finished(rng, 1, columns, uses)
+    if rng.randrange(4):
+        return test
+    return rng.choice((b"not (%s)", b"count() > 1 and %s", b"%s or count() < 3", b"%s is not missing")) % (
+        test if rng.randrange(4) else spell_finished(rng, 1, columns, uses) + b" > 1")
+
+
+def spell_sort(rng, columns, uses):
+    """[-]KEYS of groups."""
+    items = [spell_result(rng, columns, uses) if rng.randrange(3) else rng.choice((b"", b"-")) + spell_finished(rng, 1, columns, uses)
+             for _ in range(rng.choice((1, 1, 1, 2, 3)))]
+    return rng.choice((b",", b",", b", ")).join(items)
 
 
 def spell_rename(rng, columns):
@@ -511,10 +561,11 @@ ARGUMENTS = {
         b"(%s)" % spell_sum(rng, 1, c) if c.odd(rng, 6) else spell_item(rng, rng.choice(c.numeric() or c.all()), c)) + b":" + rng.choice(
         (b"1", b"0.5", b"100", b"1e6", b"1e17")),
     "PAIRS": lambda rng, o, shape, c, uses: spell_pairs(rng, o, c),
-    "EXPR": lambda rng, o, shape, c, uses: spell_condition(rng, rng.randrange(4), c),
+    "EXPR": lambda rng, o, shape, c, uses: spell_having(rng, c, uses) if o.name == "having" else spell_condition(rng, rng.randrange(4), c),
+    "[NAME=]EXPR": lambda rng, o, shape, c, uses: spell_agg(rng, c, uses),
     "NAME=EXPR": lambda rng, o, shape, c, uses: spell_let(rng, c),
     "OLD=NEW": lambda rng, o, shape, c, uses: spell_rename(rng, c),
-    "[-]KEYS": lambda rng, o, shape, c, uses: spell_result(rng, c, uses),
+    "[-]KEYS": lambda rng, o, shape, c, uses: spell_sort(rng, c, uses),
     "N": lambda rng, o, shape, c, uses: spell_count(rng, o, shape),
     "ZONE": lambda rng, o, shape, c, uses: rng.choice((b"UTC", b"+02:00", b"-0330", b"+05", b"Z")),
     "S": lambda rng, o, shape, c, uses: b"%d" % rng.randrange(1000),

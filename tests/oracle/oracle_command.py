@@ -3,6 +3,7 @@
 import re
 
 import oracle
+import oracle_finish
 import oracle_groups
 import oracle_scan
 import oracle_window
@@ -17,7 +18,7 @@ TAKE_TEXT = TAKES_TEXT + ("running-count", "rolling-count", "lag", "lead", "fill
 SILENT = ("threads", "device", "progress")      # options that change nothing; the ways of a run have them, too
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
-MODELLED = (("where", "by", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
+MODELLED = (("where", "by", "having", "agg", "share", "cumshare", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
              "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "row-number", "byte-offset", "offsets", RANK, "pNN", TRIMMED[:-1])
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
@@ -26,11 +27,17 @@ FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
 def read(uses):
     """uses: (option, its name as typed, argument) in order -> (Request, the model that judges it); Unclear."""
     dialect, notation, how = {}, {}, {"missing": []}
-    operations, news, flags, where, by, sort, top = [], [], set(), None, None, None, None
+    operations, news, flags, where, by, sort, top, having, layout = [], [], set(), None, None, None, None, None, []
     for option, name, argument in uses:
         if ("COL" in option.argument or option.argument == "PAIRS") and name != "by" and re.search(rb"[(=]", argument):
             raise Unclear("an expression in the place of a column")
-        if name + ":" == TRIMMED:
+        if option.kind in ("REDUCE", "TEXT", "PAIR", "RECORDS"):
+            layout.append(("operation", None))
+        if name in ("agg", "share", "cumshare"):
+            layout.append((name, argument))
+        elif name == "having":
+            having = argument
+        elif name + ":" == TRIMMED:
             columns, part = oracle_window.split(argument)
             operations.append((TRIMMED + part.decode(), columns))
         elif name in OPERATIONS or name in PAIRS or name == COUNT_RECORDS:
@@ -76,6 +83,9 @@ def read(uses):
     if len(operations) > 1 and any(o in SYMMETRIC and c == b"*" for o, c in operations):
         raise Unclear("a matrix beside other results")
     how.update(dialect=Dialect(**dialect), notation=Notation(**notation))
+    computes = having is not None or any(kind != "operation" for kind, _ in layout)
+    if computes and (by is None or news):
+        raise Unclear("results of all records that are computed of others, or no results")
     if by is not None:
         if re.search(rb"[-(=+*/'`]", re.sub(rb"(^|,)[0-9]*-[0-9]*(?=,|$)", b"", by)):
             raise Unclear("a key that may be an expression")
@@ -83,7 +93,8 @@ def read(uses):
             by = by.replace(b", ", b",")    # as hostile_request.spell_keys joins them; no name of its begins with a blank
         if any(o in SYMMETRIC and c == b"*" for o, c in operations):
             raise Unclear("a matrix by groups")
-        return oracle_groups.Groups(by, sort, top, news, operations, where=where, exclusive="exclusive" in flags,
+        finish = oracle_finish.Finish(layout, having, sort) if computes or (sort and re.search(rb"[-,+*/()%`]", sort[1:])) else None
+        return oracle_groups.Groups(by, sort, top, news, operations, finish, where=where, exclusive="exclusive" in flags,
                                     only="only" in flags, **how), oracle_groups
     if sort is not None or top is not None:
         raise Unclear("an order of no groups")

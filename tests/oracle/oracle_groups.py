@@ -10,6 +10,7 @@ import json
 import re
 
 import oracle
+import oracle_finish
 import oracle_judge
 import oracle_scan
 from oracle import label_of, values_of
@@ -21,11 +22,16 @@ from oracle_text import BadData, Unclear, Usage, in_json, is_utf8, strip
 
 
 class Groups(Scan):
-    """by: COLS. sort: [-]RESULT or None. top: a number or None. No news and no operations: the records are counted."""
-    def __init__(self, by, sort=None, top=None, news=(), operations=(), **others):
-        self.alone = not news and not operations
-        super().__init__(news, operations=[(COUNT_RECORDS, None)] if self.alone else operations, **others)
-        self.by, self.sort, self.top = as_bytes(by), as_bytes(sort), top
+    """by: COLS. sort: [-]RESULT or None. top: a number or None. finish: what is computed of results (oracle_finish.py), or None. No news
+    and no operations: the records are counted."""
+    def __init__(self, by, sort=None, top=None, news=(), operations=(), finish=None, **others):
+        self.alone = not news and not operations and (finish is None or not finish.layout)
+        self.shown = len(operations) + self.alone
+        operations = [(COUNT_RECORDS, None)] if self.alone else list(operations)
+        super().__init__(news, operations=operations + (finish.hidden if finish else []), **others)
+        self.by, self.sort, self.top, self.finish = as_bytes(by), as_bytes(sort), top, finish
+        if self.alone and finish:
+            finish.layout = [("operation", None, None)]
 
     def columns_asked(self):
         return super().columns_asked() + [(BY, self.by)]
@@ -33,7 +39,7 @@ class Groups(Scan):
     def check(self, table, chosen, trouble):
         keys = self.keys(table.names, table.ncolumns)
         try:
-            if self.sort is not None:
+            if self.sort is not None and not self.finish:
                 column_of_sort(self, titles_of(self, table.names, keys, chosen), len(keys), chosen)
         except Usage:
             if trouble:
@@ -169,16 +175,19 @@ def row_of(q, names, chosen, key, records, whole):
 def titles_of(q, names, keys, chosen):
     titles = [title for title, _ in values_of(q, names, chosen, [])]
     if q.alone:
-        titles = [b"count"]
+        titles[0] = b"count"
     return [label_of(names, k) for k in keys] + titles
 
 
 def results(q, table, chosen, records):
     keys = q.keys(table.names, table.ncolumns)
     titles = titles_of(q, table.names, keys, chosen)
-    sorts = None if q.sort is None else column_of_sort(q, titles, len(keys), chosen)
+    sorts = None if q.sort is None or q.finish else column_of_sort(q, titles, len(keys), chosen)
     whole = oracle.fill(q, chosen, records)
     rows = [row_of(q, table.names, chosen, key, group, whole) for key, group in by_key(keys, records).items()]
+    if q.finish:
+        titles, rows = oracle_finish.finish(q, table, rows, titles, len(keys), q.shown, in_order, column_of_sort, chosen)
+        return GroupAnswer(titles, [row.out for row in rows], [row.is_text for row in rows])
     if sorts is not None:
         rows = in_order(q, sorts, q.sort.startswith(b"-"), rows, len(keys), chosen)
     elif q.top is not None:
@@ -189,6 +198,8 @@ def results(q, table, chosen, records):
 
 def of_nothing(q, want):
     """want: the results of no record, where there is no column either."""
+    if q.finish:
+        raise Unclear("what is computed of no result")
     keys = [oracle.label_of_nothing(text, quoted) for operation, text, quoted in q.items() if operation == BY]
     if any(key == b"*" for key in keys):
         raise Usage("--by '*'")
