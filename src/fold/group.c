@@ -638,8 +638,10 @@ static enum status add_texts_to_column(struct group *g, const struct plan *plan,
 static enum status add_quotients_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
 					   struct column_partial *to)
 {
+	const struct quotient_fold *x = group_quotients(g, column);
+
 	(void)plan;
-	return numbers_add_quotients(&to->numbers, group_quotients(g, column));
+	return x->count ? numbers_add_quotients(&to->numbers, x) : STATUS_OK;
 }
 
 static enum status combine_numbers(struct groups *to, struct group *g, struct group *later, size_t c)

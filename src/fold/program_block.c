@@ -655,21 +655,18 @@ static inline __attribute__((always_inline)) uint64_t calculate(enum step_code c
 /* Divides numbers; returns the rows that are done. */
 static uint64_t divide(struct program_values *a, const struct program_values *b, uint64_t rows)
 {
-	uint64_t done = 0, rounded = 0;
+	uint64_t done = 0, rounded;
 
-	for (; rows; rows &= rows - 1) {
-		const unsigned row = lowest(rows);
-		struct exact *q = &a->own_quotient[row];
-		if (b->significand[row] == 0)
+	for (uint64_t all = rows; all; all &= all - 1)
+		if (b->significand[lowest(all)] == 0)
+			rows &= ~(all & -all);
+	rounded = quotient_divide_rows(a->own_quotient, a->significand, a->scale, b->significand, b->scale, rows);
+	for (rows &= ~rounded; rows; rows &= rows - 1) {
+		const struct exact *q = &a->own_quotient[lowest(rows)];
+		if (q->scale < 0 || q->scale >= DECIMAL_NSCALES || q->value >= DECIMAL_SIGNIFICAND_LIMIT || q->value <= -DECIMAL_SIGNIFICAND_LIMIT)
 			continue;
-		quotient_divide(q, number_at(a, row), number_at(b, row));
-		if (q->is_rounded) {
-			rounded |= rows & -rows;
-		} else if (q->scale >= 0 && q->scale < DECIMAL_NSCALES && q->value < DECIMAL_SIGNIFICAND_LIMIT &&
-			   q->value > -DECIMAL_SIGNIFICAND_LIMIT) {
-			set_number(a, row, (struct decimal){(int64_t)q->value, q->scale});
-			done |= rows & -rows;
-		}
+		set_number(a, lowest(rows), (struct decimal){(int64_t)q->value, q->scale});
+		done |= rows & -rows;
 	}
 	a->numbers &= ~rounded;
 	a->fields &= ~rounded;

@@ -26,6 +26,7 @@ enum status row_folder_init(struct row_folder *f, const struct plan *plan)
 	    pair_block_init(&f->pairs, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	TRY(program_block_init(&f->programs, plan));
+	NEED(f->quotients = calloc(plan->nlets + 1, sizeof *f->quotients));
 	if (plan->computes)
 		f->block.programs = &f->programs;
 	f->keeps_keys = plan->nkeys > 0;
@@ -44,6 +45,9 @@ void row_folder_free(struct row_folder *f)
 	text_folder_free(&f->texts);
 	pair_block_free(&f->pairs);
 	row_groups_free(&f->groups);
+	for (size_t i = 0; f->quotients && i < f->plan->nlets; i++)
+		free(f->quotients[i]);
+	free(f->quotients);
 	free(f->scratch.data);
 	free(f->kept);
 	memset(f, 0, sizeof *f);
@@ -763,18 +767,44 @@ static void note_first_row(struct row_folder *f, struct column_partial *column, 
 		note_first_number(column, (uint32_t)(row_block_ends(&f->block, lowest(rows))[-1] + 1));
 }
 
-/* Folds rounded numbers of which counts, sums and extremes are asked. Returns the rows that are left: those that would not fit. */
+static struct quotient_bins **bins_of(const struct row_folder *f, size_t c)
+{
+	return &f->quotients[c - (f->plan->ncolumns - f->plan->nlets)];
+}
+
+/* Folds rounded numbers of which counts, sums and extremes are asked, and from then on the plain ones of the column, which are in
+ * f->fold. Returns the rows that are left: those that would not fit. */
 static uint64_t fold_quotients(struct row_folder *f, size_t c, uint64_t kept, struct column_partial *column, enum status *status)
 {
-	struct quotient_fold fold = {.count = 0};
+	struct quotient_bins **bins = bins_of(f, c);
 	uint64_t done;
 	const struct exact *q = program_block_quotients(&f->block, c, &done);
 
 	done &= kept;
-	done &= ~quotient_fold_add_rows(&fold, q, done);
+	if (!*bins && done && !(*bins = calloc(1, sizeof **bins)))
+		*status = STATUS_NO_MEMORY;
+	if (!*bins)
+		return kept;
+	done &= ~quotient_bins_add(*bins, q, done);
+	quotient_bins_add_plain(*bins, &f->fold);
+	decimal_fold_clear(&f->fold);
 	note_first_row(f, column, done);
-	*status = done ? numbers_add_quotients(&column->numbers, &fold) : STATUS_OK;
 	return kept & ~done;
+}
+
+/* Adds what fold_quotients has folded of a text. */
+static enum status end_quotients(struct row_folder *f, struct partial *out)
+{
+	const size_t first = f->plan->ncolumns - f->plan->nlets;
+
+	for (size_t i = 0; i < f->plan->nlets; i++) {
+		struct quotient_bins *bins = f->quotients[i];
+		if (!bins || bins->scales == 0)
+			continue;
+		TRY(numbers_add_quotient_bins(&out->columns[first + i].numbers, bins));
+		bins->count = bins->scales = bins->rounded = 0;
+	}
+	return STATUS_OK;
 }
 
 enum status computed_fold_column(struct row_folder *f, const char *text, size_t c, struct partial *out)
@@ -800,7 +830,7 @@ enum status computed_fold_column(struct row_folder *f, const char *text, size_t 
 				     numbers);
 	note_first_row(f, column, numbers);
 	kept &= ~numbers;
-	if (status == STATUS_OK && kept && plan->parses && !(plan->needs & ~(unsigned)MOMENTS_FUSED))
+	if (status == STATUS_OK && (kept || *bins_of(f, c)) && plan->parses && !(plan->needs & ~(unsigned)MOMENTS_FUSED))
 		kept = fold_quotients(f, c, kept, column, &status);
 	for (; kept && status == STATUS_OK; kept &= kept - 1)
 		status = computed_fold_row(f, text, c, lowest(kept), out);
@@ -982,6 +1012,8 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	if (status == STATUS_OK && f->plan->computes)
 		status = f->programs.status;
+	if (status == STATUS_OK)
+		status = end_quotients(f, out);
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;

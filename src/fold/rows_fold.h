@@ -35,6 +35,8 @@ struct row_folder {
 	struct scratch scratch;
 	struct text_folder texts;
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
+	struct quotient_bins **quotients; /* of the computed columns, in their order, added at the end of the text; owned. NULL: of one that
+					   * has had no rounded numbers */
 	bool keeps_keys;     /* some column does not parse or needs MOMENT_KEYS, or there are groups */
 	bool has_plain_texts; /* of the current text: no NUL, no escapes */
 	bool may_not_be_key[256]; /* by first byte: the field may be missing, or is quoted */

@@ -84,11 +84,16 @@ static inline uint128 decimal_round_off(uint128 x, int ndigits, bool has_rest)
 /* Drops zeros at the end. Returns their number; none of 0. */
 static inline int decimal_trim_zeros(uint128 *x)
 {
-	int ndropped = 0;
+	int ndropped = 0, n = *x ? 16 : 0;
+	uint64_t low;
 
-	for (int n = *x ? 16 : 0; n > 0; n /= 2)
+	for (; n > 0 && *x >> 64; n /= 2)
 		for (; *x % decimal_powers[n] == 0; ndropped += n)
 			*x /= decimal_powers[n];
+	for (low = (uint64_t)*x; n > 0; n /= 2) /* divisions of 128 bits call a function */
+		for (; low % (uint64_t)decimal_powers[n] == 0; ndropped += n)
+			low /= (uint64_t)decimal_powers[n];
+	*x = *x >> 64 ? *x : low;
 	return ndropped;
 }
 

@@ -116,7 +116,8 @@ enum status numbers_add_sums(struct numbers *n, const struct number_sums *later)
 
 enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x)
 {
-	struct number_sums numbers = {.count = x->count, .scale = EXACT_SCALE_ROUNDED - x->least_scale};
+	const bool is_plain = x->least_scale == QUOTIENT_SCALE_NONE;
+	struct number_sums numbers = {.count = x->count, .scale = is_plain ? x->scale : EXACT_SCALE_ROUNDED - x->least_scale};
 	struct exact *sums[QUOTIENT_NSUMS] = {&numbers.sum, &numbers.min, &numbers.max};
 	struct integer words[QUOTIENT_NSUMS];
 
@@ -124,7 +125,17 @@ enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold 
 		integer_set_words(&words[i], x->sums[i], QUOTIENT_NWORDS);
 		*sums[i] = exact_view(&words[i], x->scale);
 	}
-	return x->count ? numbers_add_sums(n, &numbers) : STATUS_OK;
+	return numbers_add_sums(n, &numbers);
+}
+
+enum status numbers_add_quotient_bins(struct numbers *n, const struct quotient_bins *bins)
+{
+	n->count += bins->count;
+	for (uint64_t scales = bins->scales; scales; scales &= scales - 1) {
+		const struct quotient_fold fold = quotient_bins_fold(bins, __builtin_ctzll(scales));
+		TRY(numbers_add_quotients(n, &fold));
+	}
+	return STATUS_OK;
 }
 
 enum status numbers_combine(struct numbers *n, const struct numbers *later)

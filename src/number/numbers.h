@@ -72,8 +72,9 @@ enum status numbers_add_fold(struct numbers *n, const struct decimal_fold *later
 /* Adds `later`, whatever holds its limbs. */
 enum status numbers_add_sums(struct numbers *n, const struct number_sums *later);
 
-/* Adds rounded numbers. */
+/* Adds rounded numbers, and perhaps plain ones: at least one. */
 enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x);
+enum status numbers_add_quotient_bins(struct numbers *n, const struct quotient_bins *bins);
 
 enum status numbers_combine(struct numbers *n, const struct numbers *later);
 

@@ -59,11 +59,12 @@ static inline int count_digits(uint64_t x)
 	return n + (x >= powers[n]);
 }
 
-void quotient_divide(struct exact *q, struct decimal a, struct decimal b)
+static void divide(struct exact *q, struct decimal a, struct decimal b)
 {
 	const bool negative = (a.significand ^ b.significand) < 0;
 	const uint64_t x = a.significand < 0 ? -(uint64_t)a.significand : (uint64_t)a.significand;
 	const uint64_t y = b.significand < 0 ? -(uint64_t)b.significand : (uint64_t)b.significand;
+	const uint128 most = (uint128)powers[STEP_NDIGITS] * powers[STEP_NDIGITS]; /* 10^QUOTIENT_NDIGITS */
 	uint64_t rest = x % y, digits = x / y;
 	int scale = a.scale - b.scale, n;
 	uint128 magnitude;
@@ -81,14 +82,24 @@ void quotient_divide(struct exact *q, struct decimal a, struct decimal b)
 		*q = quotient_from_digits(negative, magnitude, scale, false);
 		return;
 	}
-	if (rest > y - rest || (rest == y - rest && magnitude % 2 == 1)) {
-		magnitude++;
-		if (magnitude == (uint128)powers[STEP_NDIGITS] * powers[STEP_NDIGITS]) { /* 10^38 */
-			magnitude /= 10;
-			scale--;
-		}
+	magnitude += (rest > y - rest) | ((rest == y - rest) & (uint64_t)magnitude); /* no branch: nothing could foretell it */
+	if (__builtin_expect(magnitude >> 64 == most >> 64, 0) && magnitude == most) {
+		magnitude /= 10;
+		scale--;
 	}
 	*q = (struct exact){.value = negative ? -(int128)magnitude : (int128)magnitude, .scale = scale, .is_rounded = true};
+}
+
+uint64_t quotient_divide_rows(struct exact *q, const int64_t *a, const uint8_t *a_scale, const int64_t *b, const uint8_t *b_scale, uint64_t rows)
+{
+	uint64_t rounded = 0;
+
+	for (; rows; rows &= rows - 1) {
+		const int row = __builtin_ctzll(rows);
+		divide(&q[row], (struct decimal){a[row], a_scale[row]}, (struct decimal){b[row], b_scale[row]});
+		rounded |= q[row].is_rounded ? rows & -rows : 0;
+	}
+	return rounded;
 }
 
 /* ---- text ---- */
@@ -295,44 +306,68 @@ bool quotient_fold_add_one(struct quotient_fold *f, const struct exact *q)
 	return true;
 }
 
-uint64_t quotient_fold_add_rows(struct quotient_fold *f, const struct exact *q, uint64_t rows)
+/* The bin of a scale, which has an extreme. */
+static inline struct quotient_bin *need_bin(struct quotient_bins *bins, int scale, int128 extreme)
 {
-	struct {
-		uint128 low; /* the sum of the low words, and of the high ones */
-		int128 high, least, greatest;
-		uint64_t count;
-	} bins[64]; /* of the scale */
-	uint64_t used = 0, left = 0;
+	struct quotient_bin *bin = &bins->bin[scale];
+
+	if (!(bins->scales >> scale & 1))
+		*bin = (struct quotient_bin){.least = extreme, .greatest = extreme};
+	bins->scales |= UINT64_C(1) << scale;
+	return bin;
+}
+
+uint64_t quotient_bins_add(struct quotient_bins *bins, const struct exact *q, uint64_t rows)
+{
+	uint64_t left = 0;
 
 	for (; rows; rows &= rows - 1) {
 		const struct exact *x = &q[__builtin_ctzll(rows)];
+		const int128 value = x->value;
 		const unsigned scale = (unsigned)x->scale;
-		if (scale >= 64) {
-			left |= rows & -rows;
-			continue;
+		struct quotient_bin *bin = &bins->bin[scale];
+		if (__builtin_expect(scale >= 64 || !(bins->rounded >> scale & 1), 0)) {
+			if (scale >= 64) {
+				left |= rows & -rows;
+				continue;
+			}
+			need_bin(bins, (int)scale, value);
+			bins->rounded |= UINT64_C(1) << scale;
 		}
-		if (!(used >> scale & 1)) {
-			memset(&bins[scale], 0, sizeof *bins);
-			bins[scale].least = bins[scale].greatest = x->value;
-			used |= UINT64_C(1) << scale;
-		}
-		bins[scale].low += (uint64_t)x->value;
-		bins[scale].high += (int64_t)(x->value >> 64);
-		bins[scale].least = x->value < bins[scale].least ? x->value : bins[scale].least;
-		bins[scale].greatest = x->value > bins[scale].greatest ? x->value : bins[scale].greatest;
-		bins[scale].count++;
-	}
-	for (; used; used &= used - 1) {
-		const int scale = __builtin_ctzll(used);
-		const int128 high = bins[scale].high + (int128)(bins[scale].low >> 64);
-		struct quotient_fold one = {.count = bins[scale].count, .scale = scale, .least_scale = scale,
-					    .sums[QUOTIENT_SUM] = {(unsigned long)bins[scale].low, (unsigned long)high, (unsigned long)(high >> 64)}};
-		words_set(one.sums[QUOTIENT_MIN], bins[scale].least);
-		words_set(one.sums[QUOTIENT_MAX], bins[scale].greatest);
-		if (!quotient_fold_add(f, &one))
-			return UINT64_MAX;
+		bins->count++;
+		bin->low += (uint64_t)value;
+		bin->high += (int64_t)(value >> 64);
+		if (__builtin_expect(value < bin->least, 0))
+			bin->least = value;
+		if (__builtin_expect(bin->greatest < value, 0))
+			bin->greatest = value;
 	}
 	return left;
+}
+
+void quotient_bins_add_plain(struct quotient_bins *bins, const struct decimal_fold *plain)
+{
+	bins->count += plain->count;
+	for (uint32_t scales = plain->scales; scales; scales &= scales - 1) {
+		const struct decimal_bin *x = &plain->bin[__builtin_ctz(scales)];
+		struct quotient_bin *bin = need_bin(bins, __builtin_ctz(scales), x->min);
+		bin->low += (uint64_t)x->sum;
+		bin->high += (int64_t)(x->sum >> 64);
+		bin->least = x->min < bin->least ? x->min : bin->least;
+		bin->greatest = x->max > bin->greatest ? x->max : bin->greatest;
+	}
+}
+
+struct quotient_fold quotient_bins_fold(const struct quotient_bins *bins, int scale)
+{
+	const uint128 low = bins->bin[scale].low;
+	const int128 high = bins->bin[scale].high + (int128)(low >> 64);
+	struct quotient_fold fold = {.scale = scale, .least_scale = bins->rounded >> scale & 1 ? scale : QUOTIENT_SCALE_NONE,
+				     .sums[QUOTIENT_SUM] = {(unsigned long)low, (unsigned long)high, (unsigned long)(high >> 64)}};
+
+	words_set(fold.sums[QUOTIENT_MIN], bins->bin[scale].least);
+	words_set(fold.sums[QUOTIENT_MAX], bins->bin[scale].greatest);
+	return fold;
 }
 
 size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int places, char *text)

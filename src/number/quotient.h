@@ -31,9 +31,9 @@
 /* Longest text of a rounded one, and what writing takes: mark, sign, digits, e, sign, 3 digits, NUL. */
 #define QUOTIENT_TEXT_NBYTES (QUOTIENT_NDIGITS + 32)
 
-/* *q = a / b, b not 0. An exact one has a scale of 0 or more, and no trailing zeros after the
- * point. Cost: usually two divisions of 128 bits by 64. */
-void quotient_divide(struct exact *q, struct decimal a, struct decimal b);
+/* q = a / b of some rows, b not 0. An exact quotient has a scale of 0 or more, and no trailing zeros after the point. Returns the rows
+ * of rounded ones. Cost: usually two divisions of 128 bits by 64 each. */
+uint64_t quotient_divide_rows(struct exact *q, const int64_t *a, const uint8_t *a_scale, const int64_t *b, const uint8_t *b_scale, uint64_t rows);
 
 /* The quotient whose first digits are magnitude x 10^-scale; has_rest: there are more, which the magnitude was rounded by. An exact
  * one may have to have a magnitude beyond 10^QUOTIENT_NDIGITS to have a scale of 0: its scale is then negative. */
@@ -74,12 +74,25 @@ struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t s
 /* Adds a rounded number; returns as quotient_fold_add does. */
 bool quotient_fold_add_one(struct quotient_fold *f, const struct exact *q);
 
-/* Adds the rounded numbers of some rows to a fold of none. Returns the rows that are left, whose scales are beyond those of the fast path's
- * quotients; UINT64_MAX: all, for their sum does not fit. */
-uint64_t quotient_fold_add_rows(struct quotient_fold *f, const struct exact *q, uint64_t rows);
-
 /* f becomes the fold of its numbers and later's. Returns false, and changes nothing, where that does not fit. */
 bool quotient_fold_add(struct quotient_fold *f, const struct quotient_fold *later);
+
+/* The same of many numbers, which is read by quotient_bins_fold: sums and extremes at each scale, defined where the set of the scales
+ * has it. Zeroed: of none. */
+struct quotient_bins {
+	uint64_t count, scales, rounded; /* rounded: the scales of rounded numbers */
+	struct quotient_bin {
+		uint128 low; /* the sum of the low words, and of the high ones */
+		int128 high, least, greatest;
+	} bin[64];
+};
+
+/* Adds the rounded numbers of some rows. Returns the rows that are left, whose scales are beyond those of the fast path's quotients. */
+uint64_t quotient_bins_add(struct quotient_bins *bins, const struct exact *q, uint64_t rows);
+void quotient_bins_add_plain(struct quotient_bins *bins, const struct decimal_fold *plain);
+
+/* The fold of the numbers of a scale, but for their count. */
+struct quotient_fold quotient_bins_fold(const struct quotient_bins *bins, int scale);
 
 /* Writes number / divisor x 10^-scale as quotient_format_sum does; places QUOTIENT_SCALE_NONE: to RATIO_NDIGITS digits alone.
  * number: words as above. Returns the text's end. No terminator. */
