@@ -42,6 +42,23 @@ static bool is_date_of_extremes(const struct query *q, const struct fault *fault
 	return false;
 }
 
+/* Whether a value is a number, a blank and a unit, as 1 kg, of a column whose name needs no quotes. */
+static bool has_unit(const struct query *q, const struct fault *fault)
+{
+	const char *blank = memchr(fault->detail, ' ', fault->detail_nbytes);
+	const size_t nbytes = blank ? (size_t)(blank - fault->detail) : 0;
+	const char *name = fault->column;
+
+	if (!blank || !name || strlen(name) > 32 || !value_is_number(&q->plan, fault->detail, nbytes))
+		return false;
+	while (token_in_name(*name))
+		name++;
+	for (size_t i = nbytes + 1; i < fault->detail_nbytes; i++)
+		if (decimal_is_digit(fault->detail[i]) || decimal_is_blank(fault->detail[i]))
+			return false;
+	return !*name && *fault->column && !decimal_is_digit(*fault->column);
+}
+
 void query_explain(const struct query *q, struct fault *fault)
 {
 	char delimiter = query_other_delimiter(q), sign = header_comment_sign(&q->header, &q->plan.dialect);
@@ -87,6 +104,8 @@ void query_explain(const struct query *q, struct fault *fault)
 	else if (fault->status == STATUS_NOT_A_NUMBER && !q->header.present && fault->line == 1 &&
 		 !notation_resembles_number(fault->detail, fault->detail_nbytes))
 		strcpy(fault->remedy, "-H, if this is the header");
+	else if (fault->status == STATUS_NOT_A_NUMBER && has_unit(q, fault))
+		snprintf(fault->remedy, sizeof fault->remedy, "'number(split(%s, \" \", 1))', the number before the unit", fault->column);
 	else if (fault->status == STATUS_NO_NUMERIC_COLUMN && q->header.nfields > 0)
 		strcpy(fault->remedy, "gpustat without an operation, which shows what the columns hold");
 }

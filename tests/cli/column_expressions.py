@@ -101,6 +101,14 @@ def cells_of(out):
     return [row or [""] for row in csv.reader(io.StringIO(out.decode(), newline=""))]
 
 
+def check_units():
+    table = b"item,weight,x y\nfoo,1 kg,1 kg\nbar,2.312 kg,2 kg\n"
+    refuses("a unit", ["--sum=weight"], table, 1, "column 'weight': not a number: '1 kg' (try 'number(split(weight, \" \", 1))', the number")
+    answers("the number before it", ["--sum=number(split(weight, \" \", 1))"], table, "3.312\n")
+    refuses("of a name that needs quotes", ["--sum=x y"], table, 1, "'1 kg' (try --invalid skip)")
+    refuses("two units", ["--sum=weight"], b"item,weight\nfoo,1 kg 5 g\n", 1, "(try --invalid skip)")
+
+
 def check_random():
     first = int(os.environ.get("GPUSTAT_TEST_SEED", "0"))
     for seed in range(first, first + int(os.environ.get("GPUSTAT_TEST_CASES", "120"))):
@@ -129,6 +137,7 @@ def check_random():
 
 check_meanings()
 check_use()
+check_units()
 check_errors()
 check_random()
 harness.done()
