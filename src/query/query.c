@@ -634,11 +634,11 @@ static enum value_type aggregate_type(const char *text)
 }
 
 /* Makes the aggregates of expressions computed columns, each once, after all others. */
-static enum status add_aggregates(struct making *m, struct selection *names)
+static enum status add_aggregates(struct making *m, struct selection names) /* not a pointer: q->lets grows */
 {
 	struct query *q = m->q;
 
-	for (struct selector *s = names->selectors; s < names->selectors + names->nselectors; s++) {
+	for (struct selector *s = names.selectors; s < names.selectors + names.nselectors; s++) {
 		size_t k = q->ncomputed - q->naggregates;
 		if (!s->is_aggregate)
 			continue;
@@ -671,9 +671,9 @@ static enum status list_aggregates(struct making *m)
 	if (!m->options->aggregates)
 		return STATUS_OK;
 	for (size_t i = 0; i < q->nconditions; i++)
-		TRY(add_aggregates(m, &q->conditions[i].names));
+		TRY(add_aggregates(m, q->conditions[i].names));
 	for (size_t k = 0; k < nothers; k++)
-		TRY(add_aggregates(m, &q->lets[k].names));
+		TRY(add_aggregates(m, q->lets[k].names));
 	return STATUS_OK;
 }
 
