@@ -1266,7 +1266,7 @@ static void print_expr_help(void)
 #undef FUNCTION
 	};
 
-	printf("EXPR is a condition (--where, --offsets, --having), or a value (--let, --agg, COLS):\n"
+	printf("EXPR is a condition (--where, --having, --offsets) or a value (--let, COLS...):\n"
 	       "  + - * / %%   = != < <= > >=   and or not   ( )   \"text\"   `any name`   :N\n"
 	       "  a is missing   a is number   a in (1, 2)   a between 1 and 5   a like \"x%%\"\n"
 	       "  a contains \"x\"   a starts with \"x\"   a ends with \"x\"   a ~ \"regex\"\n");
