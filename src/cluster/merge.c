@@ -87,8 +87,7 @@ static enum status read_more(struct part_text *t, struct fault *fault)
 		memmove(t->data, t->data + t->begin, left);
 	t->begin = 0;
 	t->end = left;
-	if (ARRAY_GROW(t->data, t->capacity, left + t->read_nbytes) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(ARRAY_GROW(t->data, t->capacity, left + t->read_nbytes));
 	if (t->name) {
 		TRY(source_take(&t->file, t->data + left, t->capacity - left, &n, fault));
 	} else {
@@ -326,8 +325,7 @@ static enum status join_readers(struct part_lines *l, struct fault *fault)
 	enum status status = STATUS_OK;
 	size_t n = 0;
 
-	if (!partials)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(partials);
 	for (int i = 0; i < l->nthreads; i++)
 		if (l->readers[i].partial.columns)
 			partials[n++] = &l->readers[i].partial;
@@ -552,10 +550,11 @@ static enum status begin_merge(struct merge *m)
 		take_unfit_as_text(&m->query->plan);
 	values_may_drop(false);
 	m->has_begun = true;
-	if (groups_plan(&m->query->plan, 0) != STATUS_OK || total_init(m->total, &m->query->plan) != STATUS_OK)
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(groups_plan(&m->query->plan, 0));
+	TRY(total_init(m->total, &m->query->plan));
 	m->lines = part_lines_begin(&m->query->plan, &m->total->partial, m->options);
-	return m->lines ? STATUS_OK : fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(m->lines);
+	return STATUS_OK;
 }
 
 /* Whether something was left out of which no part has a note: the parts are damaged. */
@@ -710,13 +709,19 @@ static enum status make_map(struct partial_map *map, const struct part_head *hea
 
 /* ---- heads ---- */
 
+/* Has m's fault name the file's current line. Returns its status. */
+static enum status place_fault(struct merge *m, const struct part_file *f)
+{
+	m->fault->file = f->text.name;
+	m->fault->line = f->text.nlines;
+	return m->fault->status;
+}
+
 /* Sets m's fault to a status, words, and the file's current line. Returns status. */
 static enum status fail(struct merge *m, const struct part_file *f, enum status status, const char *words)
 {
 	fault_set(m->fault, status, 0, words);
-	m->fault->file = f->text.name;
-	m->fault->line = f->text.nlines;
-	return status;
+	return place_fault(m, f);
 }
 
 /* The first option of one list that differs from the other's. */
@@ -743,17 +748,14 @@ static enum status check_query(struct merge *m, const struct part_file *f, const
 }
 
 /* is_same: the first is the last of the parts before. */
-static enum status add_inputs(struct merge *m, const struct part_head *head, bool is_same)
+static enum status add_inputs(struct merge *m, const char *const *inputs, size_t n, bool is_same)
 {
-	char **grown = realloc(m->inputs, (m->ninputs + head->ninputs + 1) * sizeof *grown);
+	char **grown = realloc(m->inputs, (m->ninputs + n + 1) * sizeof *grown);
 
-	if (!grown)
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(grown);
 	m->inputs = grown;
-	for (size_t i = is_same; i < head->ninputs; i++) {
-		grown[m->ninputs] = strdup(head->inputs[i]);
-		if (!grown[m->ninputs])
-			return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	for (size_t i = is_same; i < n; i++) {
+		NEED(grown[m->ninputs] = strdup(inputs[i]));
 		m->ninputs++;
 	}
 	return STATUS_OK;
@@ -777,9 +779,7 @@ static enum status map_part(struct merge *m, struct part_file *f, const struct p
 	size_t lacks = 0;
 	enum status status;
 
-	f->map = part_map_new();
-	if (!f->map)
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(f->map = part_map_new());
 	status = make_map(&f->map->map, head, &m->query->plan, &lacks);
 	f->map->map.offset_bytes = f->offset_bytes;
 	if (status == STATUS_OK && lacks == m->query->plan.ncolumns)
@@ -795,7 +795,6 @@ static enum status map_part(struct merge *m, struct part_file *f, const struct p
 static bool is_placed_alike(const struct merge *m, const struct part_file *f, const struct part_head *head)
 {
 	const struct plan *run = &m->query->plan;
-
 	const size_t *at = f->map->map.of[PARTIAL_COLUMNS].at;
 
 	for (size_t i = 0; i < head->nfields; i++)
@@ -819,7 +818,7 @@ static enum status find_plan(struct merge *m, struct part_file *f, struct part_h
 	made = calloc(1, sizeof *made);
 	if (!made || plan_of_file(&made->plan, f->plan, head->header.nfields, head->header.ends_empty) != STATUS_OK) {
 		free(made);
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+		return STATUS_NO_MEMORY;
 	}
 	made->next = m->plans;
 	made->header = head->header.line;
@@ -840,18 +839,15 @@ static enum status place_part(struct merge *m, struct part_file *f, const struct
 	uint64_t nlines;
 	enum status status = check_order(&m->right, &head->left, is_first, m->given.partial, m->fault);
 
-	if (status != STATUS_OK) {
-		m->fault->file = f->text.name;
-		m->fault->line = f->text.nlines;
-		return status;
-	}
+	if (status != STATUS_OK)
+		return place_fault(m, f);
 	f->ends_within = head->right.of > 0;
 	f->nlines_before = head->left.of ? m->right.nlines : 0;
 	f->offset_bytes = head->left.of ? m->right.offset_bytes : m->offset_bytes;
 	nlines = head->right.nlines + (head->right.is_same ? m->right.nlines : 0);
-	if ((is_first && head->left.of && copy_seam(&m->left, &head->left) != STATUS_OK) ||
-	    copy_seam(&m->right, &head->right) != STATUS_OK)
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	if (is_first && head->left.of)
+		TRY(copy_seam(&m->left, &head->left));
+	TRY(copy_seam(&m->right, &head->right));
 	m->is_one_file = (is_first || m->is_one_file) && head->right.is_same;
 	m->right.nlines = nlines;
 	m->right.offset_bytes = f->offset_bytes + head->right.offset_bytes;
@@ -870,7 +866,7 @@ static enum status begin_part(struct merge *m, struct part_file *f, struct part_
 	TRY(check_query(m, f, head));
 	TRY(place_part(m, f, head));
 	f->ninputs = m->ninputs - is_same;
-	TRY(add_inputs(m, head, is_same));
+	TRY(add_inputs(m, (const char *const *)head->inputs, head->ninputs, is_same));
 	prefer(m, head);
 	m->offset_bytes = f->offset_bytes + nbytes;
 	if (f->is_skipped)
@@ -1029,8 +1025,7 @@ static enum status keep_line(struct merge *m, struct part_file *f, const struct 
 	}
 	if (!plan_is_ordered(&m->query->plan))
 		partial_read_kind(&m->total->partial, &f->map->map, *r);
-	if (part_lines_put(m->lines, &f->text, f->map) != STATUS_OK)
-		return fault_set(m->fault, STATUS_NO_MEMORY, 0, NULL);
+	TRY(part_lines_put(m->lines, &f->text, f->map));
 	return m->lines->open->text.nbytes < m->read_nbytes ? STATUS_OK : add_run(m, f);
 }
 
@@ -1179,9 +1174,7 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 
 	*m = (struct merge){.options = options, .query = query, .total = total, .has_begun = true,
 			    .is_state = true, .fault = fault, .read_nbytes = read_nbytes(options)};
-	m->lines = part_lines_begin(&query->plan, &total->partial, options);
-	if (!m->lines)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(m->lines = part_lines_begin(&query->plan, &total->partial, options));
 	status = settle(m, read_source(m, from));
 	if (status == STATUS_OK)
 		status = end_lines(m);
@@ -1191,29 +1184,21 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
 		fault->file = from->name;
 	}
-	return status != STATUS_OK && options->from_state ? state_fault(from->name, fault) : status;
+	return fault_complete(fault, status) != STATUS_OK && options->from_state ? state_fault(from->name, fault) : status;
 }
 
 enum status merge_behind(struct merge *m, struct options *options, struct query *query, struct total *total,
 			 const struct part_scope *scope, struct fault *fault)
 {
-	enum status status = STATUS_OK;
-
 	*m = (struct merge){.options = options, .query = query, .total = total, .given = {.partial = true}, .has_begun = true,
 			    .offset_bytes = total->end_bytes, .fault = fault, .read_nbytes = read_nbytes(options)};
-	m->lines = part_lines_begin(&query->plan, &total->partial, options);
-	m->inputs = calloc(scope->ninputs + 1, sizeof *m->inputs);
-	for (size_t i = 0; m->inputs && i < scope->ninputs && (m->inputs[i] = strdup(scope->inputs[i])); i++)
-		m->ninputs++;
-	if (m->ninputs > 0) {
-		m->is_one_file = scope->right->is_same;
-		status = copy_seam(&m->left, scope->left);
-		if (status == STATUS_OK)
-			status = copy_seam(&m->right, scope->right);
-	}
-	if (m->lines && m->inputs && m->ninputs == scope->ninputs && status == STATUS_OK)
+	NEED(m->lines = part_lines_begin(&query->plan, &total->partial, options));
+	TRY(add_inputs(m, scope->inputs, scope->ninputs, false));
+	if (m->ninputs == 0)
 		return STATUS_OK;
-	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	m->is_one_file = scope->right->is_same;
+	TRY(copy_seam(&m->left, scope->left));
+	return copy_seam(&m->right, scope->right);
 }
 
 enum status merge_next(struct merge *m, const struct part_source *from)
