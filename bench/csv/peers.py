@@ -13,6 +13,7 @@
     where(data, threads, sink)        the records of logs whose status is 404: a tenth
     distinct(data, names, threads)    the number of different values of each of these columns
     groups(data, grouping, threads, sink) the groups of a Grouping: their keys, then the results
+    asked(data, asked, threads, sink) what an Asked asks
     running_groups(data, threads, sink)   logs with the running sum of `bytes` by host behind each record, in their order
 
 Each returns a Command. sink: /dev/null, or /dev/stdout where the records themselves are wanted.
@@ -37,6 +38,9 @@ PAIRS = list(zip(WIDE[0:10:2], WIDE[1:10:2]))
 # "stddev", and "corr", which has two.
 Grouping = collections.namedtuple("Grouping", "keys results")
 Result = collections.namedtuple("Result", "operation columns")
+# A question with an expression, which each has in words of its own: gpustat's options; of DuckDB what is selected {} a table, and
+# what follows; of polars what becomes of the lazy frame t. answer: the column, by number, that is summed up to compare the answers.
+Asked = collections.namedtuple("Asked", "gpustat duckdb polars answer")
 
 
 class Peer:
@@ -282,6 +286,9 @@ class Duckdb(Peer):
         return self._copy(data, threads, sink, "SELECT %s, %s FROM %%s GROUP BY %s" % (
             keys, ", ".join(self.results(grouping)), keys))
 
+    def asked(self, data, asked, threads, sink):
+        return self._copy(data, threads, sink, asked.duckdb.format("FROM %s"))
+
     def running_groups(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * EXCLUDE n, sum(bytes) OVER (PARTITION BY host ORDER BY n) FROM"
                           " (SELECT *, row_number() OVER () AS n FROM %s) ORDER BY n")
@@ -302,7 +309,7 @@ class DuckdbModule(Duckdb):
 class DuckdbText(Duckdb):
     """Records are not changed: as text they need no conversion."""
     table_options = ", all_varchar = true"
-    sum = every = deviations = order = covariances = running = distinct = groups = running_groups = None
+    sum = every = deviations = order = covariances = running = distinct = groups = asked = running_groups = None
 
     def where(self, data, threads, sink):
         return self._copy(data, threads, sink, "SELECT * FROM %%s WHERE status = '%s'" % KEPT)
@@ -364,6 +371,9 @@ class Polars(Peer):
         results = ", ".join("%s.alias('r%d')" % pair[::-1] for pair in enumerate(self.results(grouping)))
         return self._ask(data, threads, "c = pl.col\nt.group_by(%r).agg(%s).sink_csv(%r)"
                          % ([key.name for key in grouping.keys], results, sink))
+
+    def asked(self, data, asked, threads, sink):
+        return self._ask(data, threads, "c = pl.col\nt.%s.sink_csv(%r)" % (asked.polars, sink))
 
     def running_groups(self, data, threads, sink):
         return self._ask(data, threads, "t.with_columns(r=pl.col('bytes').cum_sum().over('host')).sink_csv(%r)" % sink)

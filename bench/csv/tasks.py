@@ -30,6 +30,10 @@ def _groups(name, kind, keys, results, title):
                 "%s by %s, %s (%s), to /dev/null" % (results, ", ".join(keys.split()), kind, title))
 
 
+def _asked(name, kind, title, *words):
+    return Task(name, "asked", kind, "file", peers.Asked(*words), "%s, %s, to /dev/null" % (title, kind))
+
+
 def _sum(kind, way="file", column=None, name=None, title=""):
     column = column or inputs.KINDS[kind]
     return Task(name or "sum-" + kind, "sum", kind, way, column,
@@ -77,12 +81,30 @@ TASKS = (
     _groups("h2o-q10", "keys", "id1 id2 id3 id4 id5 id6", "sum v3, count", "a group for each record"),
     _groups("brc", "stations", "station", "min temperature, mean temperature, max temperature",
             "the billion-row challenge; 413 groups"),
+    _asked("by-hour", "logs", "requests per hour", ["--by", 'trunc(time, "hour")', "--count-records"],
+           "SELECT date_trunc('hour', time) AS h, count(*) AS n {} GROUP BY h",
+           "group_by(c('time').str.slice(0, 13)).agg(n=pl.len())", "2"),
+    _asked("by-format", "logs", "requests per hour as text", ["--by", 'format(time, "%F %H:00")', "--count-records"],
+           "SELECT strftime(time, '%%Y-%%m-%%d %%H:00') AS h, count(*) AS n {} GROUP BY h",
+           "group_by(c('time').str.to_datetime().dt.strftime('%Y-%m-%d %H:00')).agg(n=pl.len())", "2"),
+    _asked("by-substr", "logs", "requests by the first letters of path", ["--by", "substr(path, 1, 8)", "--count-records"],
+           "SELECT substr(path, 1, 8) AS p, count(*) AS n {} GROUP BY p",
+           "group_by(c('path').str.slice(0, 8)).agg(n=pl.len())", "2"),
+    _asked("by-extract", "logs", "requests by a regular expression of path", ["--by", 'extract(path, "^/[a-z]+")', "--count-records"],
+           "SELECT regexp_extract(path, '^/[a-z]+') AS p, count(*) AS n {} GROUP BY p",
+           "group_by(c('path').str.extract('^(/[a-z]+)')).agg(n=pl.len())", "2"),
+    _asked("where-arithmetic", "logs", "records of a condition with arithmetic", ["--where", "bytes * 2 > status * 1000 + 1500000"],
+           "SELECT * {} WHERE bytes * 2 > status * 1000 + 1500000",
+           "filter(c('bytes') * 2 > c('status') * 1000 + 1500000)", str(inputs.KINDS["logs"].number)),
+    _asked("share-narrow", "narrow", "the share of value in all", ["--let", "share = value / sum(value)"],
+           "SELECT *, value / sum(value) OVER () AS share {}",
+           "with_columns(share=c('value') / c('value').sum())", "4"),
     Task("running-by-host", "running_groups", "logs", "file", None,
          "running sum of bytes by host behind each record, logs, to /dev/null"),
 )
 
 # Questions whose answers are records or groups, which are summed up: these columns of them; of groups the results.
-STREAMS = {"running": "4", "changes": "4", "lagged": "4", "rolling": "4", "where": str(inputs.KINDS["logs"].number), "groups": None,
+STREAMS = {"running": "4", "changes": "4", "lagged": "4", "rolling": "4", "where": str(inputs.KINDS["logs"].number), "groups": None, "asked": None,
            "running_groups": "8"}
 SIMD = ("avx2", "portable")  # values of GPUSTAT_SIMD, besides the machine's own
 
@@ -99,6 +121,8 @@ def gpustat_options(task):
         return (["--delimiter", inputs.delimiter(task.kind)] if task.kind in inputs.DELIMITERS else []) + options
     if task.question == "distinct":
         return ["--count-distinct", ",".join(task.column)]
+    if task.question == "asked":
+        return task.column.gpustat
     value, size = peers.VALUE.name, inputs.KINDS["logs"].name
     return {"every": ["--sum", "*", "--min", "*", "--max", "*"],
             "deviations": ["--stddev", "*"],
@@ -131,8 +155,11 @@ def gpustat_command(path, task, data, threads, simd=None, redirect=False, under=
 def stream_check(path, task, command):
     """A command that sums up the records that `command` prints exactly, with gpustat."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
-    columns = STREAMS[task.question] or "%d-%d" % (
-        len(task.column.keys) + 1, len(task.column.keys) + len(task.column.results))
+    columns = STREAMS[task.question]
+    if task.question == "asked":
+        columns = task.column.answer
+    elif columns is None:
+        columns = "%d-%d" % (len(task.column.keys) + 1, len(task.column.keys) + len(task.column.results))
     judge = [path, "--device", "cpu", "--header", "yes", "--sum", columns]
     if task.question != "changes":  # Miller's first change is 0, others have none
         judge += ["--count", columns]

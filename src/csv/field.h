@@ -105,6 +105,19 @@ static inline const char *field_trim(const struct csv_dialect *dialect, const ch
 	return begin;
 }
 
+/* field_in_place, which see, of a field without escapes, and without blanks to trim. */
+static inline __attribute__((always_inline)) const char *field_in_quotes(const struct csv_dialect *dialect, const char *field, size_t *nbytes)
+{
+	const size_t n = *nbytes;
+
+	if (n == 0 || *field != dialect->quote || dialect->quote == 0)
+		return field;
+	if (n < 2 || memchr(field + 1, dialect->quote, n - 1) != field + n - 1)
+		return NULL;
+	*nbytes = n - 2;
+	return field + 1;
+}
+
 /* The value of field[0 .. *nbytes) where it is some of the field's bytes: sets *nbytes to their
  * number. NULL where bytes must be taken out of its midst: then only field_value knows it. */
 static inline const char *field_in_place(const struct csv_dialect *dialect, const char *field,
@@ -120,12 +133,7 @@ static inline const char *field_in_place(const struct csv_dialect *dialect, cons
 	}
 	if (dialect->escape && memchr(field, dialect->escape, n))
 		return NULL;
-	if (n == 0 || *field != dialect->quote || dialect->quote == 0)
-		return field;
-	if (n < 2 || memchr(field + 1, dialect->quote, n - 1) != field + n - 1)
-		return NULL;
-	*nbytes = n - 2;
-	return field + 1;
+	return field_in_quotes(dialect, field, nbytes);
 }
 
 /* Returns the value of field[0 .. nbytes): without the outer quotes, "" within them as ", without

@@ -1231,17 +1231,21 @@ static inline __attribute__((always_inline)) struct truth scan_texts(const struc
 	const bool is_field = v->column != NO_COLUMN && !(v->fields | v->wrong);
 	const char *literal = r->state->program->literals + step->literal_begin, *text;
 	const size_t n = step->literal_nbytes;
-	const uint32_t column = v->column;
-	const struct row_block *b = r->b;
+	struct row_text texts[ROW_BLOCK_NROWS];
+	const uint64_t plain = is_field ? row_block_plain_values(r->b, v->column, r->rows, texts) : 0;
 	uint64_t missing = 0, holds = 0, odd = 0;
 	size_t nbytes;
 	int found;
 
 	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
 		const unsigned row = lowest(rows);
-		enum row_value is = is_field ? row_block_value(b, column, row, &text, &nbytes) : ROW_QUOTED;
-		if (is == ROW_QUOTED)
+		enum row_value is = ROW_PRESENT;
+		if (plain >> row & 1) {
+			text = texts[row].text;
+			nbytes = texts[row].nbytes;
+		} else {
 			is = read_text(r, v, row, &r->l->scratch[0], &text, &nbytes);
+		}
 		if (is != ROW_PRESENT) {
 			*(is == ROW_MISSING ? &missing : &odd) |= rows & -rows;
 		} else if (is_equality) {

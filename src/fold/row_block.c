@@ -102,9 +102,7 @@ uint64_t row_block_plain_values(const struct row_block *b, size_t c, uint64_t ro
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct field_span span = row_field(text, ends + row * stride, is_last);
 		size_t nbytes = span.end - span.begin;
-		const char *value = text + span.begin;
-		if (nbytes > 0 && *value == d->quote) /* the rest of what field_in_place knows was asked above */
-			value = field_in_place(d, value, &nbytes);
+		const char *value = field_in_quotes(d, text + span.begin, &nbytes);
 		values[row] = (struct row_text){value, nbytes};
 		if (value && nbytes > 0 && (!b->may_be_missing[(unsigned char)*value] || !value_is_missing(b->plan, 0, value, nbytes)))
 			plain |= rows & -rows;

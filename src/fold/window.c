@@ -1119,21 +1119,6 @@ static bool is_number(const struct value *v)
 	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
 }
 
-enum status row_is_there(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is)
-{
-	const char *text;
-	size_t nbytes;
-	enum row_value kind = row_block_value(b, c, row, &text, &nbytes);
-	struct value v;
-
-	*is = kind == ROW_PRESENT && !memchr(text, '\0', nbytes);
-	if (kind != ROW_QUOTED)
-		return STATUS_OK;
-	TRY(row_block_read(b, c, row, false, scratch, &v));
-	*is = v.kind == DECIMAL_INVALID && !memchr(v.text, '\0', v.nbytes);
-	return STATUS_OK;
-}
-
 const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c)
 {
 	static const struct simd_numbers none;

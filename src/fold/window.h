@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "csv/rows.h"
@@ -185,7 +186,20 @@ enum status group_window_copy(const struct group_window *w, struct window_fold *
 struct row_folder;
 
 /* Sets *is to whether a row has a value of column c, which does not parse; one with a NUL is invalid. Errors: STATUS_NO_MEMORY. */
-enum status row_is_there(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is);
+static inline enum status row_is_there(const struct row_block *b, size_t c, unsigned row, struct scratch *scratch, bool *is)
+{
+	const char *text;
+	size_t nbytes;
+	enum row_value kind = row_block_value(b, c, row, &text, &nbytes);
+	struct value v;
+
+	*is = kind == ROW_PRESENT && !memchr(text, '\0', nbytes);
+	if (kind != ROW_QUOTED)
+		return STATUS_OK;
+	TRY(row_block_read(b, c, row, false, scratch, &v));
+	*is = v.kind == DECIMAL_INVALID && !memchr(v.text, '\0', v.nbytes);
+	return STATUS_OK;
+}
 
 /* The numbers of column c in a block; of one that does not parse, none. */
 const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c);
