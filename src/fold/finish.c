@@ -248,7 +248,7 @@ static enum status place_sort(struct placing *p, struct group_sort *sort, const 
 		uint32_t column;
 		key.is_descending = q->sorts[i].is_descending;
 		if (!group_sort_find(q, q->sorts[i].text, &key)) {
-			if (program->nsteps == 0 || (program->nsteps == 1 && program->steps->code == STEP_LOAD && !strpbrk(q->sorts[i].text, "(`")))
+			if (program->names.nselectors == 0 || (program->nsteps == 1 && program->steps->code == STEP_LOAD && !strpbrk(q->sorts[i].text, "(`")))
 				return fail_sort(p, &q->sorts[i]);
 			TRY(place_finisher(p, first + i, NULL, &column));
 			key.kind = SORT_COMPUTED;

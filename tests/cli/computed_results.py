@@ -137,7 +137,7 @@ def check_errors():
             (["--agg=x = 1", "--agg=x = 2"], "--agg: there are two results 'x'"), (["--agg=x = y", "--agg=y = count()"], "'y' is no result"),
             ([BY, "--cumshare=q", "--sort=cumshare(q)"], "--sort: cumshare(q) is known when the order is"), ([BY, "--cumshare=q", "--top=2"], "--top: cumshare(q) is known"),
             ([BY, "--having=cumshare(q) < 0.8"], "--having: cumshare(q) is known when the order is"), ([BY, "--sort=sum(q"], "--sort: expected ')'"),
-            ([BY, "--sort=nosuch"], "--sort: 'nosuch' is not one result: region, count"), ([BY, "--sort=count(),"], "--sort: '' is not one result"),
+            ([BY, "--sort=nosuch"], "--sort: 'nosuch' is not one result: region, count"), ([BY, "--sort=count(),"], "--sort: '' is not one result"), ([BY, "--sort=-2"], "--sort: '2' is not one result"),
             ([BY, "--sort=max(price)+price"], "--sort: 'price' is neither"), ([BY, "--cumsum=q", "--having=count() > 1"], "--having is for results: --cumsum prints records"),
             ([BY, "--having=count() > 1", "--where=q > 1", "--having=count() > 2"], "--having is given twice"), (["--agg=count()", "--cumsum=q"], "--agg"),
             (["--agg=count()", "--hist=q:1"], "--hist prints a table of its own"), (["--agg=x = nosuch(q)"], "--agg: no function of this name"),

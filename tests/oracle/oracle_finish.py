@@ -192,6 +192,11 @@ class Finish:
             raise Usage("two results of one name")
 
 
+def names(tree):
+    """Does it have a name?"""
+    return isinstance(tree, tuple) and (tree[0] in ("column", "truth") or any(map(names, tree[1:])))
+
+
 def split(text):
     """At commas outside parentheses and backquotes."""
     out, depth, quoted, start = [], 0, False, 0
@@ -298,7 +303,7 @@ def finish(q, table, rows, titles, nkeys, shown, in_order, column_of_sort, chose
             cell, is_text = spell(value)
             row.out.insert(place, cell)
             row.is_text.insert(place, is_text)
-            names.setdefault(head, value)
+            names.setdefault(head, Invalid("known when the order is") if kind == "cumshare" else value)
         row.names = dict(cells)
         row.names.update(row.record)
         row.names.update(names)
@@ -358,7 +363,9 @@ def sort(q, rows, heads, columns, nkeys, in_order, column_of_sort, chosen):
         try:
             keys.append((descending, place(text)))
         except Usage:
-            if isinstance(tree, Exception) or (tree[0] == "column" and not isinstance(tree[1], int) and not text.startswith(b"`")):
+            if isinstance(tree, Unclear):
+                raise tree from None
+            if isinstance(tree, Exception) or not names(tree) or (tree[0] == "column" and not isinstance(tree[1], int) and not text.startswith(b"`")):
                 raise
             keys.append((descending, tree))
     for descending, key in reversed(keys):
