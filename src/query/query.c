@@ -159,7 +159,7 @@ static bool is_plain_item(const char *item)
 }
 
 /* Returns where a comma or a colon stands in the text that is in no quotes and parentheses, and is not the colon of a position; the
- * text's end if there is none; NULL if the text has what is no token. */
+ * text's end if there is none; NULL if a parenthesis is not closed. What is no token is part of a name. */
 static const char *find_sign(const struct making *m, const char *text, char sign)
 {
 	struct token token = {0};
@@ -172,8 +172,10 @@ static const char *find_sign(const struct making *m, const char *text, char sign
 			token.nbytes = 1;
 			token.kind = TOKEN_COMMA;
 		}
-		if (token.kind == TOKEN_BAD)
-			return NULL;
+		if (token.kind == TOKEN_BAD) {
+			token.nbytes = 1;
+			token.kind = TOKEN_COLUMN;
+		}
 		depth += (token.kind == TOKEN_OPEN) - (token.kind == TOKEN_CLOSE);
 		follows_operand = token.kind == TOKEN_COLUMN || token.kind == TOKEN_NUMBER || token.kind == TOKEN_STRING ||
 				  token.kind == TOKEN_CLOSE;
