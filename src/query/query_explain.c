@@ -258,7 +258,7 @@ static enum in_header load_in_header(const struct query *q, const struct plan_co
  * before it. */
 static enum in_header let_in_header(const struct query *q, const struct program *let, const enum in_header *lets)
 {
-	enum in_header stack[PROGRAM_NVALUES_MAX];
+	enum in_header stack[PROGRAM_NVALUES_MAX] = {IN_HEADER_ANY}; /* an aggregate has no steps */
 	int n = 0;
 
 	for (const struct step *step = let->steps; step < let->steps + let->nsteps; step++) {
