@@ -734,6 +734,40 @@ bool expression_has_aggregate(const char *text, const struct aggregate_name *agg
 	return false;
 }
 
+/* Where the parenthesis at text[begin] is closed, or the end. */
+static size_t find_close(const char *text, size_t begin)
+{
+	struct token token = {.kind = TOKEN_OPEN, .begin = begin, .nbytes = 1};
+	int depth = 1;
+
+	for (; depth > 0 && token.kind != TOKEN_END; depth += (token.kind == TOKEN_OPEN) - (token.kind == TOKEN_CLOSE)) {
+		token = token_at(text, token.begin + token.nbytes, NULL);
+		token.nbytes += token.kind == TOKEN_BAD;
+	}
+	return token.begin;
+}
+
+bool columns_have_aggregate(const char *list, const struct aggregate_name *aggregates)
+{
+	struct token name = {.kind = TOKEN_COMMA}, token = {.kind = TOKEN_COMMA};
+	bool begins = true, name_begins = false;
+
+	while (token.kind != TOKEN_END) {
+		begins = token.kind == TOKEN_COMMA || token.kind == TOKEN_BAD;
+		name = token;
+		token = token_at(list, token.begin + token.nbytes, NULL);
+		token.nbytes += token.kind == TOKEN_BAD;
+		if (token.kind == TOKEN_OPEN && name.kind == TOKEN_COLUMN && find_aggregate(aggregates, list, &name, token.begin, NULL)) {
+			size_t end = find_close(list, token.begin);
+			end += list[end] ? 1 + strspn(list + end + 1, " \t") : 0;
+			if (!name_begins || (list[end] && list[end] != ',' && list[end] != ':'))
+				return true;
+		}
+		name_begins = begins;
+	}
+	return false;
+}
+
 size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore)
 {
 	*nbefore = strcspn(text, "(");
@@ -780,17 +814,18 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 {
 	const struct program saved = *p->program;
 	const bool is_percentile = !strcmp(f->name, "pNN"), is_count = !strcmp(f->name, "count");
+	const bool was_in_aggregate = p->is_in_aggregate;
 	bool is_all; /* count(*), as SQL has it */
 	const char *called = is_percentile ? p->text + name->begin : f->name, *argument = p->text + p->token.begin + 1;
 	size_t called_nbytes = is_percentile ? name->nbytes : strlen(f->name), nbytes;
 	struct operand x;
 
-	if (p->is_in_aggregate)
-		return fail(p, name->begin, "an aggregate within an aggregate: compute the one within by a run of its own");
+	if (p->is_in_aggregate && p->context->of_results)
+		return fail(p, name->begin, "an aggregate within an aggregate: compute the one within by a run of its own, or by --let");
 	if (!strcmp(p->option, "by"))
 		return fail(p, name->begin, "an aggregate is no key: print it with --let, and group what is printed");
-	if (is_in_list(p))
-		return fail(p, name->begin, "an aggregate is no column: compute it with --let, and ask for that");
+	if (p->context->reads_once)
+		return fail(p, name->begin, "an aggregate needs all records, and --%s has some: leave it out", p->context->reads_once);
 	advance(p);
 	is_all = is_count && p->token.kind == TOKEN_STAR;
 	if (is_all)
@@ -798,7 +833,7 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 	p->is_in_aggregate = true;
 	if ((p->token.kind != TOKEN_CLOSE || !is_count) && !(parse_expression(p, &x) && want_value(p, &x)))
 		return false;
-	p->is_in_aggregate = false;
+	p->is_in_aggregate = was_in_aggregate;
 	take_back(p->program, &saved);
 	if (p->token.kind != TOKEN_CLOSE)
 		return unexpected(p, "')': an aggregate takes one argument");

@@ -157,6 +157,7 @@ struct program_context {
 	const struct aggregate_name *aggregates; /* NULL: none */
 	const struct time_zone *zone;      /* of times without an offset; NULL: UTC */
 	bool of_results;                   /* they compute with finished results */
+	const char *reads_once;            /* the option for which there can be no aggregates; NULL: none */
 };
 
 /* Whether a step tests values. */
@@ -186,6 +187,9 @@ enum status program_compile(struct program *p, const char *option, const char *t
 
 /* Whether the text has one of the aggregates. */
 bool expression_has_aggregate(const char *text, const struct aggregate_name *aggregates);
+
+/* The same of a list of columns: whether an item has one. What is nothing but one, sum(x), may be the name of a column, and does not count. */
+bool columns_have_aggregate(const char *list, const struct aggregate_name *aggregates);
 
 /* The argument of an aggregate's name: of "sum(x)", at *argument. Returns the argument's length, and the name's at *nbefore. */
 size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore);

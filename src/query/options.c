@@ -721,7 +721,8 @@ enum status operation_use_of(struct operation_use *use, const char *name, size_t
 	return read_use(use, typed, fault);
 }
 
-/* Whether an expression of the options has an aggregate that records are printed, or chosen, with. */
+/* Whether an expression of the options has an aggregate that records are printed, or chosen, with; of a list of columns, whether it may
+ * have. */
 static bool have_aggregates(const struct options *o)
 {
 	bool has = o->where && expression_has_aggregate(o->where, aggregate_names);
@@ -729,6 +730,8 @@ static bool have_aggregates(const struct options *o)
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_LET || o->uses[i].operation == OPERATION_OFFSETS)
 			has |= expression_has_aggregate(o->uses[i].argument, aggregate_names);
+		else if (operation_has_columns(o->uses[i].operation))
+			has |= columns_have_aggregate(o->uses[i].argument, aggregate_names);
 	return has;
 }
 
@@ -737,8 +740,7 @@ bool operation_looks_ahead(enum operation operation)
 	return operation == OPERATION_LEAD || operation == OPERATION_RANK;
 }
 
-/* Whether the operation's new column shows something of each record, or group. */
-static bool is_new_column(enum operation operation)
+bool operation_is_new_column(enum operation operation)
 {
 	return operation_kind(operation) == OPERATION_RUNNING || operation_kind(operation) == OPERATION_OFFSET;
 }
@@ -752,7 +754,7 @@ static bool sorts_records(const struct options *o)
 		return false;
 	for (size_t i = 0; i < o->nuses; i++) {
 		enum operation_kind kind = operation_kind(o->uses[i].operation);
-		if (!is_new_column(o->uses[i].operation) && kind != OPERATION_FIELDS && kind != OPERATION_LET)
+		if (!operation_is_new_column(o->uses[i].operation) && kind != OPERATION_FIELDS && kind != OPERATION_LET)
 			return false;
 		prints |= kind != OPERATION_LET;
 	}
@@ -843,7 +845,7 @@ static enum status check_unquoted(struct options *o, struct fault *fault)
 	bool writes = false;
 
 	for (size_t i = 0; i < o->nuses; i++)
-		writes |= operation_kind(o->uses[i].operation) == OPERATION_LET || is_new_column(o->uses[i].operation);
+		writes |= operation_kind(o->uses[i].operation) == OPERATION_LET || operation_is_new_column(o->uses[i].operation);
 	if (writes && !o->dialect.quote && (d == '-' || d == o->notation.decimal || decimal_is_digit(d)))
 		return option_fault(fault, "--quote none: the numbers of a new column can hold the "
 				    "delimiter '%c': nothing can quote them", d);
@@ -870,9 +872,9 @@ enum fact {
 	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
 	/* the others */
 	EMITS,       /* records are printed */
-	AGGREGATE, GROUPED, /* an expression of records has one; groups mean something for a record: NEW or AGGREGATE */
 	SHARE_OF, /* of groups */
 	SORTED, ORDERED, /* records are sorted; these, or groups */
+	GROUPED,     /* groups mean something for a record: NEW, or an expression may have an aggregate */
 	PRINTED_NEW, /* they have new columns, or those of --let */
 	ALLOW, EMPTY_STATE, STDOUT_STATE, EMPTY_SVG, STDOUT_SVG, BAD_DELIMITER, /* arguments of --ragged, --save-state ... */
 	DRAWN, NOT_DRAWN, COPIED, /* a picture shows: something; what it cannot, records and copies of fields */
@@ -956,7 +958,6 @@ static const struct rule rules_of_parts[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {SORTED}, "--@: --& needs all records: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {OFFSET}, "--@: --& counts in one input: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {EMITS}, "--@: there is no running total, and no result", .lacks = TOTAL),
-	RULE({PARTIAL, SAVE_STATE, FROM_STATE}, {AGGREGATE}, "--@: --& has an aggregate, which needs all records: leave it out"),
 	RULE({COLUMNS, EXPLAIN}, {PARTIAL, MERGE}, "--@: --& prints no result"),
 	RULE({CHOICE, SEED, RENAME}, {MERGE}, "--@ is for printed records, and --merge prints results: leave it out"),
 	RULE({PART}, {NOTHING}, "--part: a part of a file is written with --partial", .lacks = PARTIAL),
@@ -982,7 +983,7 @@ static void note_use(const char *is[NFACTS], const struct operation_use *use)
 {
 	enum operation operation = use->operation;
 	enum operation_kind kind = operation_kind(operation);
-	bool is_new = is_new_column(operation), is_matrix = operation_use_is_matrix(use);
+	bool is_new = operation_is_new_column(operation), is_matrix = operation_use_is_matrix(use);
 	const struct {
 		enum fact fact;
 		bool holds;
@@ -1024,10 +1025,9 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	if (!is[RESULT] && !is[RECORDS])
 		is[RECORDS] = o->sorts ? is[SORT] : let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
-	is[AGGREGATE] = !o->aggregates ? NULL : let ? let : "where";
 	is[SORTED] = o->sorts ? is[SORT] : NULL;
 	is[ORDERED] = is[BY] ? is[BY] : is[SORTED];
-	is[GROUPED] = is[NEW] ? is[NEW] : is[AGGREGATE];
+	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : NULL;
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
 	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
@@ -1040,7 +1040,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	is[DRAWN] = is[EMITS] ? is[EMITS] : is[BY] ? is[BY] : first && first->name == is[TABLE] ? is[TABLE] : NULL;
 	if (is[EMITS] && (!first || operation_kind(first->operation) != OPERATION_RUNNING))
 		is[NOT_DRAWN] = first ? first->name : is[WHERE] ? is[WHERE] : "let";
-	if (first && is_new_column(first->operation) && new_column_has(operation_new_column(first->operation), NEW_COPIES))
+	if (first && operation_is_new_column(first->operation) && new_column_has(operation_new_column(first->operation), NEW_COPIES))
 		is[COPIED] = first->name;
 }
 

@@ -102,7 +102,7 @@ struct options {
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
 	struct record_choice choice;
-	bool aggregates;            /* an expression has one: the input is read twice */
+	bool aggregates;            /* an expression has one, or may have: the input is read twice, perhaps */
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
@@ -192,6 +192,9 @@ static inline bool operation_is_computed(enum operation operation)
 /* Makes a use of the operation that an aggregate's name means, "sum" or "p99", without an argument. Errors: STATUS_USAGE,
  * STATUS_NO_MEMORY; use->typed is then owned. */
 enum status operation_use_of(struct operation_use *use, const char *name, size_t nbytes, struct fault *fault);
+
+/* Whether the operation's new column shows something of each record, or group. */
+bool operation_is_new_column(enum operation operation);
 
 /* Whether a new column of the operation shows something of later records. */
 bool operation_looks_ahead(enum operation operation);

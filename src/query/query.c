@@ -68,8 +68,9 @@ const struct csv_dialect finished_dialect = {.delimiter = ',', .quote = '"'};
 static enum status compile(struct making *m, struct program *p, const char *option, const char *text, bool of_results)
 {
 	const struct options *o = m->options;
+	const char *reads_once = of_results ? NULL : o->partial ? "partial" : o->save_state ? "save-state" : o->from_state ? "from-state" : NULL;
 	const struct program_context context = {&m->names, of_results ? &finished_dialect : &o->dialect, o->notation.decimal,
-						of_results ? result_names : aggregate_names, &o->zone, of_results};
+						of_results ? result_names : aggregate_names, &o->zone, of_results, reads_once};
 	enum status status = program_compile(p, option, text, &context, m->fault);
 
 	if (status != STATUS_USAGE || !p->may_be_name || !m->waits_for_names)
@@ -274,6 +275,14 @@ static bool write_short_form(const char *item, size_t nbytes, char *to)
 	return true;
 }
 
+static bool has_aggregate(const struct program *p)
+{
+	for (size_t i = 0; i < p->names.nselectors; i++)
+		if (p->names.selectors[i].is_aggregate)
+			return true;
+	return false;
+}
+
 /* The computed column that an item of the same text has become, counted from 1; 0: there is none. */
 static uint32_t find_same(const struct making *m, const char *item)
 {
@@ -314,6 +323,9 @@ static enum status add_expression(struct making *m, const struct column_list *li
 	if (status == STATUS_OK && !is_column && is_called_as_other(m, p))
 		return option_fault(m->fault, "--%s: there is a column '%.64s' already: NAME=EXPR gives a new name, and == compares",
 				    list->option, p->name);
+	if (status == STATUS_OK && !is_column && has_aggregate(p) && !m->options->aggregates)
+		return option_fault(m->fault, "--%s: there is no column '%.64s': --let 'NAME=%.64s' makes one of an aggregate", list->option,
+				    item, item);
 	if (status == STATUS_OK && !is_column)
 		return add_item(list->to, item, (uint32_t)q->ncomputed);
 	program_free(p);
@@ -1627,11 +1639,26 @@ static enum status plan_records(struct making *m)
 	return STATUS_OK;
 }
 
+/* Checks that groups of records that are printed mean something, now that names are known: what may have been an aggregate was a
+ * column, perhaps. */
+static enum status check_groups(const struct making *m)
+{
+	const struct options *o = m->options;
+	bool has_new = false;
+
+	for (size_t i = 0; i < o->nuses; i++)
+		has_new |= operation_is_new_column(o->uses[i].operation);
+	if (!o->by || !o->emits || has_new || m->q->naggregates > 0)
+		return STATUS_OK;
+	return option_fault(m->fault, "--by is for results and running columns: --select prints records as they came: leave out --by");
+}
+
 static enum status make(struct making *m)
 {
 	enum status status;
 
 	TRY(parse(m));
+	TRY(check_groups(m));
 	status = find_header(m);
 	if (status != STATUS_OK)
 		return prefer_unknown(m, status);

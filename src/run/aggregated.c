@@ -5,6 +5,8 @@
  * What is asked is compiled first, which tells the aggregates. Then a first pass is made as if the command line asked for these
  * results, of the same records and by the same groups: --sum x --by k. The pass that prints looks them up (fold/aggregates.h).
  *
+ * The first pass may need one before it: sum(x / sum(x)).
+ *
  * The records are those that --where takes, unless it has an aggregate itself, or a column that has one. --having is for the results of
  * the second pass.
  */
@@ -181,48 +183,89 @@ static enum status make_options(const struct run *r, struct command *c, struct o
 	return STATUS_OK;
 }
 
-/* The first pass. c: its options point to it. */
-static enum status fold_aggregates(struct run *first, const struct run *r, struct aggregates *a, struct command *c, struct fault *fault)
+/* A pass that computes aggregates. */
+struct pass {
+	struct pass *before; /* which computes those that its own expressions have; NULL: they have none */
+	struct command command; /* the options point to it */
+	struct run *opened, *run; /* run: that has read the input; opened: with such expressions, that has told of them; else NULL */
+	struct aggregates made;
+};
+
+static bool pass_has_ended(const struct pass *p)
 {
-	TRY(make_options(r, c, &first->options, fault));
-	TRY(explain_unknown(r, run_open_input(first, fault), fault));
-	TRY(run_fold_input(first, fault));
-	TRY(left_out_check(first, fault));
-	if (first->query.plan.nkeys == 0)
-		TRY(run_find_ranks(first, fault));
+	return !p || (p->run->all_ended && pass_has_ended(p->before));
+}
+
+static void pass_free(struct pass *p)
+{
+	if (!p)
+		return;
+	aggregates_free(&p->made);
+	if (p->opened)
+		p->opened->options = (struct options){.npaths = 0}; /* they are the other one's */
+	for (int i = 0; i < 2; i++) {
+		struct run *run = i ? p->run : p->opened;
+		if (run)
+			run_free(run);
+		free(run);
+	}
+	command_free(&p->command);
+	pass_free(p->before);
+	free(p);
+}
+
+/* Computes the aggregates of r, which has been opened. */
+static enum status find_aggregates(const struct run *r, struct pass **out, struct fault *fault)
+{
+	struct pass *p = calloc(1, sizeof *p);
+	struct run *run = calloc(1, sizeof *run);
+
+	NEED(p && run);
+	*out = p;
+	p->run = run;
+	run_begin_pass(run, r);
+	TRY(make_options(r, &p->command, &run->options, fault));
+	TRY(explain_unknown(r, run_open_input(run, fault), fault));
+	if (run->query.naggregates > 0) {
+		TRY(find_aggregates(run, &p->before, fault));
+		p->opened = run;
+		NEED(p->run = calloc(1, sizeof *run));
+		run_begin_pass(p->run, p->before->run);
+		p->run->options = run->options;
+		p->run->aggregates = &p->before->made;
+		run = p->run;
+		TRY(run_open_input(run, fault));
+	}
+	TRY(run_fold_input(run, fault));
+	TRY(left_out_check(run, fault));
+	if (run->query.plan.nkeys == 0)
+		TRY(run_find_ranks(run, fault));
 	progress_pass_end();
-	TRY(aggregates_make(a, &first->query, &first->total.partial, first->ranks));
-	left_out_report(first);
+	TRY(aggregates_make(&p->made, &run->query, &run->total.partial, run->ranks));
+	left_out_report(run);
 	return STATUS_OK;
 }
 
 enum status run_aggregated(struct run *r, struct fault *fault)
 {
-	struct aggregates *made = calloc(1, sizeof *made);
-	struct run *first = calloc(1, sizeof *first), *second = calloc(1, sizeof *second);
-	struct command command;
+	struct run *last = calloc(1, sizeof *last);
+	struct pass *pass;
 	enum status status;
 
-	NEED(made && first && second);
-	TRY(run_open_input(r, fault));
+	NEED(last);
 	if (r->options.verbose)
 		message_note("the input is read twice: aggregates need all records before the first");
-	run_begin_pass(first, r);
-	TRY(fold_aggregates(first, r, made, &command, fault));
-	run_begin_pass(second, first);
-	second->options = r->options;
-	second->aggregates = made;
-	status = run_process(second, fault);
-	r->all_ended = first->all_ended && second->all_ended;
+	TRY(find_aggregates(r, &pass, fault));
+	run_begin_pass(last, pass->run);
+	last->options = r->options;
+	last->aggregates = &pass->made;
+	status = run_process(last, fault);
+	r->all_ended = pass_has_ended(pass) && last->all_ended;
 	if (status != STATUS_OK || !r->all_ended)
 		return status; /* the process ends */
-	aggregates_free(made);
-	free(made);
-	run_free(first);
-	free(first);
-	command_free(&command);
-	second->options = (struct options){.npaths = 0}; /* they are r's */
-	run_free(second);
-	free(second);
+	pass_free(pass);
+	last->options = (struct options){.npaths = 0}; /* they are r's */
+	run_free(last);
+	free(last);
 	return STATUS_OK;
 }

@@ -536,10 +536,10 @@ enum status run_process(struct run *r, struct fault *fault)
 		TRY(spool_pipes(r->options.paths, r->options.npaths, fault));
 		r->stdin_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		r->stamp = spool_stamp(r->options.paths, r->options.npaths);
-		if (r->options.aggregates)
-			return run_aggregated(r, fault);
 	}
 	TRY(run_open_input(r, fault));
+	if (reads_twice(r) && r->query.naggregates > 0)
+		return run_aggregated(r, fault);
 	if (r->options.columns) {
 		progress_end();
 		result_columns(&r->query);

@@ -69,7 +69,7 @@ bool run_has_ended(const struct run *r);
  * which belong to that. */
 void run_begin_pass(struct run *r, const struct run *before);
 
-/* Does what run_process does, for options with aggregates. */
+/* Does what run_process does with an input that has been opened, for a query with aggregates. */
 enum status run_aggregated(struct run *r, struct fault *fault);
 
 /* Opens the input, and makes the query. */

@@ -53,6 +53,17 @@ def check_meanings():
             (["--let=s = q / sum(q)", "--where=s > 0.2", "--select=q"], "q|5|6"),                                        # or of all
             (["--let=s = q / sum(q)", "--sum=s"], "1"), (["--let=s = q / sum(q)", "--by=region", "--sum=s"], "region,sum(s)|n,1.0|s,1|w,1"),
             (["--offsets=q > mean(q)", "--only"], "offset||||0|1|2"),
+            # where columns are named
+            (["--select=name, s = q / sum(q)"], "name,s|ann,0.047619047619047619|bob,0.095238095238095238|cem,0.14285714285714286|dan,0.19047619047619048|"
+             "eve,0.2380952380952381|fay,0.28571428571428571"),
+            (["--by=region", "--select=name,s=q/sum(q)", "--where=region='s'"], "name,s|bob,0.33333333333333333|dan,0.66666666666666667"),
+            (["--max=q / sum(q)"], "0.28571428571428571"), (["--by=region", "--max=q / sum(q)"], "region,max(q / sum(q))|n,0.6|s,0.66666666666666667|w,1"),
+            (["--cumsum=q/sum(q)*21", "--only"], "running_sum(q/sum(q)*21)|1|3|6|10|15|21"), (["--corr=q/sum(q):q"], "1"),
+            (["--hist=q/sum(q):0.2"], "low,high,count|0.0,0.2,4|0.2,0.4,2"), (["--select=m=min(q),name", "--head=1"], "m,name|1,ann"),
+            # aggregates of aggregates
+            (["--sum=q - min(q)", "--mean=(q - mean(q)) * (q - mean(q))"], "sum(q - min(q)),mean((q - mean(q)) * (q - mean(q)))|15,2.9166666666666667"),
+            (["--head=1", "--select=s=sum(q * sum(q)), t=sum(sum(sum(1))), u=max(q - mean(q))"], "s,t,u|441,216,2.5"),
+            (["--by=region", "--select=name,d=max(q - min(q))"], "name,d|ann,5|bob,2|cem,5|dan,2|eve,0|fay,5"),
             (["--where=price = max(price)", "--head=1", "--select=name"], "name|cem"),
             (["--where=price = max(price)", "--tail=1", "--select=name"], "name|fay"),
             (["--by=region", "--where=price <= mean(price)", "--having=count(price) = 2", "--max=price"], "region,max(price)|s,7"),
@@ -90,10 +101,15 @@ def check_input():
 def check_errors():
     for args, *words in (
             (["--let=s = sum(nosuch)"], "unknown column 'nosuch'"), (["--let=s = sum(price, q)"], "--let: expected ')': an aggregate takes one argument"),
-            (["--let=s = sum(sum(q))"], "an aggregate within an aggregate", "s = sum(sum(q))\n        ^"), (["--let=s = sum()"], "expected a column or a value"),
+            (["--select=sum(q)"], "--select: there is no column 'sum(q)': --let 'NAME=sum(q)' makes one"),
+            (["--sort=q/sum(q)"], "--sort: there is no column 'q/sum(q)': --let 'NAME=q/sum(q)' makes one"),
+            (["--by=region", "--select=name,price/1"], "--by is for results and running columns"),
+            (["--by=q > mean(q)"], "an aggregate is no key"), (["--let=s = sum()"], "expected a column or a value"),
             (["--by=sum(q)"], "--by: an aggregate is no key"), (["--let=s = q / sum(q)", "--let=t = max(s)"], "'s' has an aggregate, and here it is needed before"),
             (["--let=s = sum(q)", "--by=s"], "'s' has an aggregate"), (["--let=s = sum(q", "--only"], "expected ')'"),
-            (["--let=s = sum(q)", "--partial", "--sum=s"], "--partial: --let has an aggregate")):
+            (["--let=s = sum(q)", "--partial", "--sum=s"], "--let: an aggregate needs all records, and --partial has some"),
+            (["--by=region", "--agg=s=sum(q - mean(q))"], "an aggregate within an aggregate"),
+            (["--sum=q / sum(q)", "--save-state=x"], "--sum: an aggregate needs all records, and --save-state has some")):
         refuses("refused: " + " ".join(args), args, SALES, 2, *words)
     holds("a text in a sum", ["--let=s = sum(name)"], SALES, breaks("", "<stdin>:2: column 'name': not a number: 'ann'"), ways())
     r = harness.run(["--let=s = sum(v)", "--invalid=skip"], b"v,w\n1,1\nx,2\n")
@@ -163,6 +179,15 @@ def check_names():
             "(x*2),z,y\n1,6,3\n2,6,3\n")
 
 
+def check_columns():
+    """A column that is called as an aggregate, as a first gpustat prints it, is that column; a pipe that has none is not kept."""
+    table = b"k,sum(x),x/max(x)\na,1,7\nb,2,8\n"
+    answers("of results", ["--max=sum(x),x/max(x)"], table, "max(sum(x)),max(x/max(x))\n2,8\n")
+    answers("beside one", ["--max=sum(x)", "--sum=`sum(x)` / max(`sum(x)`)"], table, "max(sum(x)),sum(`sum(x)` / max(`sum(x)`))\n2,1.5\n")
+    refuses("and no groups", ["--by=k", "--select=x/max(x)"], table, 2, "--by is for results and running columns")
+    answers("parts", ["--max=sum(x)", "--save-state=" + os.path.join(harness.folder(), "columns.state")], table, "2\n")
+
+
 def check_change():
     """A file that is written to while it is read twice."""
     for args in (["--let=z=x/sum(x)"], ["--by=k", "--where=x=max(x)"], ["--rank=x"], ["--where=x > mean(x)", "--sum=x"]):
@@ -185,6 +210,7 @@ def check_change():
 
 check_meanings()
 check_names()
+check_columns()
 check_input()
 check_change()
 check_errors()

@@ -89,7 +89,7 @@ def check_errors():
             (["--p99=bytes*"], "--p99: expected a column or a value, not the end\nbytes*\n      ^\n"),
             (["--cumsum=n, bytes*(n"], "--cumsum: expected ')', not the end\nbytes*(n\n        ^\n"),
             (["--sum=bytes=n"], "--sum: there is a column 'bytes' already", "=="), (["--by=n=1"], "--by: there is a column 'n' already"),
-            (["--sum=sum(n)/2"], "--sum: an aggregate is no column: compute it with --let"),
+            
             (["--sum=n*2,"], "an item is empty"), (["--sum=upper(host)+1"], "--sum: a number is needed, not a text"),
             (["--corr=n*2"], "not a list of pairs"), (["--corr=n*2:"], "not a list of pairs"), (["--drop=n*2"], "--drop: 'n*2' is no column of the records"),
             (["--sum=nosuch(n)"], "--sum: no function of this name"), (["--sum=bytes n"], "unknown column 'bytes n'"), (['--sum="n'], "--sum: this quote does not close")):
