@@ -728,6 +728,8 @@ def of_texts(name, values):
         return None
     if name in ("first", "last"):
         value = values[0 if name == "first" else -1]
+        if isinstance(value, Number) and value.rounded:     # as it is printed
+            return read(write(value))
         return value if isinstance(value, Number) or number_of(value) is None else value.strip(b" \t") if value[:1] != b'"' else made(plain(value).strip(b" \t"))
     texts = [plain(write(v)) for v in values]
     if name in ("text_min", "text_max"):
