@@ -160,7 +160,7 @@ static bool is_plain_item(const char *item)
 }
 
 /* Returns where a comma or a colon stands in the text that is in no quotes and parentheses, and is not the colon of a position; the
- * text's end if there is none; NULL if a parenthesis is not closed. What is no token is part of a name. */
+ * text's end if there is none; NULL if a parenthesis or a quote is not closed. What else is no token is part of a name. */
 static const char *find_sign(const struct making *m, const char *text, char sign)
 {
 	struct token token = {0};
@@ -173,6 +173,8 @@ static const char *find_sign(const struct making *m, const char *text, char sign
 			token.nbytes = 1;
 			token.kind = TOKEN_COMMA;
 		}
+		if (token.kind == TOKEN_BAD && strchr("\"'`", text[token.begin]))
+			return NULL;
 		if (token.kind == TOKEN_BAD) {
 			token.nbytes = 1;
 			token.kind = TOKEN_COLUMN;
