@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) char *write_each(const struct writi
 struct beginning {
 	const struct plan *plan;
 	struct group *group;          /* NULL: all records are one */
-	const struct partial *before; /* the fold of the records before; NULL: the group's cells have all of it */
+	const struct partial *before; /* the fold of the records before, unless there is a group */
 };
 
 /* Reads the row's number. */
@@ -93,9 +93,14 @@ static void free_running(void *state, const struct new_column *column)
 
 static enum status begin_running(void *state, const struct new_column *column, const struct beginning *from)
 {
-	if (from->before)
-		return running_begin(state, has_squares(column), &from->before->columns[column->column]);
-	return running_begin_group(state, has_squares(column), from->group, &from->plan->columns[column->column]);
+	const struct plan_column *of = &from->plan->columns[column->column];
+	struct group_sums before;
+
+	if (from->group)
+		group_cell_read(group_cell(from->group, of), of->needs, &before);
+	else
+		group_sums_of(&from->before->columns[column->column], &before);
+	return running_begin(state, has_squares(column), &before);
 }
 
 /* Adds the row's value, which is no plain number. */
@@ -212,7 +217,7 @@ static inline bool is_in_line(const struct writing *w, unsigned row, const struc
 /* The row's window, of one that is not in line. NULL: no memory. */
 static inline struct window_fold *window_at(const struct writing *w, unsigned row)
 {
-	return w->groups ? group_window_elsewhere(w->groups[row], w->f->plan, w->column->window) : w->state;
+	return w->groups ? group_window_elsewhere(&w->f->windows, w->groups[row], w->f->plan, w->column->window) : w->state;
 }
 
 static inline __attribute__((always_inline)) char *write_window(const struct writing *w, unsigned k, window_show *show,
@@ -551,6 +556,7 @@ void new_fields_free(struct new_fields *f)
 		free_states(f, f->state);
 	for (size_t g = 0; g < f->capacity; g++)
 		free_states(f, f->groups + g * f->offsets[f->plan->nnew_columns]);
+	window_folds_free(&f->windows);
 	free(f->offsets);
 	free(f->state);
 	free(f->groups);
@@ -572,17 +578,8 @@ static enum status begin_states(struct new_fields *f, char *states, const struct
 enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 {
 	f->ngroups = 0;
+	window_folds_free(&f->windows);
 	return f->plan->nkeys ? STATUS_OK : begin_states(f, f->state, &(struct beginning){f->plan, NULL, before});
-}
-
-/* Begins the states of a group. */
-static enum status begin_group(struct new_fields *f, char *states, struct group *group)
-{
-	struct beginning from = {f->plan, group, NULL};
-
-	if (group->rest)
-		NEED(from.before = group_partial(group, f->plan, NULL));
-	return begin_states(f, states, &from);
 }
 
 char *new_fields_group(struct new_fields *f, struct group *group)
@@ -601,7 +598,7 @@ char *new_fields_group(struct new_fields *f, struct group *group)
 		memset(grown + capacity * nbytes, 0, (f->capacity - capacity) * nbytes);
 	}
 	states = f->groups + f->ngroups * nbytes;
-	if (begin_group(f, states, group) != STATUS_OK)
+	if (begin_states(f, states, &(struct beginning){f->plan, group, NULL}) != STATUS_OK)
 		return NULL;
 	group->state = ++f->ngroups;
 	return states;

@@ -27,6 +27,7 @@ struct new_fields {
 	char *state;         /* a set: of all records so far */
 	char *groups;        /* with keys, a set for each group that the text has met */
 	size_t ngroups, capacity; /* begun, and made */
+	struct window_folds windows; /* of groups of the text, that are not in line from a record of it on */
 	struct scratch scratch;
 	struct text_buffer text; /* the fields, each after the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the

@@ -19,7 +19,8 @@
 #include "fold/window.h"
 #include "query/value.h"
 
-size_t partial_nbytes(const struct plan *plan)
+/* The bytes of its arrays. */
+static size_t partial_nbytes(const struct plan *plan)
 {
 	return plan->ncolumns * sizeof(struct column_partial) + plan->npairs * sizeof(struct pair_partial) +
 	       plan->nwindows * sizeof(struct window_fold) + plan->nlets * sizeof(struct bad_values) +

@@ -105,9 +105,6 @@ struct partial {
 				    * quote starts */
 };
 
-/* The bytes of its arrays. */
-size_t partial_nbytes(const struct plan *plan);
-
 /* Makes an empty partial for the plan's columns. STATUS_NO_MEMORY or STATUS_OK. */
 enum status partial_init(struct partial *p, const struct plan *plan);
 

@@ -419,7 +419,7 @@ static enum status add_group(struct exact *sums, const struct finishing *g, stru
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; status == STATUS_OK && i < g->nshares; i++) {
-		char text[GROUP_RESULT_NBYTES], *end = group_write_quickly(group, rows->q, &g->shares[i].sum, text);
+		char text[GROUP_RESULT_NBYTES], *end = group_write_quickly(group, rows->q, rows->total, &g->shares[i].sum, text);
 		struct cell cell;
 		if (end) {
 			status = add_text(&sums[i], text, (size_t)(end - text));
@@ -619,7 +619,7 @@ enum status finisher_add_group(struct finisher *f, struct group_rows *rows, stru
 			break;
 		case FINISH_RESULT:
 			if (operation_kind(source->result.operation) != OPERATION_TEXT)
-				end = group_write_quickly(g, f->q, &source->result, text);
+				end = group_write_quickly(g, f->q, rows->total, &source->result, text);
 			if (end)
 				status = aggregate_value_set(to, text, (size_t)(end - text), true);
 			else if ((status = group_row_result(rows, &row, g, &source->result, &cell, NULL)) == STATUS_OK)

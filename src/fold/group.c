@@ -4,199 +4,194 @@
  */
 #include "fold/group.h"
 
-#include <stdatomic.h>
+#include <assert.h>
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/machine.h"
 #include "fold/group_lists.h"
 #include "fold/window.h"
 #include "fold/pair.h"
 #include "fold/texts.h"
 #include "number/decimal_text.h"
 
-/* ---- the partial ---- */
-
-static atomic_size_t nrests; /* partials that groups have */
-
-static size_t rest_nbytes(const struct plan *plan)
-{
-	return sizeof(struct partial) + partial_nbytes(plan);
-}
-
-enum status group_need_rest(struct group *g, const struct plan *plan)
-{
-	if (g->rest)
-		return STATUS_OK;
-	if (!memory_take(rest_nbytes(plan)))
-		return STATUS_MANY_KEYS;
-	g->rest = malloc(sizeof *g->rest);
-	if (g->rest && partial_init(g->rest, plan) == STATUS_OK) {
-		atomic_fetch_add_explicit(&nrests, 1, memory_order_relaxed);
-		return STATUS_OK;
-	}
-	free(g->rest);
-	g->rest = NULL;
-	memory_give(rest_nbytes(plan));
-	return STATUS_NO_MEMORY;
-}
-
-void group_free(struct group *g, const struct plan *plan)
-{
-	if (!g->rest)
-		return;
-	partial_free(g->rest);
-	free(g->rest);
-	g->rest = NULL;
-	atomic_fetch_sub_explicit(&nrests, 1, memory_order_relaxed);
-	memory_give(rest_nbytes(plan));
-}
-
-bool group_rests_exist(void)
-{
-	return atomic_load_explicit(&nrests, memory_order_relaxed) > 0;
-}
-
 /* ---- cells ---- */
 
-static struct group_numbers numbers_of(struct group *g, const struct plan_column *column)
-{
-	const struct group_cell *cell = group_cell(g, column);
-	const unsigned needs = column->needs;
-	struct group_numbers x = {.count = group_cell_count(cell), .scale = group_cell_scale(cell), .bin = {.sum = cell->sum}};
+static_assert(MOMENT_CUBES == MOMENT_SQUARES << 1 && MOMENT_FOURTHS == MOMENT_SQUARES << 2 && CELL_CUBES == CELL_SQUARES + 1 &&
+	      CELL_FOURTHS == CELL_SQUARES + 2, "powers are numbered");
 
-	if (needs & MOMENT_EXTREMES) {
-		x.bin.min = cell->extremes[0];
-		x.bin.max = cell->extremes[1];
+/* The scale of a power of numbers. */
+static int power_scale(int i, int scale)
+{
+	return (i + 2) * scale;
+}
+
+void group_cell_read(const struct group_cell *cell, unsigned needs, struct group_sums *out)
+{
+	const int scale = (int)group_cell_scale(cell);
+
+	if (group_cell_is_long(cell)) {
+		*out = *cell->sums;
+		return;
 	}
-	if (needs & MOMENT_SQUARES)
-		x.squares = group_joined(cell->squares);
-	if (needs & MOMENT_CUBES)
-		x.cubes = (int128)group_joined(cell->cubes);
-	if (needs & MOMENT_FOURTHS)
-		x.fourths = (int128)group_joined(cell->fourths);
-	return x;
+	out->numbers = (struct number_sums){.count = group_cell_count(cell), .scale = scale, .sum = {.value = cell->sum, .scale = scale}};
+	if (needs & MOMENT_EXTREMES) {
+		out->numbers.min = (struct exact){.value = cell->extremes[0], .scale = scale};
+		out->numbers.max = (struct exact){.value = cell->extremes[1], .scale = scale};
+	}
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i))
+			out->powers[i] = (struct exact){.value = (int128)group_joined(cell->powers[i]), .scale = power_scale(i, scale)};
+}
+
+static bool to_int64(const struct exact *x, int scale, int64_t *out)
+{
+	int128 value;
+	bool fits = exact_to_int128(x, scale, &value) && value == (int64_t)value;
+
+	*out = (int64_t)value;
+	return fits;
 }
 
 /* Makes a cell's numbers x. Returns false, and changes nothing, where they do not fit. */
-static bool set_cell(struct group *g, const struct plan_column *column, const struct group_numbers *x)
+static bool set_cell(struct group_cell *cell, unsigned needs, const struct group_sums *x)
 {
-	struct group_cell *cell = group_cell(g, column);
-	const unsigned needs = column->needs;
+	const int scale = x->numbers.scale;
+	struct group_cell made = {.count_scale = x->numbers.count | (uint64_t)scale << GROUP_COUNT_BITS};
+	int128 power;
 
-	if (x->bin.sum != (int64_t)x->bin.sum || x->squares_high)
+	if (scale >= DECIMAL_NSCALES || !to_int64(&x->numbers.sum, scale, &made.sum))
 		return false;
-	cell->count_scale = x->count | (uint64_t)x->scale << GROUP_COUNT_BITS;
-	cell->sum = (int64_t)x->bin.sum;
-	if (needs & MOMENT_EXTREMES) {
-		cell->extremes[0] = x->bin.min;
-		cell->extremes[1] = x->bin.max;
-	}
-	if (needs & MOMENT_SQUARES)
-		group_split(cell->squares, x->squares);
-	if (needs & MOMENT_CUBES)
-		group_split(cell->cubes, (uint128)x->cubes);
-	if (needs & MOMENT_FOURTHS)
-		group_split(cell->fourths, (uint128)x->fourths);
+	if (needs & MOMENT_EXTREMES &&
+	    !(to_int64(&x->numbers.min, scale, &made.extremes[0]) && to_int64(&x->numbers.max, scale, &made.extremes[1])))
+		return false;
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i)) {
+			if (!exact_to_int128(&x->powers[i], power_scale(i, scale), &power))
+				return false;
+			group_split(made.powers[i], (uint128)power);
+		}
+	memcpy(cell, &made, group_sums_nbytes(needs));
 	return true;
 }
 
-/* Writes numbers with a larger scale. Returns false where they do not fit: x is then undefined. */
-static bool set_scale(struct group_numbers *x, unsigned scale)
+/* *sum = x + y: no sum is rounded. Its limbs are in the room. */
+static void add_exact(struct exact *sum, struct exact x, struct exact y, struct integer *room)
 {
-	unsigned nzeros = scale - x->scale;
-
-	if (!decimal_rescale(&x->bin.sum, (int)nzeros) || !decimal_lengthen_64(&x->bin.min, nzeros) || !decimal_lengthen_64(&x->bin.max, nzeros))
-		return false;
-	for (unsigned i = 0; i < 2 * nzeros; i++)
-		if (__builtin_mul_overflow(x->squares, (uint128)10, &x->squares))
-			return false;
-	x->scale = scale;
-	return decimal_rescale(&x->cubes, (int)(3 * nzeros)) && decimal_rescale(&x->fourths, (int)(4 * nzeros));
+	x.is_rounded = y.is_rounded = false;
+	*sum = exact_sum(&x, &y, room);
 }
 
-/* x becomes the numbers of x and y, of which both have some. Returns false where they do not fit: x is then
- * undefined. */
-static bool add_numbers(struct group_numbers *x, const struct group_numbers *y)
+/* Makes x, whose limbs lie in an arena, what y is. Each memory is at least twice as long as the one before. */
+static enum status keep_exact(struct exact *x, const struct exact *y, struct key_arena *arena)
 {
-	struct group_numbers other = *y;
+	const int32_t room = x->is_long ? x->capacity : 0;
+	unsigned long *limb = room ? x->limb : NULL;
+	void *memory = limb;
 
-	if (y->squares_high || (x->scale < y->scale && !set_scale(x, y->scale)) ||
-	    (y->scale < x->scale && !set_scale(&other, x->scale)))
-		return false;
-	x->count += other.count;
-	x->bin.min = other.bin.min < x->bin.min ? other.bin.min : x->bin.min;
-	x->bin.max = other.bin.max > x->bin.max ? other.bin.max : x->bin.max;
-	return !__builtin_add_overflow(x->bin.sum, other.bin.sum, &x->bin.sum) &&
-	       !__builtin_add_overflow(x->squares, other.squares, &x->squares) &&
-	       !__builtin_add_overflow(x->cubes, other.cubes, &x->cubes) &&
-	       !__builtin_add_overflow(x->fourths, other.fourths, &x->fourths);
-}
-
-/* Adds a sum of powers to a column's. Errors: STATUS_NO_MEMORY. */
-static enum status add_powers(struct moment_cells *m, int cell, int128 sum, int scale)
-{
-	NEED(moments_need(m, cell));
-	return exact_add_scaled(moments_cell(m, cell), sum, scale);
-}
-
-/* Adds numbers to a column. Errors: STATUS_NO_MEMORY. */
-static enum status add_to_column(const struct group_numbers *x, unsigned needs, struct column_partial *column)
-{
-	struct moment_cells *m = &column->moments;
-	const unsigned long squares[] = {(unsigned long)x->squares, (unsigned long)(x->squares >> 64), x->squares_high};
-	const int scale = (int)x->scale;
-
-	if (x->count == 0)
-		return STATUS_OK;
-	if (needs & MOMENT_SQUARES) {
-		NEED(moments_need(m, CELL_SQUARES));
-		TRY(exact_add_limbs(moments_cell(m, CELL_SQUARES), squares, 3, false, 2 * scale));
+	if (y->is_long && y->nlimbs > room)
+		TRY(key_arena_take_zeros(arena, 2 * (size_t)y->nlimbs * sizeof *limb, &memory));
+	if (y->is_long)
+		memmove(memory, y->limb, (size_t)y->nlimbs * sizeof *limb);
+	*x = *y;
+	if (y->is_long) {
+		x->limb = memory;
+		x->capacity = memory == limb ? room : 2 * y->nlimbs;
 	}
-	if (needs & MOMENT_CUBES)
-		TRY(add_powers(m, CELL_CUBES, x->cubes, 3 * scale));
-	if (needs & MOMENT_FOURTHS)
-		TRY(add_powers(m, CELL_FOURTHS, x->fourths, 4 * scale));
-	column->numbers.count += x->count;
-	return numbers_add_bin(&column->numbers, scale, &x->bin);
+	return STATUS_OK;
 }
 
-enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x)
+enum status group_exact_add(struct exact *x, const struct exact *y, struct key_arena *arena)
 {
-	const struct plan_column *column = &plan->columns[c];
-	struct group_numbers sum;
+	struct integer room;
+	struct exact sum;
 
-	if (group_cell_count(group_cell(g, column)) == 0 && set_cell(g, column, x))
-		return STATUS_OK;
-	sum = numbers_of(g, column);
-	if (sum.count && add_numbers(&sum, x) && set_cell(g, column, &sum))
-		return STATUS_OK;
-	TRY(group_need_rest(g, plan));
-	return add_to_column(x, column->needs, &g->rest->columns[c]);
+	add_exact(&sum, *x, *y, &room);
+	return keep_exact(x, &sum, arena);
 }
 
-enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number)
+/* Makes a cell long, unless it is, and its sums x. */
+static enum status keep_sums(struct group_cell *cell, unsigned needs, const struct group_sums *x, struct key_arena *arena)
 {
-	const unsigned needs = plan->columns[c].needs;
-	const int64_t x = number.significand;
-	const int128 square = (int128)x * x;
-	struct group_numbers one = {.count = 1, .scale = (unsigned)number.scale, .bin = {x, x, x}, .squares = (uint128)square};
+	struct group_sums *to = cell->sums;
+	void *memory;
 
-	if (!(needs & MOMENT_CUBES && __builtin_mul_overflow(square, (int128)x, &one.cubes)) &&
-	    !(needs & MOMENT_FOURTHS && __builtin_mul_overflow(square, square, &one.fourths)))
-		return group_add_numbers(g, plan, c, &one);
-	TRY(group_need_rest(g, plan));
-	return column_add_number(&g->rest->columns[c], needs & GROUP_CELL_MOMENTS,
-						       &(struct value){.kind = DECIMAL_NUMBER, .number = number});
+	if (!group_cell_is_long(cell)) {
+		TRY(key_arena_take_zeros(arena, sizeof *to, &memory));
+		to = memory;
+	}
+	TRY(keep_exact(&to->numbers.sum, &x->numbers.sum, arena));
+	TRY(keep_exact(&to->numbers.min, &x->numbers.min, arena));
+	TRY(keep_exact(&to->numbers.max, &x->numbers.max, arena));
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i))
+			TRY(keep_exact(&to->powers[i], &x->powers[i], arena));
+	to->numbers.count = x->numbers.count;
+	to->numbers.scale = x->numbers.scale;
+	cell->count_scale = x->numbers.count | (uint64_t)GROUP_SCALE_LONG << GROUP_COUNT_BITS;
+	cell->sums = to;
+	return STATUS_OK;
 }
 
-/* Adds the numbers of y to x. Returns false where they do not fit as they are; x then
+void group_sums_add(struct group_sums *sums, const struct group_sums *later, unsigned needs, struct integer *rooms)
+{
+	struct number_sums *x = &sums->numbers;
+	const struct number_sums *y = &later->numbers;
+	const bool is_first = x->count == 0;
+
+	x->count += y->count;
+	x->scale = y->scale > x->scale ? y->scale : x->scale;
+	add_exact(&x->sum, x->sum, y->sum, rooms++);
+	if (is_first || exact_compare(&y->min, &x->min) < 0)
+		x->min = y->min;
+	if (is_first || exact_compare(&y->max, &x->max) > 0)
+		x->max = y->max;
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i))
+			add_exact(&sums->powers[i], sums->powers[i], later->powers[i], rooms++);
+}
+
+enum status group_cell_add(struct group_cell *cell, unsigned needs, const struct group_sums *later, struct key_arena *arena)
+{
+	struct integer rooms[1 + GROUP_NPOWERS];
+	struct group_sums sums;
+
+	if (later->numbers.count == 0 || (group_cell_count(cell) == 0 && set_cell(cell, needs, later)))
+		return STATUS_OK;
+	group_cell_read(cell, needs, &sums);
+	group_sums_add(&sums, later, needs, rooms);
+	if (!group_cell_is_long(cell) && set_cell(cell, needs, &sums))
+		return STATUS_OK;
+	return keep_sums(cell, needs, &sums, arena);
+}
+
+enum status group_cell_own(struct group_cell *cell, unsigned needs, struct key_arena *arena)
+{
+	const struct group_sums *sums = cell->sums;
+
+	if (!group_cell_is_long(cell))
+		return STATUS_OK;
+	cell->count_scale = 0;
+	return keep_sums(cell, needs, sums, arena);
+}
+
+enum status group_cell_add_number(struct group_cell *cell, unsigned needs, struct decimal number, struct key_arena *arena)
+{
+	const struct exact x = {.value = number.significand, .scale = number.scale};
+	struct group_sums one = {.numbers = {.count = 1, .scale = number.scale, .sum = x, .min = x, .max = x}};
+	struct integer rooms[GROUP_NPOWERS];
+
+	for (int i = 0; i < GROUP_NPOWERS && needs & (MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS); i++)
+		one.powers[i] = exact_product(i ? &one.powers[i - 1] : &x, &x, &rooms[i]);
+	return group_cell_add(cell, needs, &one, arena);
+}
+
+/* Adds the numbers of y, which is not long, to x. Returns false where they do not fit as they are; x then
  * holds the same numbers. Inline, for needs that the caller's loop knows. */
 static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x, const struct group_cell *y, unsigned needs)
 {
-	uint128 squares = 0;
-	int128 cubes = 0, fourths = 0;
+	int128 power[GROUP_NPOWERS] = {0};
 	int64_t sum;
 
 	if (group_cell_scale(x) != group_cell_scale(y)) {
@@ -206,24 +201,20 @@ static inline __attribute__((always_inline)) bool add_cell(struct group_cell *x,
 	}
 	if (__builtin_add_overflow(x->sum, y->sum, &sum))
 		return false;
-	if (needs & MOMENT_SQUARES && __builtin_add_overflow(group_joined(x->squares), group_joined(y->squares), &squares))
-		return false;
-	if (needs & MOMENT_CUBES && __builtin_add_overflow((int128)group_joined(x->cubes), (int128)group_joined(y->cubes), &cubes))
-		return false;
-	if (needs & MOMENT_FOURTHS &&
-	    __builtin_add_overflow((int128)group_joined(x->fourths), (int128)group_joined(y->fourths), &fourths))
-		return false;
+#pragma GCC unroll 3
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i) &&
+		    __builtin_add_overflow((int128)group_joined(x->powers[i]), (int128)group_joined(y->powers[i]), &power[i]))
+			return false;
 	if (needs & MOMENT_EXTREMES) {
 		const bool is_first = group_cell_count(x) == 0;
 		x->extremes[0] = is_first || y->extremes[0] < x->extremes[0] ? y->extremes[0] : x->extremes[0];
 		x->extremes[1] = is_first || y->extremes[1] > x->extremes[1] ? y->extremes[1] : x->extremes[1];
 	}
-	if (needs & MOMENT_SQUARES)
-		group_split(x->squares, squares);
-	if (needs & MOMENT_CUBES)
-		group_split(x->cubes, (uint128)cubes);
-	if (needs & MOMENT_FOURTHS)
-		group_split(x->fourths, (uint128)fourths);
+#pragma GCC unroll 3
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i))
+			group_split(x->powers[i], (uint128)power[i]);
 	x->sum = sum;
 	x->count_scale += group_cell_count(y);
 	return true;
@@ -240,29 +231,28 @@ static inline __attribute__((always_inline)) bool set_one(struct group_cell *cel
 		return false;
 	cell->count_scale = 1 | (uint64_t)scale << GROUP_COUNT_BITS;
 	cell->sum = cell->extremes[0] = cell->extremes[1] = significand;
-	group_split(cell->squares, (uint128)square);
-	group_split(cell->cubes, (uint128)cube);
-	group_split(cell->fourths, (uint128)fourth);
+	group_split(cell->powers[0], (uint128)square);
+	group_split(cell->powers[1], (uint128)cube);
+	group_split(cell->powers[2], (uint128)fourth);
 	return true;
 }
 
 /* Inline, so that each set of moments has a loop of its own. */
 static inline __attribute__((always_inline)) enum status
-add_rows(struct group *const *groups, const struct plan *plan, size_t c, const struct simd_numbers *x, uint64_t rows,
-	 unsigned needs)
+add_rows(struct groups *g, struct group *const *groups, size_t c, const struct simd_numbers *x, uint64_t rows, unsigned needs)
 {
-	const struct plan_column *column = &plan->columns[c];
+	const struct plan_column *column = &g->plan->columns[c];
 
 	for (; rows; rows &= rows - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rows);
-		struct group_cell one;
-		if (!set_one(&one, needs, x->significand[row], x->scale[row]) || !add_cell(group_cell(groups[row], column), &one, needs))
-			TRY(group_add(groups[row], plan, c, (struct decimal){x->significand[row], x->scale[row]}));
+		struct group_cell *cell = group_cell(groups[row], column), one;
+		if (!set_one(&one, needs, x->significand[row], x->scale[row]) || !add_cell(cell, &one, needs))
+			TRY(group_cell_add_number(cell, needs, (struct decimal){x->significand[row], x->scale[row]}, &g->texts));
 	}
 	return STATUS_OK;
 }
 
-/* Adds the numbers of a cell. Errors: as in group_add. */
+/* Adds the numbers of a cell, and counts texts that are none. */
 static enum status update_numbers(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	const struct plan_column *column = &g->plan->columns[c];
@@ -270,54 +260,213 @@ static enum status update_numbers(struct groups *g, struct group *const *groups,
 
 	for (uint64_t rows = column->parses ? 0 : v->present; rows; rows &= rows - 1)
 		group_cell(groups[__builtin_ctzll(rows)], column)->count_scale++;
+	for (uint64_t rows = group_has_texts(column) ? v->present & ~(v->numbers | v->quotients) : 0; rows; rows &= rows - 1)
+		++*group_text_count(groups[__builtin_ctzll(rows)], column);
 	switch (needs) {
 	case 0:
-		return add_rows(groups, g->plan, c, v->x, v->numbers, 0);
+		return add_rows(g, groups, c, v->x, v->numbers, 0);
 	case MOMENT_EXTREMES:
-		return add_rows(groups, g->plan, c, v->x, v->numbers, MOMENT_EXTREMES);
+		return add_rows(g, groups, c, v->x, v->numbers, MOMENT_EXTREMES);
 	default:
-		return add_rows(groups, g->plan, c, v->x, v->numbers, needs);
+		return add_rows(g, groups, c, v->x, v->numbers, needs);
 	}
+}
+
+/* Adds a cell's numbers to another one. */
+static enum status combine_cells(struct group_cell *x, const struct group_cell *y, unsigned needs, struct key_arena *arena)
+{
+	struct group_sums sums;
+
+	if (group_cell_count(y) == 0 || (!group_cell_is_long(y) && add_cell(x, y, needs)))
+		return STATUS_OK;
+	group_cell_read(y, needs, &sums);
+	return group_cell_add(x, needs, &sums, arena);
+}
+
+/* ---- columns ---- */
+
+void group_sums_of(const struct column_partial *column, struct group_sums *out)
+{
+	*out = (struct group_sums){.numbers = {.count = 0}};
+	numbers_get(&column->numbers, &out->numbers);
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (moments_cell(&column->moments, CELL_SQUARES + i))
+			out->powers[i] = *(const struct exact *)moments_cell(&column->moments, CELL_SQUARES + i);
+}
+
+/* Adds numbers to a column. Errors: STATUS_NO_MEMORY. */
+static enum status add_to_column(const struct group_sums *x, unsigned needs, struct column_partial *to)
+{
+	if (x->numbers.count == 0)
+		return STATUS_OK;
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (needs & group_power_moment(i)) {
+			struct exact *sum = moments_need(&to->moments, CELL_SQUARES + i);
+			NEED(sum);
+			TRY(exact_add(sum, &x->powers[i]));
+		}
+	return numbers_add_sums(&to->numbers, &x->numbers);
+}
+
+static enum status add_numbers_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+					 struct column_partial *to)
+{
+	struct group_sums x;
+
+	(void)plan;
+	to->ninvalid += group_has_texts(column) ? *group_text_count(g, column) : 0;
+	group_cell_read(group_cell(g, column), column->needs, &x);
+	if (column->parses)
+		return add_to_column(&x, column->needs, to);
+	to->numbers.count += x.numbers.count;
+	return STATUS_OK;
+}
+
+static enum status take_numbers(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+	struct group_sums x;
+
+	if (!column->parses) {
+		group_cell(g, column)->count_scale += later->numbers.count;
+		return STATUS_OK;
+	}
+	if (group_has_texts(column))
+		*group_text_count(g, column) += later->ninvalid - later->nnuls;
+	group_sums_of(later, &x);
+	return group_cell_add(group_cell(g, column), column->needs, &x, &to->texts);
+}
+
+static enum status combine_numbers(struct groups *to, struct group *g, struct group *later, size_t c)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+
+	if (group_has_texts(column))
+		*group_text_count(g, column) += *group_text_count(later, column);
+	return combine_cells(group_cell(g, column), group_cell(later, column), column->needs, &to->texts);
 }
 
 /* ---- pairs ---- */
 
-/* Adds products to a cell. Returns false, and changes nothing, where their sum does not fit. */
-static bool add_products(struct group_pair *cell, unsigned scale, int128 products)
+/* Adds products to a pair that is not long. Returns false, and changes nothing, where their sum does not fit. */
+static bool add_products(struct group_pair *pair, unsigned scale, int128 products)
 {
-	int128 sum = group_pair_products(cell);
-	unsigned of_sum = sum ? (unsigned)cell->scale : scale, larger = of_sum > scale ? of_sum : scale;
+	int128 sum = (int128)group_joined(pair->products);
+	unsigned of_sum = sum ? (unsigned)pair->scale : scale, larger = of_sum > scale ? of_sum : scale;
 
-	if (!decimal_rescale(&sum, (int)(larger - of_sum)) || !decimal_rescale(&products, (int)(larger - scale)) ||
-	    __builtin_add_overflow(sum, products, &sum))
+	if (pair->scale == GROUP_SCALE_LONG || !decimal_rescale(&sum, (int)(larger - of_sum)) ||
+	    !decimal_rescale(&products, (int)(larger - scale)) || __builtin_add_overflow(sum, products, &sum))
 		return false;
-	group_split(cell->products, (uint128)sum);
-	cell->scale = larger;
+	group_split(pair->products, (uint128)sum);
+	pair->scale = larger;
 	return true;
 }
 
-enum status group_add_products(struct group *g, const struct plan *plan, size_t i, unsigned scale, int128 products)
+struct exact group_pair_products(const struct group_pair *pair)
 {
-	if (add_products(group_pair(g, &plan->pairs[i]), scale, products))
+	if (pair->scale == GROUP_SCALE_LONG)
+		return *pair->sum;
+	return (struct exact){.value = (int128)group_joined(pair->products), .scale = (int)pair->scale};
+}
+
+/* Adds a sum of products to a pair, which becomes long unless it is: as exact_add does. */
+static enum status add_long_products(struct group_pair *pair, const struct exact *products, struct key_arena *arena)
+{
+	struct exact earlier = group_pair_products(pair);
+	void *memory;
+
+	if (exact_is_zero(products))
 		return STATUS_OK;
-	TRY(group_need_rest(g, plan));
-	return exact_add_scaled(&g->rest->pairs[i].products, products, (int)scale);
+	if (pair->scale != GROUP_SCALE_LONG) {
+		TRY(key_arena_take_zeros(arena, sizeof *pair->sum, &memory));
+		pair->sum = memory;
+		pair->scale = GROUP_SCALE_LONG;
+		*pair->sum = earlier;
+	}
+	return group_exact_add(pair->sum, products, arena);
 }
 
-enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, int side, struct decimal number)
+enum status group_add_products(struct groups *to, struct group *g, size_t i, unsigned scale, int128 products)
 {
-	const uint8_t scale = (uint8_t)number.scale;
+	struct group_pair *pair = group_pair(g, &to->plan->pairs[i]);
 
-	TRY(group_need_rest(g, plan));
-	return pair_add_alone(&g->rest->pairs[i], side, plan->pairs[i].needs, &number.significand, &scale, 1);
+	if (add_products(pair, scale, products))
+		return STATUS_OK;
+	return add_long_products(pair, &(struct exact){.value = products, .scale = (int)scale}, &to->texts);
 }
 
-/* Adds a cell's products to a pair. Errors: STATUS_NO_MEMORY. */
-static enum status add_to_pair(const struct group_pair *cell, struct pair_partial *to)
+/* Makes the cells of numbers without a partner. */
+static enum status need_alone(struct group_pair *pair, struct key_arena *arena)
 {
-	int128 sum = group_pair_products(cell);
+	void *memory;
 
-	return sum ? exact_add_scaled(&to->products, sum, (int)cell->scale) : STATUS_OK;
+	if (pair->alone)
+		return STATUS_OK;
+	TRY(key_arena_take_zeros(arena, PAIR_NSIDES * sizeof *pair->alone, &memory));
+	pair->alone = memory;
+	return STATUS_OK;
+}
+
+enum status group_add_alone(struct groups *to, struct group *g, size_t i, int side, struct decimal number)
+{
+	struct group_pair *pair = group_pair(g, &to->plan->pairs[i]);
+
+	TRY(need_alone(pair, &to->texts));
+	return group_cell_add_number(&pair->alone[side], to->plan->pairs[i].needs, number, &to->texts);
+}
+
+/* What a pair has, to be read. */
+struct pair_sums {
+	struct exact products;
+	bool has_alone;
+	struct group_sums alone[PAIR_NSIDES];
+};
+
+static void pair_read(const struct group_pair *pair, unsigned needs, struct pair_sums *out)
+{
+	out->products = group_pair_products(pair);
+	out->has_alone = pair->alone != NULL;
+	for (int side = 0; out->has_alone && side < PAIR_NSIDES; side++)
+		group_cell_read(&pair->alone[side], needs, &out->alone[side]);
+}
+
+static enum status add_pair(struct groups *to, struct group *g, size_t i, const struct pair_sums *later)
+{
+	struct group_pair *pair = group_pair(g, &to->plan->pairs[i]);
+	const struct exact *products = &later->products;
+
+	if (!exact_is_zero(products) && (products->is_long || !add_products(pair, (unsigned)products->scale, products->value)))
+		TRY(add_long_products(pair, products, &to->texts));
+	TRY(later->has_alone ? need_alone(pair, &to->texts) : STATUS_OK);
+	for (int side = 0; later->has_alone && side < PAIR_NSIDES; side++)
+		TRY(group_cell_add(&pair->alone[side], to->plan->pairs[i].needs, &later->alone[side], &to->texts));
+	return STATUS_OK;
+}
+
+enum status group_add_pair(struct groups *to, struct group *g, size_t i, const struct pair_partial *later)
+{
+	struct pair_sums sums = {.products = later->products, .has_alone = later->alone[PAIR_X] || later->alone[PAIR_Y]};
+
+	for (int side = 0; side < PAIR_NSIDES; side++)
+		if (later->alone[side])
+			group_sums_of(later->alone[side], &sums.alone[side]);
+	return add_pair(to, g, i, &sums);
+}
+
+/* Adds a group's to a pair. Errors: STATUS_NO_MEMORY. */
+static enum status add_to_pair(const struct group_pair *from, unsigned needs, struct pair_partial *to)
+{
+	struct pair_sums pair;
+
+	pair_read(from, needs, &pair);
+	TRY(exact_is_zero(&pair.products) ? STATUS_OK : exact_add(&to->products, &pair.products));
+	for (int side = 0; pair.has_alone && side < PAIR_NSIDES; side++) {
+		if (pair.alone[side].numbers.count == 0)
+			continue;
+		NEED(pair_alone(to, side));
+		TRY(add_to_column(&pair.alone[side], needs, to->alone[side]));
+	}
+	return STATUS_OK;
 }
 
 /* ---- ends ---- */
@@ -356,39 +505,55 @@ static enum status copy_end(struct group_end *to, const struct group_end *from, 
 	return STATUS_OK;
 }
 
-static enum status add_ends(struct group_ends *e, const struct group_ends *later, struct key_arena *texts)
-{
-	enum status status = STATUS_OK;
+/* The ends that a group has of a column: those of numbers only if they may be others. Every other one is a last one. */
+static const enum end ends_kept[NENDS] = {END_FIRST, END_LAST, END_FIRST_NUMBER, END_LAST_NUMBER};
 
-	e->ntexts += later->ntexts;
-	if (later->first.place && (e->first.place == 0 || later->first.place < e->first.place))
-		status = copy_end(&e->first, &later->first, texts);
-	if (status == STATUS_OK && later->last.place && later->last.place >= e->last.place)
-		status = copy_end(&e->last, &later->last, texts);
-	return status;
+static int count_ends(const struct plan_column *column)
+{
+	return (int)(group_ends_nbytes(column) / sizeof(struct group_end));
 }
 
-/* Adds a column's ends to a cell's. Errors: as above. */
-static enum status add_ends_of_column(struct group_ends *to, const struct column_partial *column, struct key_arena *texts)
+/* Whether a value at that place is nearer to the i-th end than its value. */
+static inline bool is_nearer(const struct group_end *e, int i, uint64_t place)
 {
-	const struct ends *ends = moments_cell(&column->moments, CELL_ENDS);
-	struct group_ends later = {.ntexts = column->ninvalid};
+	return i & 1 ? place >= e->place : e->place == 0 || place < e->place;
+}
+
+/* Makes a value the i-th end, if it is. */
+static enum status add_end(struct group_end *e, int i, const struct group_end *later, struct key_arena *texts)
+{
+	return later->place && is_nearer(e, i, later->place) ? copy_end(e, later, texts) : STATUS_OK;
+}
+
+static enum status take_ends(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+	const struct ends *ends = moments_cell(&later->moments, CELL_ENDS);
 	struct column_end x;
+	struct group_end e;
 
-	if (ends && ends_get(ends, END_FIRST, &x))
-		set_end(&later.first, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
-	if (ends && ends_get(ends, END_LAST, &x))
-		set_end(&later.last, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
-	return add_ends(to, &later, texts);
+	for (int i = 0; ends && i < count_ends(column); i++)
+		if (ends_get(ends, ends_kept[i], &x)) {
+			set_end(&e, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
+			TRY(add_end(&group_ends(g, column)[i], i, &e, &to->texts));
+		}
+	return STATUS_OK;
 }
 
-static enum status put_end(struct ends *to, enum end end, const struct plan *plan, const struct group_end *from,
-			   struct scratch *scratch)
+/* Makes a row's value the i-th end, if it is. is_gone: its text will be, with its block of rows. */
+static inline enum status offer_end(struct groups *g, struct group_end *e, int i, uint64_t place, const struct group_vector_text *x,
+				    bool is_gone)
 {
-	struct column_end x = {.place = (from->place >> 1) - 1, .is_number = from->place & 1};
+	struct group_end one;
 
-	x.text = group_end_text(from, &x.nbytes);
-	return from->place ? ends_put(to, end, plan, &x, scratch) : STATUS_OK;
+	if (!is_nearer(e, i, place))
+		return STATUS_OK;
+	if (!is_gone || x->nbytes <= GROUP_END_NBYTES) {
+		set_end(e, place, x->text, x->nbytes, true);
+		return STATUS_OK;
+	}
+	set_end(&one, place, x->text, x->nbytes, true);
+	return copy_end(e, &one, &g->texts);
 }
 
 /* Makes values the first or last ones of their groups, if they are. */
@@ -396,37 +561,62 @@ static enum status update_ends(struct groups *g, struct group *const *groups, si
 {
 	const struct plan_column *column = &g->plan->columns[c];
 	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_ENDS);
+	const bool is_gone = column->let != NULL;
 
 	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		const struct group_vector_text *x = &v->texts[row];
-		struct group_ends *ends = (struct group_ends *)((char *)groups[row] + offset);
-		const uint64_t place = (x->place + 1) << 1 | (v->numbers >> row & 1);
-		if (column->let && x->nbytes > GROUP_END_NBYTES) { /* it will be gone with its block of rows */
-			struct group_ends one = {.ntexts = 0};
-			set_end(&one.first, place, x->text, x->nbytes, true);
-			one.last = one.first;
-			TRY(add_ends(ends, &one, &g->texts));
-			continue;
-		}
-		if (ends->first.place == 0 || place < ends->first.place)
-			set_end(&ends->first, place, x->text, x->nbytes, true);
-		if (place >= ends->last.place)
-			set_end(&ends->last, place, x->text, x->nbytes, true);
+		struct group_end *ends = (struct group_end *)((char *)groups[row] + offset);
+		const bool is_number = v->numbers >> row & 1;
+		const uint64_t place = (v->texts[row].place + 1) << 1 | is_number;
+		TRY(offer_end(g, &ends[0], 0, place, &v->texts[row], is_gone));
+		TRY(offer_end(g, &ends[1], 1, place, &v->texts[row], is_gone));
+		for (int i = 2; column->if_numeric && is_number && i < NENDS; i++)
+			TRY(offer_end(g, &ends[i], i, place, &v->texts[row], is_gone));
 	}
-	for (uint64_t rows = v->present & ~v->numbers; rows; rows &= rows - 1)
-		group_ends(groups[__builtin_ctzll(rows)], column)->ntexts++;
 	return STATUS_OK;
+}
+
+static enum status combine_ends(struct groups *to, struct group *g, struct group *later, size_t c)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+
+	for (int i = 0; i < count_ends(column); i++)
+		TRY(add_end(&group_ends(g, column)[i], i, &group_ends(later, column)[i], &to->texts));
+	return STATUS_OK;
+}
+
+static enum status add_ends_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
+				      struct column_partial *to)
+{
+	const struct group_end *from = group_ends(g, column);
+	struct ends *ends = from->place ? moments_need(&to->moments, CELL_ENDS) : NULL;
+	struct scratch scratch = {.data = NULL};
+	enum status status = STATUS_OK;
+
+	if (!ends)
+		return from->place ? STATUS_NO_MEMORY : STATUS_OK;
+	for (int i = 0; i < count_ends(column) && status == STATUS_OK; i++) {
+		struct column_end x = {.place = (from[i].place >> 1) - 1, .is_number = from[i].place & 1};
+		x.text = group_end_text(&from[i], &x.nbytes);
+		if (from[i].place)
+			status = ends_put(ends, ends_kept[i], plan, &x, &scratch);
+	}
+	free(scratch.data);
+	return status;
 }
 
 /* ---- quotients ---- */
 
-static enum status add_quotients_to_group(struct group *g, const struct plan *plan, size_t c, const struct quotient_fold *x)
+static enum status add_quotients(struct groups *to, struct group *g, size_t c, const struct quotient_fold *x)
 {
-	if (quotient_fold_add(group_quotients(g, &plan->columns[c]), x))
+	const struct plan_column *column = &to->plan->columns[c];
+	struct integer words[QUOTIENT_NSUMS];
+	struct group_sums sums = {.numbers = {.count = 0}};
+
+	if (quotient_fold_add(group_quotients(g, column), x))
 		return STATUS_OK;
-	TRY(group_need_rest(g, plan));
-	return numbers_add_quotients(&g->rest->columns[c].numbers, x);
+	sums.numbers = quotient_fold_sums(x, words);
+	return group_cell_add(group_cell(g, column), column->needs, &sums, &to->texts);
 }
 
 static enum status update_quotients(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
@@ -437,22 +627,22 @@ static enum status update_quotients(struct groups *g, struct group *const *group
 		if (quotient_fold_add_one(group_quotients(groups[row], &g->plan->columns[c]), &v->rounded[row]))
 			continue;
 		one = quotient_fold_of(&v->rounded[row]);
-		TRY(add_quotients_to_group(groups[row], g->plan, c, &one));
+		TRY(add_quotients(g, groups[row], c, &one));
 	}
 	return STATUS_OK;
 }
 
 /* ---- texts ---- */
 
-/* A column's texts: with a count of 0 if there are none, else that of the cell. */
+/* A column's texts. */
 static struct text_run texts_run(struct group *g, const struct plan_column *column)
 {
 	const struct group_texts *t = group_texts(g, column);
-	struct text_run run = {.count = group_cell_count(group_cell(g, column)), .shortest = t->shortest, .longest = t->longest,
+	struct text_run run = {.count = t->count, .shortest = t->shortest, .longest = t->longest,
 			       .has_other = t->has_other, .has_time = t->has_time};
 	size_t nbytes;
 
-	if (t->least.key == 0)
+	if (t->count == 0)
 		return (struct text_run){.shortest = UINT32_MAX};
 	run.least.text = group_end_text(&t->least, &nbytes);
 	run.least.nbytes = (uint32_t)nbytes;
@@ -478,10 +668,11 @@ static enum status set_text(struct group_end *e, const struct text_at *x, struct
 	return STATUS_OK;
 }
 
-/* Makes a cell's texts those of a run, but for their count. texts, errors: as above. */
+/* Makes a cell's texts those of a run. texts, errors: as above. */
 static enum status set_texts(struct group_texts *t, const struct text_run *run, struct key_arena *texts)
 {
 	TRY(set_text(&t->least, &run->least, texts));
+	t->count = run->count;
 	t->shortest = run->shortest;
 	t->longest = run->longest;
 	t->has_other = run->has_other;
@@ -503,137 +694,45 @@ static enum status update_texts(struct groups *g, struct group *const *groups, s
 	return STATUS_OK;
 }
 
-/* Adds the texts of a run to a cell's, but for their count. Errors: as above. */
-static enum status add_texts(struct group *g, const struct plan_column *column, const struct text_run *later,
-			     struct key_arena *texts)
+/* Makes k a view of an end. */
+static void view_text(const struct group_end *e, struct kept_text *k)
 {
-	struct text_run run = texts_run(g, column);
+	size_t nbytes;
+	const char *text = group_end_text(e, &nbytes);
 
-	text_run_combine(&run, later);
-	return run.count ? set_texts(group_texts(g, column), &run, texts) : STATUS_OK;
+	k->nbytes = (uint32_t)nbytes;
+	k->capacity = nbytes > KEPT_NBYTES_INSIDE ? k->nbytes : 0;
+	if (k->capacity)
+		k->far = (char *)(uintptr_t)text;
+	else
+		memcpy(k->inside, text, nbytes);
 }
 
-/* ---- columns ---- */
-
-/* Sets *x to a column's numbers. Returns false where a cell cannot hold them. */
-static bool numbers_of_column(const struct column_partial *column, const struct plan_column *plan, struct group_numbers *x)
+static void read_texts(struct group *g, const struct plan_column *column, void *cell)
 {
-	const struct moment_cells *m = &column->moments;
-	const unsigned needs = plan->needs;
-	const struct numbers *numbers = &column->numbers;
-	int128 squares = 0;
+	const struct group_texts *t = group_texts(g, column);
+	struct texts *texts = cell;
 
-	*x = (struct group_numbers){.count = plan->parses ? 0 : column->numbers.count};
-	if (numbers->form == NUMBERS_LONG || column->nmissing || column->nnuls || (column->ninvalid && !(needs & MOMENT_ENDS)))
-		return false;
-	if (!plan->parses || (column->numbers.count == 0 && needs & MOMENT_ENDS))
-		return true;
-	if (numbers->form != NUMBERS_BIN)
-		return numbers->form == NUMBERS_NONE;
-	*x = (struct group_numbers){.count = numbers->count, .scale = (unsigned)numbers->scale, .bin = numbers->bin};
-	if (!exact_to_int128(moments_cell(m, CELL_SQUARES), 2 * numbers->scale, &squares) || squares < 0)
-		return false;
-	x->squares = (uint128)squares;
-	return exact_to_int128(moments_cell(m, CELL_CUBES), 3 * numbers->scale, &x->cubes) &&
-	       exact_to_int128(moments_cell(m, CELL_FOURTHS), 4 * numbers->scale, &x->fourths);
+	texts->count = t->count;
+	texts->shortest = t->shortest;
+	texts->longest = t->longest;
+	texts->has_other = t->has_other;
+	texts->has_time = t->has_time;
+	view_text(&t->least, &texts->least);
+	view_text(&t->greatest, &texts->greatest);
 }
 
-enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+static enum status add_texts(struct groups *to, struct group *g, size_t c, const void *cell)
 {
 	const struct plan_column *column = &to->plan->columns[c];
-	bool fits = plan_column_has_cell(column);
+	struct text_run run = texts_run(g, column), later;
 
-	for (unsigned left = column->states; left; left &= left - 1) {
-		const struct group_state_ops *ops = group_states[__builtin_ctz(left)];
-		fits = fits && (!ops->fits || ops->fits(later, column));
-	}
-	if (!fits) {
-		TRY(group_need_rest(g, to->plan));
-		return column_combine(&g->rest->columns[c], later);
-	}
-	for (unsigned left = column->states; left; left &= left - 1)
-		if (group_states[__builtin_ctz(left)]->take)
-			TRY(group_states[__builtin_ctz(left)]->take(to, g, c, later));
-	return STATUS_OK;
+	text_run_begin(&later, cell);
+	text_run_combine(&run, &later);
+	return run.count ? set_texts(group_texts(g, column), &run, &to->texts) : STATUS_OK;
 }
 
 /* ---- states ---- */
-
-static enum status add_numbers_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
-					 struct column_partial *to)
-{
-	const struct group_numbers x = numbers_of(g, column);
-
-	(void)plan;
-	if (column->parses)
-		return add_to_column(&x, column->needs, to);
-	to->numbers.count += x.count;
-	return STATUS_OK;
-}
-
-static bool fits_numbers(const struct column_partial *later, const struct plan_column *column)
-{
-	struct group_numbers x;
-
-	return numbers_of_column(later, column, &x);
-}
-
-static enum status take_numbers(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	struct group_numbers x;
-
-	numbers_of_column(later, &to->plan->columns[c], &x);
-	return x.count ? group_add_numbers(g, to->plan, c, &x) : STATUS_OK;
-}
-
-static enum status take_ends(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	return add_ends_of_column(group_ends(g, &to->plan->columns[c]), later, &to->texts);
-}
-
-static enum status take_texts(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	const struct texts *texts = moments_cell(&later->moments, CELL_TEXTS);
-	struct text_run run;
-
-	if (!texts)
-		return STATUS_OK;
-	text_run_begin(&run, texts);
-	return add_texts(g, &to->plan->columns[c], &run, &to->texts);
-}
-
-static enum status add_ends_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
-				      struct column_partial *to)
-{
-	const struct group_ends *from = group_ends(g, column);
-	struct ends *ends = from->first.place ? moments_need(&to->moments, CELL_ENDS) : NULL;
-	struct scratch scratch = {.data = NULL};
-	enum status status = STATUS_OK;
-
-	to->ninvalid += from->ntexts;
-	if (from->first.place == 0)
-		return status;
-	status = ends ? put_end(ends, END_FIRST, plan, &from->first, &scratch) : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = put_end(ends, END_LAST, plan, &from->last, &scratch);
-	free(scratch.data);
-	return status;
-}
-
-static enum status add_texts_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
-				       struct column_partial *to)
-{
-	const struct text_run later = texts_run(g, column);
-	struct texts *texts = later.count ? moments_need(&to->moments, CELL_TEXTS) : NULL;
-	struct text_run run;
-
-	(void)plan;
-	if (!texts)
-		return later.count ? STATUS_NO_MEMORY : STATUS_OK;
-	text_run_begin(&run, texts);
-	text_run_combine(&run, &later);
-	return text_run_end(&run, texts);
-}
 
 static enum status add_quotients_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
 					   struct column_partial *to)
@@ -644,42 +743,15 @@ static enum status add_quotients_to_column(struct group *g, const struct plan *p
 	return x->count ? numbers_add_quotients(&to->numbers, x) : STATUS_OK;
 }
 
-static enum status combine_numbers(struct groups *to, struct group *g, struct group *later, size_t c)
-{
-	const struct plan_column *column = &to->plan->columns[c];
-	const struct group_cell *cell = group_cell(later, column);
-	struct group_numbers x;
-
-	if (group_cell_count(cell) == 0 || add_cell(group_cell(g, column), cell, column->needs))
-		return STATUS_OK;
-	x = numbers_of(later, column);
-	return group_add_numbers(g, to->plan, c, &x);
-}
-
-static enum status combine_ends(struct groups *to, struct group *g, struct group *later, size_t c)
-{
-	const struct plan_column *column = &to->plan->columns[c];
-
-	return add_ends(group_ends(g, column), group_ends(later, column), &to->texts);
-}
-
-static enum status combine_texts(struct groups *to, struct group *g, struct group *later, size_t c)
-{
-	const struct text_run run = texts_run(later, &to->plan->columns[c]);
-
-	return add_texts(g, &to->plan->columns[c], &run, &to->texts);
-}
-
 static enum status combine_quotients(struct groups *to, struct group *g, struct group *later, size_t c)
 {
-	return add_quotients_to_group(g, to->plan, c, group_quotients(later, &to->plan->columns[c]));
+	return add_quotients(to, g, c, group_quotients(later, &to->plan->columns[c]));
 }
 
 const struct group_state_ops group_state_cell = {
 	.update = update_numbers,
 	.combine = combine_numbers,
 	.add_to = add_numbers_to_column,
-	.fits = fits_numbers,
 	.take = take_numbers,
 };
 const struct group_state_ops group_state_ends = {
@@ -688,12 +760,14 @@ const struct group_state_ops group_state_ends = {
 	.add_to = add_ends_to_column,
 	.take = take_ends,
 };
+const struct group_state_ops group_state_text_count = {.update = NULL}; /* that of numbers does it */
 const struct group_state_ops group_state_texts = {
 	.update = update_texts,
-	.combine = combine_texts,
-	.add_to = add_texts_to_column,
-	.take = take_texts,
+	.cell = CELL_TEXTS,
+	.read = read_texts,
+	.add = add_texts,
 };
+static_assert(sizeof(struct texts) <= GROUP_READ_NBYTES, "cells can be read");
 const struct group_state_ops group_state_quotients = {
 	.update = update_quotients,
 	.combine = combine_quotients,
@@ -714,91 +788,109 @@ enum status group_add_vector(struct groups *g, struct group *const *groups, size
 	return STATUS_OK;
 }
 
+enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	for (unsigned left = to->plan->columns[c].states; left; left &= left - 1) {
+		const struct group_state_ops *ops = group_states[__builtin_ctz(left)];
+		if (ops->take)
+			TRY(ops->take(to, g, c, later));
+		else if (ops->add && moments_cell(&later->moments, ops->cell))
+			TRY(ops->add(to, g, c, moments_cell(&later->moments, ops->cell)));
+	}
+	return STATUS_OK;
+}
+
+static enum status combine_column(struct groups *to, struct group *g, struct group *later, size_t c)
+{
+	alignas(16) unsigned char cell[GROUP_READ_NBYTES];
+
+	for (unsigned left = to->plan->columns[c].states; left; left &= left - 1) {
+		const struct group_state_ops *ops = group_states[__builtin_ctz(left)];
+		if (ops->combine)
+			TRY(ops->combine(to, g, later, c));
+		if (!ops->read)
+			continue;
+		ops->read(later, &to->plan->columns[c], cell);
+		TRY(ops->add(to, g, c, cell));
+	}
+	return STATUS_OK;
+}
+
+static enum status add_to_cells(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to)
+{
+	alignas(16) unsigned char cell[GROUP_READ_NBYTES];
+
+	for (unsigned left = column->states; left; left &= left - 1) {
+		const struct group_state_ops *ops = group_states[__builtin_ctz(left)];
+		if (ops->add_to)
+			TRY(ops->add_to(g, plan, column, to));
+		if (!ops->read)
+			continue;
+		ops->read(g, column, cell);
+		if (moment_table[ops->cell]->is_empty(cell))
+			continue;
+		NEED(moments_need(&to->moments, ops->cell));
+		TRY(moment_table[ops->cell]->combine(moments_cell(&to->moments, ops->cell), cell));
+	}
+	return STATUS_OK;
+}
+
 /* ---- groups ---- */
 
-/* Gives g what later has in its partial. */
-static enum status combine_rest(struct group *g, struct group *later)
+/* Whether a group has states outside of its record: one that is copied as it is has them with the other group. */
+static bool has_more(struct group *g, const struct plan *plan)
 {
-	if (!g->rest) {
-		g->rest = later->rest;
-		later->rest = NULL;
-		return STATUS_OK;
-	}
-	return partial_combine(g->rest, later->rest);
+	for (const struct plan_column *column = plan->columns; column < plan->columns + plan->ncolumns; column++)
+		if (column->states && (group_cell_is_long(group_cell(g, column)) ||
+				       (column->needs & MOMENT_RECIPROCALS && group_reciprocals(g, column)->longer)))
+			return true;
+	for (size_t i = 0; i < plan->npairs; i++)
+		if (group_pair(g, &plan->pairs[i])->scale == GROUP_SCALE_LONG || group_pair(g, &plan->pairs[i])->alone)
+			return true;
+	for (size_t i = 0; i < plan->nwindows; i++)
+		if (group_window(g, &plan->windows[i])->n == GROUP_WINDOW_ELSEWHERE)
+			return true;
+	return false;
 }
 
 enum status group_combine(struct groups *to, struct group *g, struct group *later)
 {
 	const struct plan *plan = to->plan;
+	struct pair_sums pair;
 
-	if (g->nrecords == 0 && plan->nlists == 0 && !plan->groups_keep_ends) {
+	if (g->nrecords == 0 && plan->nlists == 0 && !plan->groups_keep_ends && !has_more(later, plan)) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));
-		later->rest = NULL;
 		later->moved = g;
 		return STATUS_OK;
 	}
 	g->first = g->nrecords == 0 || later->first < g->first ? later->first : g->first;
 	g->nrecords += later->nrecords;
-	if (plan->nwindows)
-		TRY(group_windows_combine(g, later, plan));
-	if (later->rest)
-		TRY(combine_rest(g, later));
 	for (size_t i = 0; group_nmatched(g, plan) && i < plan->npredicates; i++)
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		for (unsigned left = plan->columns[c].states; left; left &= left - 1)
-			if (group_states[__builtin_ctz(left)]->combine)
-				TRY(group_states[__builtin_ctz(left)]->combine(to, g, later, c));
+		TRY(combine_column(to, g, later, c));
 	for (size_t i = 0; i < plan->npairs; i++) {
-		const struct group_pair *pair = group_pair(later, &plan->pairs[i]);
-		if (plan->pairs[i].cell_offset && group_pair_products(pair))
-			TRY(group_add_products(g, plan, i, (unsigned)pair->scale, group_pair_products(pair)));
+		pair_read(group_pair(later, &plan->pairs[i]), plan->pairs[i].needs, &pair);
+		TRY(add_pair(to, g, i, &pair));
 	}
+	for (size_t i = 0; i < plan->nwindows; i++)
+		TRY(group_window_combine(&to->windows, g, later, plan, i));
 	later->moved = g;
 	return STATUS_OK;
-}
-
-/* Gives `to` a copy of all that g holds. A partial that `to` has is empty; it stays if g has no partial. */
-static enum status copy(struct group *to, const struct group *g, const struct plan *plan)
-{
-	struct partial *rest = to->rest;
-	enum status status;
-
-	memcpy(&to->first, &g->first, plan->group_nbytes - offsetof(struct group, first));
-	to->rest = rest;
-	status = g->rest ? group_need_rest(to, plan) : STATUS_OK;
-	return status == STATUS_OK && g->rest ? partial_combine(to->rest, g->rest) : status;
-}
-
-/* Makes `to`, whose fold is not needed any more, what `from` is. with_rest: also its partial, for which from gets to's,
- * emptied; otherwise from keeps its own, and to has none. */
-static void move(struct group *to, struct group *from, bool with_rest, const struct plan *plan)
-{
-	struct partial *rest = to->rest;
-
-	memcpy(&to->first, &from->first, plan->group_nbytes - offsetof(struct group, first));
-	if (with_rest) {
-		from->rest = rest;
-		if (rest)
-			partial_clear(rest);
-	} else {
-		to->rest = rest;
-		group_free(to, plan);
-	}
 }
 
 /* Whether the numbers of both are counts and sums in cells that can be added as they are. */
 static bool are_plain(struct group *g, struct group *later, const struct plan *plan)
 {
-	if (g->rest || later->rest || plan->group_nmatched_offset || plan->npairs || plan->nwindows)
+	if (plan->group_nmatched_offset || plan->npairs || plan->nwindows)
 		return false;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
 		const struct group_cell *x = group_cell(g, column), *y = group_cell(later, column);
 		int64_t sum;
-		if (!plan_column_has_cell(column))
+		if (!column->states)
 			continue;
-		if (column->needs & ~(unsigned)(MOMENT_COUNT | MOMENT_SUM))
+		if (column->needs & ~(unsigned)(MOMENT_COUNT | MOMENT_SUM) || group_cell_is_long(y))
 			return false;
 		if (group_cell_count(x) && (group_cell_scale(x) != group_cell_scale(y) ||
 					    __builtin_add_overflow(x->sum, y->sum, &sum)))
@@ -819,7 +911,7 @@ static void exchange_plain(struct group *g, struct group *later, const struct pl
 		struct group_cell *y = group_cell(later, &plan->columns[c]);
 		uint64_t count_scale = x->count_scale;
 		int64_t sum = x->sum;
-		if (!plan_column_has_cell(&plan->columns[c]))
+		if (!plan->columns[c].states)
 			continue;
 		x->count_scale = group_cell_count(x) + y->count_scale;
 		x->sum += y->sum;
@@ -828,54 +920,32 @@ static void exchange_plain(struct group *g, struct group *later, const struct pl
 	}
 }
 
-enum status group_exchange(struct groups *to, struct group *g, struct group *later, struct group *spare)
+enum status group_exchange(struct groups *to, struct group *g, struct groups *chunk, struct group *later, struct group *spare)
 {
 	const struct plan *plan = to->plan;
-	bool has_rest = g->rest != NULL;
-	enum status status;
 
 	if (are_plain(g, later, plan)) {
 		exchange_plain(g, later, plan);
-		later->state = 0;
-		return STATUS_OK;
+	} else {
+		memset(&spare->first, 0, plan->group_nbytes - offsetof(struct group, first));
+		TRY(group_combine(chunk, spare, g));
+		TRY(group_combine(to, g, later));
+		memcpy(&later->first, &spare->first, plan->group_nbytes - offsetof(struct group, first));
 	}
-	status = copy(spare, g, plan);
-	if (status == STATUS_OK)
-		status = group_combine(to, g, later);
-	move(later, spare, has_rest, plan);
 	later->state = 0;
-	return status;
+	return STATUS_OK;
 }
 
-struct partial *group_partial(struct group *g, const struct plan *plan, struct partial *p)
+enum status group_add_to(struct group *g, const struct plan *plan, struct partial *p)
 {
-	enum status status = STATUS_OK;
-
-	p = g->rest ? g->rest : p;
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		const struct plan_column *column = &plan->columns[c];
-		for (unsigned left = column->states; left && status == STATUS_OK; left &= left - 1)
-			if (group_states[__builtin_ctz(left)]->add_to)
-				status = group_states[__builtin_ctz(left)]->add_to(g, plan, column, &p->columns[c]);
-		if (p == g->rest)
-			memset(group_cell(g, column), 0, group_state_offset(column, GROUP_NSTATES));
-	}
-	for (size_t i = 0; i < plan->npairs && status == STATUS_OK; i++) {
-		struct group_pair *pair = group_pair(g, &plan->pairs[i]);
-		if (!plan->pairs[i].cell_offset)
-			continue;
-		status = add_to_pair(pair, &p->pairs[i]);
-		if (p == g->rest)
-			memset(pair, 0, sizeof *pair);
-	}
-	for (size_t i = 0; i < plan->nwindows && status == STATUS_OK; i++) {
-		struct group_window *window = group_window(g, &plan->windows[i]);
-		status = group_window_copy(window, &p->windows[i]);
-		if (p == g->rest)
-			window->n = GROUP_WINDOW_ELSEWHERE;
-	}
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		TRY(add_to_cells(g, plan, &plan->columns[c], &p->columns[c]));
+	for (size_t i = 0; i < plan->npairs; i++)
+		TRY(add_to_pair(group_pair(g, &plan->pairs[i]), plan->pairs[i].needs, &p->pairs[i]));
+	for (size_t i = 0; i < plan->nwindows; i++)
+		TRY(group_window_add_to(group_window(g, &plan->windows[i]), &p->windows[i]));
 	p->nrecords = g->nrecords;
 	for (size_t i = 0; i < plan->npredicates; i++)
 		p->nmatched[i] = g->nrecords;
-	return status == STATUS_OK ? p : NULL;
+	return STATUS_OK;
 }

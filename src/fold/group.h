@@ -3,10 +3,9 @@
  * group.h - what is kept of the records of one group (--by): count, sum, extremes and powers of each column
  * and the products of each pair in cells that are as small as they can be, all else in a partial.
  *
- * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. A
- * number that does not fit goes to the partial, as do the other moments: at the end both are added up,
- * so nothing is rounded and nothing depends on where a number was kept. groups_plan (groups.h) gives each
- * column of the plan the place of its cell.
+ * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. Where a
+ * number does not fit, the cell becomes long: its sums lie in an arena from then on, as exact numbers.
+ * groups_plan (groups.h) gives each column of the plan the place of its cell.
  *
  * Identity: zeroed. Combine: group_combine(earlier, later), associative.
  */
@@ -27,23 +26,47 @@
 #include "query/plan.h"
 #include "simd/simd.h"
 
+#define GROUP_NPOWERS 3 /* squares, cubes and fourth powers */
+
+static inline unsigned group_power_moment(int i)
+{
+	return (unsigned)MOMENT_SQUARES << i;
+}
+
+/* Count, sum, extremes and sums of powers of numbers: to be read, or, with limbs of its own, where a long cell keeps them. */
+struct group_sums {
+	struct number_sums numbers;
+	struct exact powers[GROUP_NPOWERS];
+};
+
 /* The numbers of one column, as integers x 10^-scale. A cell is as long as the column needs:
  * group_sums_nbytes. */
 struct group_cell {
-	uint64_t count_scale; /* their count and their scale share a word */
-	int64_t sum;
+	uint64_t count_scale; /* their count and their scale, or GROUP_SCALE_LONG, share a word */
+	union {
+		int64_t sum;
+		struct group_sums *sums; /* of a long one, which holds nothing else: in the texts of struct groups */
+	};
 	int64_t extremes[2]; /* the smallest and the largest, with MOMENT_EXTREMES */
-	uint64_t squares[2]; /* their sum, the low half first, with MOMENT_SQUARES, as are these: */
-	uint64_t cubes[2];   /* with MOMENT_CUBES, in two's complement */
-	uint64_t fourths[2]; /* with MOMENT_FOURTHS */
+	union {
+		uint64_t squares[2]; /* their sum, in two's complement, the low half first, with MOMENT_SQUARES; and with */
+		uint64_t powers[GROUP_NPOWERS][2]; /* group_power_moment(i): those of squares, cubes and fourth powers */
+	};
 };
 #define GROUP_COUNT_BITS 56
+#define GROUP_SCALE_LONG 255
 #define GROUP_CELL_MOMENTS ((unsigned)(MOMENTS_FUSED | MOMENT_SQUARES | MOMENT_CUBES | MOMENT_FOURTHS))
 
 /* With MOMENT_LOGS: a struct logarithm_sum. */
 struct group_logs {
 	unsigned long mantissas[3];
 	int64_t exponents2, exponents10;
+};
+
+/* With MOMENT_RECIPROCALS: of the numbers of the fast path, and of others, as in struct group_cell. */
+struct group_reciprocals {
+	struct reciprocal_sum sum;
+	struct exact *longer; /* NULL: 0 */
 };
 
 /* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it, or its smallest or largest text: in
@@ -69,15 +92,17 @@ struct group_end {
 	};
 };
 
-/* With MOMENT_ENDS, these lie after the cell. */
-struct group_ends {
-	struct group_end first, last;
-	uint64_t ntexts; /* values that are no numbers, where these are no error */
-};
+/* With MOMENT_ENDS, these lie after the cell: the first and the last value; where these may be texts and it is known only at the end
+ * whether they count, the first and the last number, too. */
+static inline size_t group_ends_nbytes(const struct plan_column *column)
+{
+	return (column->if_numeric ? 4 : 2) * sizeof(struct group_end);
+}
 
-/* With MOMENT_TEXTS, these: as in struct texts (texts.h), but for the count, which is that of the cell. */
+/* With MOMENT_TEXTS, these: as in struct texts (texts.h). */
 struct group_texts {
 	struct group_end least, greatest;
+	uint64_t count;
 	uint32_t shortest, longest;
 	bool has_other, has_time;
 };
@@ -93,27 +118,39 @@ struct group_keys {
 	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
 };
 
-/* With MOMENT_KEY_LOGS, after struct group_keys: of the counts of its values, once they are settled. */
+/* Whether values of a column that parses are no numbers and may count, which is known only at the end if it is one of '*'. */
+static inline bool group_has_texts(const struct plan_column *column)
+{
+	return column->parses && (column->takes_text || (column->counts_text && column->if_numeric));
+}
+
+/* With MOMENT_KEY_LOGS, after struct group_keys: of the counts of its values, once they are settled; then, if it has texts, of these. */
 struct group_key_logs {
 	uint64_t n; /* all values: the sum of the counts */
 	struct group_logs sum;
 };
 
-/* The sum of the products of a pair of columns that have cells: an integer x 10^-scale. */
-struct group_pair {
-	uint64_t products[2]; /* two's complement, the low half first; 0: the scale does not matter */
-	uint64_t scale;       /* of both factors together */
-};
+static inline size_t group_key_logs_nbytes(const struct plan_column *column)
+{
+	return (group_has_texts(column) ? 2 : 1) * sizeof(struct group_key_logs);
+}
 
-#define GROUP_LISTS_MAX 2048 /* columns that have values or keys beside cells */
+/* The sum of the products of a pair of columns: an integer x 10^-scale. */
+struct group_pair {
+	union {
+		uint64_t products[2]; /* two's complement, the low half first; 0: the scale does not matter */
+		struct exact *sum;    /* of a long one: as in struct group_cell */
+	};
+	uint64_t scale; /* of both factors together, or GROUP_SCALE_LONG */
+	struct group_cell *alone; /* by side (pair.h): numbers without a partner, there, too. NULL: none */
+};
 
 static inline size_t group_sums_nbytes(unsigned needs)
 {
-	return needs & MOMENT_FOURTHS	 ? sizeof(struct group_cell)
-	       : needs & MOMENT_CUBES	 ? offsetof(struct group_cell, fourths)
-	       : needs & MOMENT_SQUARES	 ? offsetof(struct group_cell, cubes)
-	       : needs & MOMENT_EXTREMES ? offsetof(struct group_cell, squares)
-					 : offsetof(struct group_cell, extremes);
+	for (int i = GROUP_NPOWERS; i > 0; i--)
+		if (needs & group_power_moment(i - 1))
+			return offsetof(struct group_cell, powers) + (size_t)i * sizeof(uint64_t[2]);
+	return needs & MOMENT_EXTREMES ? offsetof(struct group_cell, powers) : offsetof(struct group_cell, extremes);
 }
 
 enum group_state {
@@ -140,12 +177,6 @@ static inline bool group_keeps_quotients(const struct plan_column *column)
 	return column->states >> GROUP_QUOTIENTS & 1;
 }
 
-/* Whether a group keeps all of a column in states, but for values that do not fit. */
-static inline bool group_may_have_states(const struct plan_column *column)
-{
-	return column->needs && !(column->needs & MOMENT_ENDS && column->if_numeric) && !(column->needs & MOMENT_TEXTS && column->parses);
-}
-
 struct group {
 	struct key key; /* the bytes of a long one lie after the cells */
 	union {
@@ -155,9 +186,14 @@ struct group {
 		struct group *moved; /* after group_combine: the group that has its records */
 	};
 	uint64_t nrecords;
-	struct partial *rest; /* what the cells do not hold; NULL: nothing. Owned. */
-	/* The cells follow, then for --offsets a count for each predicate: plan->group_nbytes in all. With
+	/* The states follow, then for --offsets a count for each predicate: plan->group_nbytes in all. With
 	 * plan->emits, a word lies before a group of struct groups: see group_home. */
+};
+
+/* Windows of groups that are not in line (window.h). Zeroed: none. Owned. */
+struct window_folds {
+	struct key_arena memory;
+	struct group_fold *last;
 };
 
 /* The key's hash. */
@@ -225,10 +261,8 @@ static inline void group_logs_set(struct group_logs *logs, const struct logarith
 	logs->exponents10 = (int64_t)x->exponents10;
 }
 
-static inline int128 group_pair_products(const struct group_pair *pair)
-{
-	return (int128)group_joined(pair->products);
-}
+/* The sum of a pair's products. Its limbs are the pair's. */
+struct exact group_pair_products(const struct group_pair *pair);
 
 /* The value of an end that has one. */
 static inline const char *group_end_text(const struct group_end *e, size_t *nbytes)
@@ -258,6 +292,27 @@ static inline unsigned group_cell_scale(const struct group_cell *cell)
 	return group_scale_of(cell->count_scale);
 }
 
+static inline bool group_cell_is_long(const struct group_cell *cell)
+{
+	return group_cell_scale(cell) == GROUP_SCALE_LONG;
+}
+
+/* x, whose limbs lie in the arena, += y. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_exact_add(struct exact *x, const struct exact *y, struct key_arena *arena);
+
+/* Reads the numbers of a column, whose limbs they have. */
+void group_sums_of(const struct column_partial *column, struct group_sums *out);
+
+/* Reads a cell of a column with these needs: no other powers are set. The limbs are the cell's. */
+void group_cell_read(const struct group_cell *cell, unsigned needs, struct group_sums *out);
+
+/* sums becomes that of both; new limbs are in the rooms, of which there is one, and one for each power. */
+void group_sums_add(struct group_sums *sums, const struct group_sums *later, unsigned needs, struct integer *rooms);
+
+/* Adds numbers to a cell, whatever holds their limbs; those that a cell becomes long by go to an arena. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+enum status group_cell_add(struct group_cell *cell, unsigned needs, const struct group_sums *later, struct key_arena *arena);
+
 /* Values of one column in up to SIMD_NUMBERS_NROWS rows, a bit each, on their way to the states of the rows' groups. */
 struct group_vector {
 	uint64_t present;   /* rows with a value; of these, if the column parses: */
@@ -282,7 +337,7 @@ static inline bool group_wants_texts(const struct plan_column *column)
 
 struct groups; /* groups.h */
 
-/* What is done with a state of column c. The groups are of `to`. NULL: nothing. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* What is done with a state of column c. The groups are of `to`, but for `later`. NULL: nothing. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 struct group_state_ops {
 	/* Adds values of rows, as group_add_vector says. */
 	enum status (*update)(struct groups *to, struct group *const *groups, size_t c, const struct group_vector *v);
@@ -293,13 +348,14 @@ struct group_state_ops {
 	/* Adds it to a column. */
 	enum status (*add_to)(struct group *g, const struct plan *plan, const struct plan_column *column, struct column_partial *to);
 
-	/* Whether it can have what a column has of the moment; then adds that. */
-	bool (*fits)(const struct column_partial *later, const struct plan_column *column);
+	/* Adds what a column has of the moment. */
 	enum status (*take)(struct groups *to, struct group *g, size_t c, const struct column_partial *later);
 
-	/* Makes a cell of all records, which takes GROUP_READ_NBYTES at most, what formulas need of the state. */
+	/* Of a state with the form of a cell of all records, in place of the three: makes a cell, which takes GROUP_READ_NBYTES at most,
+	 * what the state is, to be read; and adds a cell. */
 	int cell;
 	void (*read)(struct group *g, const struct plan_column *column, void *cell);
+	enum status (*add)(struct groups *to, struct group *g, size_t c, const void *cell);
 };
 #define GROUP_READ_NBYTES 96
 
@@ -314,53 +370,31 @@ extern const struct group_state_ops *const group_states[GROUP_NSTATES];
  * are combined. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_add_vector(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v);
 
-/* Adds a number of the plan's column c to the group. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_add(struct group *g, const struct plan *plan, size_t c, struct decimal number);
+/* Gives a cell that was copied sums of its own, if it is long. Errors: as above. */
+enum status group_cell_own(struct group_cell *cell, unsigned needs, struct key_arena *arena);
 
-/* Numbers of one scale; the sums of their powers if the column needs them. */
-struct group_numbers {
-	uint64_t count;
-	unsigned scale;
-	struct decimal_bin bin;
-	uint128 squares;
-	uint64_t squares_high; /* of a sum beyond 128 bits, which no cell holds */
-	int128 cubes, fourths;
-};
+/* Adds a number to a cell. Errors: as above. */
+enum status group_cell_add_number(struct group_cell *cell, unsigned needs, struct decimal number, struct key_arena *arena);
 
-/* Adds products of the plan's pair i, which has a cell: to that, or, where their sum does not fit, to the partial. Errors: as
- * above. */
-enum status group_add_products(struct group *g, const struct plan *plan, size_t i, unsigned scale, int128 products);
+/* Adds products of the plan's pair i to g, one of `to`. Errors: as above. */
+enum status group_add_products(struct groups *to, struct group *g, size_t i, unsigned scale, int128 products);
 
-/* Adds a number of the plan's pair i without a partner, of that side (pair.h), to the partial. Errors: as above. */
-enum status group_add_alone(struct group *g, const struct plan *plan, size_t i, int side, struct decimal number);
+/* Adds a number of the plan's pair i without a partner, of that side (pair.h). Errors: as above. */
+enum status group_add_alone(struct groups *to, struct group *g, size_t i, int side, struct decimal number);
 
-/* Adds numbers of the plan's column c, which has a cell, to the group: to the cell if they fit, else to the
- * partial. Errors: as above. */
-enum status group_add_numbers(struct group *g, const struct plan *plan, size_t c, const struct group_numbers *x);
+/* Adds all that a pair has. Errors: as above. */
+enum status group_add_pair(struct groups *to, struct group *g, size_t i, const struct pair_partial *later);
 
-/* Adds all that a column, of which this is the plan's column c, has of the group's records to g, one of `to`: to its states if it
- * fits, else to the partial. `later` may then only be cleared or freed. Errors: as above. */
+/* Adds all that a column, of which this is the plan's column c, has of the group's records to g, one of `to`. Errors: as above. */
 enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later);
 
-/* Makes the group's partial unless it has one. It counts towards --memory. Errors: as above. */
-enum status group_need_rest(struct group *g, const struct plan *plan);
-
 /* g, which is one of `to`, becomes the fold of its records and later's, but for later's distinct values, which group_keys_each
- * finds; later's partial may be taken over. Its key stays, and it knows where it has moved. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
+ * finds. Its key stays, and it knows where it has moved. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_combine(struct groups *to, struct group *g, struct group *later);
 
-/* Does what group_combine does, and makes later what g was, with state 0. spare: a group, zeroed before the first call and to
- * be freed after the last: its partial is used again. For new columns, which have no values in the memory of struct groups
- * (groups_plan). Errors: as above. */
-enum status group_exchange(struct groups *to, struct group *g, struct group *later, struct group *spare);
+/* Does what group_combine does, and makes later, one of a chunk's, what g was, with state 0. spare: room for a group. For new columns,
+ * which have no lists (group_lists.h). Errors: as above. */
+enum status group_exchange(struct groups *to, struct group *g, struct groups *chunk, struct group *later, struct group *spare);
 
-/* Adds all that g holds of columns and records to p, the identity before: *p, or the group's own
- * partial. Returns it; NULL: no memory. */
-struct partial *group_partial(struct group *g, const struct plan *plan, struct partial *p);
-
-/* Frees what g owns, but not g. */
-void group_free(struct group *g, const struct plan *plan);
-
-/* Whether any group of the process has a partial that group_free would free. */
-bool group_rests_exist(void);
+/* Adds all that g holds, but distinct values, to p, the identity before. Errors: STATUS_NO_MEMORY. */
+enum status group_add_to(struct group *g, const struct plan *plan, struct partial *p);

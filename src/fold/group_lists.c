@@ -9,19 +9,20 @@
 #include <string.h>
 
 #include "base/machine.h"
+#include "fold/group_order.h"
 #include "fold/values.h"
 #include "number/decimal_text.h"
 
 /* ---- numbers ---- */
 
 /* A block of a group's numbers. Its format is that of the number for which it was made, but neither narrower nor of a smaller scale
- * than the block before. So nearly all numbers of a group find room in its last block. */
+ * than the block before. So nearly all numbers of a group find room in its last block. A long number has a block of its own. */
 struct value_block {
 	struct value_block *before; /* NULL: it is the first */
 	uint16_t n, room;
 	uint8_t scale;
-	bool is_wide;
-	int64_t wide[]; /* or, where they fit, an array of int32_t: narrow_of */
+	uint8_t form;   /* enum values_form */
+	int64_t wide[]; /* or, where they fit, an array of int32_t: narrow_of; or a record as of values.h */
 };
 #define BLOCK_NBYTES_MIN ((size_t)32)
 #define BLOCK_NBYTES_MAX ((size_t)4096)
@@ -33,7 +34,7 @@ static int32_t *narrow_of(const struct value_block *b)
 
 static size_t block_nbytes(const struct value_block *b)
 {
-	return offsetof(struct value_block, wide) + b->room * (b->is_wide ? sizeof(int64_t) : sizeof(int32_t));
+	return offsetof(struct value_block, wide) + b->room * (b->form == VALUES_INT32 ? sizeof(int32_t) : sizeof(int64_t));
 }
 
 /* Makes a block for a number, the last one of v from now on. Each is twice as long as the one before. */
@@ -50,8 +51,8 @@ static enum status add_block(struct groups *g, struct group_values *v, int64_t s
 	*b = (struct value_block){.before = v->last, .scale = (uint8_t)scale};
 	if (v->last && v->last->scale > scale && decimal_lengthen_64(&x, v->last->scale - scale))
 		b->scale = v->last->scale;
-	b->is_wide = x != (int32_t)x || (v->last && v->last->is_wide);
-	b->room = (uint16_t)(room / (b->is_wide ? sizeof(int64_t) : sizeof(int32_t)));
+	b->form = x != (int32_t)x || (v->last && v->last->form == VALUES_INT64) ? VALUES_INT64 : VALUES_INT32;
+	b->room = (uint16_t)(room / (b->form == VALUES_INT64 ? sizeof(int64_t) : sizeof(int32_t)));
 	v->last = b;
 	return STATUS_OK;
 }
@@ -62,16 +63,30 @@ static enum status add_number(struct groups *g, struct group_values *v, int64_t 
 	int64_t x = significand;
 
 	if (!b || b->n == b->room || (scale != b->scale && (scale > b->scale || !decimal_lengthen_64(&x, b->scale - scale))) ||
-	    (!b->is_wide && x != (int32_t)x)) {
+	    (b->form == VALUES_INT32 && x != (int32_t)x)) {
 		TRY(add_block(g, v, significand, scale));
 		b = v->last;
 		x = significand;
 		decimal_lengthen_64(&x, b->scale - scale);
 	}
-	if (b->is_wide)
+	if (b->form == VALUES_INT64)
 		b->wide[b->n++] = x;
 	else
 		narrow_of(b)[b->n++] = (int32_t)x;
+	return STATUS_OK;
+}
+
+/* Adds a number beyond the fast path. */
+static enum status add_long(struct groups *g, struct group_values *v, const struct exact *x)
+{
+	struct value_block *b;
+	void *memory;
+
+	TRY(key_arena_take(&g->values, offsetof(struct value_block, wide) + values_record_nbytes(x), &memory));
+	b = memory;
+	*b = (struct value_block){.before = v->last, .n = 1, .room = 1, .form = VALUES_EXACT};
+	values_record_put(b->wide, x, false);
+	v->last = b;
 	return STATUS_OK;
 }
 
@@ -92,7 +107,7 @@ struct adding {
 	struct group *group;
 	struct group_values *values;
 	size_t column;
-	bool counts;
+	bool counts, is_text;
 	enum status status;
 };
 
@@ -100,7 +115,7 @@ struct adding {
 static void get_numbers(const struct value_block *b, int64_t *to)
 {
 	for (unsigned i = 0; i < b->n; i++)
-		to[i] = b->is_wide ? b->wide[i] : narrow_of(b)[i];
+		to[i] = b->form == VALUES_INT64 ? b->wide[i] : narrow_of(b)[i];
 }
 
 /* Copies numbers of `from`, from number i on, to the last block as far as it has room, if the format is the same. Returns how many. */
@@ -109,9 +124,9 @@ static unsigned copy_alike(struct group_values *v, const struct value_block *fro
 	const unsigned left = from->n - i, room = v->last->room - v->last->n, n = left < room ? left : room;
 	struct value_block *to = v->last;
 
-	if (to->scale != from->scale || to->is_wide != from->is_wide)
+	if (to->scale != from->scale || to->form != from->form)
 		return 0;
-	if (to->is_wide)
+	if (to->form == VALUES_INT64)
 		memcpy(to->wide + to->n, from->wide + i, n * sizeof *to->wide);
 	else
 		memcpy(narrow_of(to) + to->n, narrow_of(from) + i, n * sizeof(int32_t));
@@ -126,6 +141,11 @@ static enum status values_combine(struct groups *to, struct group *g, struct gro
 	int64_t x[BLOCK_NBYTES_MAX / sizeof(int32_t)];
 
 	for (const struct value_block *b = group_values(later, column)->last; b; b = b->before) {
+		if (b->form == VALUES_EXACT) {
+			const struct exact number = values_record_get(b->wide);
+			TRY(add_long(to, v, &number));
+			continue;
+		}
 		get_numbers(b, x);
 		for (unsigned i = 0; i < b->n; i++) {
 			TRY(add_number(to, v, x[i], b->scale));
@@ -135,31 +155,22 @@ static enum status values_combine(struct groups *to, struct group *g, struct gro
 	return STATUS_OK;
 }
 
-static void note_form(void *fit, const struct values_block *block)
-{
-	if (block->form != VALUES_INT32 && block->form != VALUES_INT64)
-		*(bool *)fit = false;
-}
-
-static bool values_fit(const struct column_partial *later, const struct plan_column *column)
-{
-	const struct values *values = moments_cell(&later->moments, CELL_VALUES);
-	bool fit = true;
-
-	(void)column;
-	if (values)
-		values_each_block(values, note_form, &fit);
-	return fit;
-}
-
 /* Adds the numbers of a block of a column. */
 static void add_values(void *context, const struct values_block *block)
 {
 	struct adding *a = context;
 	struct values_cursor at = {.block = block};
 	int64_t x[VALUES_BATCH];
+	struct exact number;
 	size_t n;
 
+	for (bool is_fast; a->status == STATUS_OK && block->form == VALUES_EXACT;) {
+		is_fast = values_next_is_fast(&at);
+		if (!values_next_exact(&at, &number))
+			return;
+		a->status = is_fast ? add_number(a->to, a->values, (int64_t)number.value, (unsigned)number.scale)
+				    : add_long(a->to, a->values, &number);
+	}
 	while (a->status == STATUS_OK && (n = values_next64(&at, block->scale, x)) > 0)
 		for (size_t i = 0; i < n && a->status == STATUS_OK; i++)
 			a->status = add_number(a->to, a->values, x[i], block->scale);
@@ -187,6 +198,11 @@ static enum status values_add_to(struct group *g, const struct plan *plan, const
 	if (values && !values_have_any(values))
 		values_forget_scale(values);
 	for (const struct value_block *b = v->last; b; b = b->before) {
+		if (b->form == VALUES_EXACT) {
+			const struct exact number = values_record_get(b->wide);
+			TRY(moments_add_long(&to->moments, MOMENT_VALUES, &number));
+			continue;
+		}
 		get_numbers(b, x);
 		memset(scales, b->scale, sizeof scales);
 		for (unsigned i = 0, n; i < b->n; i += n) {
@@ -202,6 +218,8 @@ bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to)
 	bool fits = true;
 
 	for (const struct value_block *b = v->last; b; to += b->n, b = b->before) {
+		if (b->form == VALUES_EXACT)
+			return false;
 		get_numbers(b, to);
 		for (unsigned i = 0; i < b->n && b->scale < scale; i++)
 			fits = decimal_lengthen_64(&to[i], scale - b->scale) && fits;
@@ -213,10 +231,20 @@ bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to)
 
 #define ADDRESS_NBYTES ((size_t)GROUPS_ADDRESS_BITS / 8) /* of a group, before its text */
 
-/* The table of column c. */
-static struct key_table *table_of(const struct groups *g, size_t c)
+/* A column has two tables where the distinct texts are kept apart from the numbers. */
+static bool has_text_keys(const struct plan_column *column)
 {
-	return &g->keys[g->plan->columns[c].cell_list];
+	return column->states >> GROUP_TEXT_KEYS & 1;
+}
+
+static struct key_table *table_of(const struct groups *g, size_t c, bool is_text)
+{
+	return &g->keys[g->plan->columns[c].cell_list + is_text];
+}
+
+static struct group_keys *keys_of(struct group *group, const struct plan_column *column, bool is_text)
+{
+	return is_text ? group_text_keys(group, column) : group_keys(group, column);
 }
 
 static enum status need_tables(struct groups *g)
@@ -228,17 +256,9 @@ static enum status need_tables(struct groups *g)
 	g->keys = calloc(plan->nlists, sizeof *g->keys);
 	NEED(g->keys);
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan_column_has_cell_of(&plan->columns[c], MOMENT_KEY_COUNTS))
-			table_of(g, c)->value_nbytes = sizeof(struct key_count);
+		for (int i = 0; plan->columns[c].needs & MOMENT_KEY_COUNTS && i <= has_text_keys(&plan->columns[c]); i++)
+			table_of(g, c, i)->value_nbytes = sizeof(struct key_count);
 	return STATUS_OK;
-}
-
-static enum status add_to_partial(struct group *group, const struct plan *plan, size_t c, const char *text, size_t nbytes,
-				  struct key_count times)
-{
-	struct keys *keys = moments_need(&group->rest->columns[c].moments, CELL_KEYS);
-
-	return keys ? keys_add_times(keys, keys_wanted_of(&plan->columns[c]), text, nbytes, times) : STATUS_NO_MEMORY;
 }
 
 /* Makes the key of a group's address and a text, of which GROUP_END_NBYTES may be read, and returns its hash. That of a long one lies at
@@ -271,14 +291,14 @@ static enum status reserve_texts(struct groups *g, const struct group_vector *v)
 }
 
 static inline __attribute__((always_inline)) enum status
-add_key(struct groups *g, size_t c, struct group *group, struct key_count times, const struct key *key, uint64_t hash, struct key_seed seed)
+add_key(struct groups *g, size_t c, bool is_text, struct group *group, struct key_count times, const struct key *key, uint64_t hash, struct key_seed seed)
 {
-	struct key_table *table = table_of(g, c);
+	struct key_table *table = table_of(g, c, is_text);
 	size_t slot = key_table_find(table, key, hash);
 
 	if (slot == SIZE_MAX) {
 		TRY(key_table_insert(table, key, hash, seed, false, &slot));
-		group_keys(group, &g->plan->columns[c])->n++;
+		keys_of(group, &g->plan->columns[c], is_text)->n++;
 	}
 	if (table->value_nbytes)
 		key_count_add(key_table_value(table, slot), times);
@@ -299,18 +319,19 @@ static enum status keys_update(struct groups *g, struct group *const *groups, si
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
 		hashes[row] = make_key(to, groups[row], x->text, x->nbytes, seed, &keys[row]);
-		key_table_prefetch(table_of(g, c), hashes[row]);
+		key_table_prefetch(table_of(g, c, false), hashes[row]);
 		to += ADDRESS_NBYTES + x->nbytes + KEY_INLINE_NBYTES + 1;
 	}
 	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
-		TRY(add_key(g, c, groups[row], (struct key_count){1, x->place + x->nbefore}, &keys[row], hashes[row], seed));
+		TRY(add_key(g, c, false, groups[row], (struct key_count){1, x->place + x->nbefore}, &keys[row], hashes[row], seed));
 	}
 	return STATUS_OK;
 }
 
-enum status group_keys_add(struct groups *g, struct group *group, size_t c, const char *text, size_t nbytes, struct key_count times)
+enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const char *text, size_t nbytes,
+			   struct key_count times)
 {
 	const struct key_seed seed = key_seed_get();
 	struct key key;
@@ -323,7 +344,7 @@ enum status group_keys_add(struct groups *g, struct group *group, size_t c, cons
 	to = g->key_text.data;
 	memcpy(to, text, nbytes); /* so that more may be read */
 	hash = make_key(to + nbytes + KEY_INLINE_NBYTES + 1, group, to, nbytes, seed, &key);
-	return add_key(g, c, group, times, &key, hash, seed);
+	return add_key(g, c, is_text, group, times, &key, hash, seed);
 }
 
 static void add_found(void *context, const struct key_found *found)
@@ -332,22 +353,14 @@ static void add_found(void *context, const struct key_found *found)
 	struct adding *a = context;
 
 	if (a->status == STATUS_OK)
-		a->status = group_keys_add(a->to, a->group, a->column, key_text(&found->key), key_nbytes(&found->key),
+		a->status = group_keys_add(a->to, a->group, a->column, a->is_text, key_text(&found->key), key_nbytes(&found->key),
 					   a->counts ? found->times : once);
 }
 
-static bool keys_fit(const struct column_partial *later, const struct plan_column *column)
+static enum status add_keys(struct groups *to, struct group *g, size_t c, const struct column_partial *later, bool is_text)
 {
-	const struct keys *keys = moments_cell(&later->moments, CELL_KEYS);
-
-	(void)column;
-	return !(keys && keys->is_over) && keys_count_at_most(moments_cell(&later->moments, CELL_TEXT_KEYS)) == 0;
-}
-
-static enum status keys_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	const struct keys *keys = moments_cell(&later->moments, CELL_KEYS);
-	struct adding a = {.to = to, .group = g, .column = c, .status = STATUS_OK};
+	const struct keys *keys = moments_cell(&later->moments, is_text ? CELL_TEXT_KEYS : CELL_KEYS);
+	struct adding a = {.to = to, .group = g, .column = c, .is_text = is_text, .status = STATUS_OK};
 
 	if (keys) {
 		a.counts = keys->counts;
@@ -356,9 +369,20 @@ static enum status keys_take(struct groups *to, struct group *g, size_t c, const
 	return a.status;
 }
 
-/* Reads what a slot has, if it has any. */
-static bool read_key(const struct key_table *table, size_t slot, struct group_key *out)
+static enum status keys_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
 {
+	return add_keys(to, g, c, later, false);
+}
+
+static enum status text_keys_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
+{
+	return add_keys(to, g, c, later, true);
+}
+
+/* Reads what a slot has, if it has any. */
+static bool read_key(const struct groups *g, size_t c, bool is_text, size_t slot, struct group_key *out)
+{
+	const struct key_table *table = table_of(g, c, is_text);
 	const struct key *key = &table->keys[slot];
 	const char *joined = key_text(key);
 
@@ -370,7 +394,8 @@ static bool read_key(const struct key_table *table, size_t slot, struct group_ke
 	out->nbytes = key_nbytes(key) - ADDRESS_NBYTES;
 	out->times = table->value_nbytes ? key_table_value(table, slot) : NULL;
 	out->slot = slot;
-	return !out->times || out->times->count > 0;
+	out->is_text = is_text;
+	return true;
 }
 
 size_t group_keys_count(const struct groups *g)
@@ -384,36 +409,21 @@ size_t group_keys_count(const struct groups *g)
 
 enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context)
 {
-	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++) {
-		const struct key_table *table = table_of(g, c);
-		struct group_key key;
-		if (!plan_column_has_cell_of(&g->plan->columns[c], MOMENT_KEYS))
-			continue;
-		for (size_t slot = 0; slot < table->nslots; slot++)
-			if (read_key(table, slot, &key))
-				TRY(visit(context, c, &key));
-	}
+	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++)
+		for (int i = 0; g->plan->columns[c].needs & MOMENT_KEYS && i <= has_text_keys(&g->plan->columns[c]); i++)
+			for (size_t slot = 0; slot < table_of(g, c, i)->nslots; slot++) {
+				struct group_key key;
+				if (read_key(g, c, i, slot, &key))
+					TRY(visit(context, c, &key));
+			}
 	return STATUS_OK;
 }
 
-/* Moves a value to its group's partial. */
-static enum status move_key(const struct groups *part, size_t c, const struct group_key *key)
+/* Whether a came before b in that order; NULL: it never did. */
+static bool comes_before(const struct key_count *a, const struct key_count *b, enum keys_order order)
 {
-	enum status status = add_to_partial(key->group, part->plan, c, key->text, key->nbytes,
-					    key->times ? *key->times : (struct key_count){1, 0});
-
-	if (key->times)
-		key->times->count = 0; /* without counts, a key that is added again changes nothing */
-	return status;
-}
-
-/* Whether a value comes before another one in that order. slot: 1 + the other's; 0: no other has been found yet. */
-static bool comes_before(const struct key_table *table, const struct group_key *key, uint32_t slot, enum keys_order order)
-{
-	const struct key_count *a = key->times, *b = slot ? key_table_value(table, slot - 1) : NULL;
-
-	if (!b || a->count != b->count)
-		return !b || (order == KEYS_MOST_FREQUENT ? a->count > b->count : a->count < b->count);
+	if (!a || !b || a->count != b->count)
+		return a && (!b || (order == KEYS_MOST_FREQUENT ? a->count > b->count : a->count < b->count));
 	return a->first < b->first;
 }
 
@@ -430,45 +440,89 @@ static enum status settle_key(void *context, size_t c, const struct group_key *k
 {
 	struct groups *part = context;
 	const struct plan_column *column = &part->plan->columns[c];
-	struct group_keys *keys = group_keys(key->group, column);
+	struct group_keys *keys = keys_of(key->group, column, key->is_text);
+	const struct key_table *table = table_of(part, c, key->is_text);
 
-	if (key->group->rest)
-		return move_key(part, c, key);
 	for (int i = 0; key->times && i < KEYS_NORDERS; i++)
-		if (comes_before(table_of(part, c), key, keys->found[i], (enum keys_order)i))
+		if (comes_before(key->times, keys->found[i] ? key_table_value(table, keys->found[i] - 1) : NULL, (enum keys_order)i))
 			keys->found[i] = (uint32_t)key->slot + 1;
 	if (column->needs & MOMENT_KEY_LOGS)
-		add_logarithm(group_key_logs(key->group, column), key->times->count);
+		add_logarithm(&group_key_logs(key->group, column)[key->is_text], key->times->count);
 	return STATUS_OK;
 }
 
-static enum status fold_key(void *context, size_t c, const struct group_key *key)
+/* The part of the store in which a group is. */
+static const struct groups *part_of(const struct group *group, const struct plan *plan)
 {
-	struct groups *part = context;
-
-	TRY(group_need_rest(key->group, part->plan));
-	return move_key(part, c, key);
+	return group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
 }
 
-enum status group_keys_fold(struct groups *part)
-{
-	return group_keys_each(part, fold_key, part);
-}
-
-bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
+bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, const char **text,
 		     size_t *nbytes)
 {
-	const struct groups *part = group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
-	uint32_t slot = group_keys(group, &plan->columns[c])->found[order];
-	struct group_key key;
+	const struct groups *part = part_of(group, plan);
+	struct group_key key, best = {.text = "", .nbytes = 0};
 
-	*text = "";
-	*nbytes = 0;
-	if (!slot || !read_key(table_of(part, c), slot - 1, &key))
-		return false;
-	*text = key.text;
-	*nbytes = key.nbytes;
-	return true;
+	for (int i = 0; i <= (has_texts && has_text_keys(&plan->columns[c])); i++) {
+		const uint32_t slot = keys_of(group, &plan->columns[c], i)->found[order];
+		if (slot && read_key(part, c, i, slot - 1, &key) && comes_before(key.times, best.times, order))
+			best = key;
+	}
+	*text = best.text;
+	*nbytes = best.nbytes;
+	return best.times != NULL;
+}
+
+/* ---- distinct values of one group after the other ---- */
+
+static enum status chain_key(void *context, size_t c, const struct group_key *key)
+{
+	struct groups *part = context;
+	struct group_keys *keys = keys_of(key->group, &part->plan->columns[c], key->is_text);
+
+	part->chains[part->plan->columns[c].cell_list + key->is_text][key->slot] = keys->found[0];
+	keys->found[0] = (uint32_t)key->slot + 1;
+	return STATUS_OK;
+}
+
+enum status group_keys_chain(struct groups *part)
+{
+	void *memory;
+
+	if (!part->keys)
+		return STATUS_OK;
+	NEED(part->chains = calloc(part->plan->nlists, sizeof *part->chains));
+	for (uint32_t i = 0; i < part->plan->nlists; i++)
+		if (part->keys[i].nslots) {
+			TRY(key_memory_new(part->keys[i].nslots * sizeof **part->chains, &memory));
+			part->chains[i] = memory;
+		}
+	return group_keys_each(part, chain_key, part);
+}
+
+static void free_chains(struct groups *g)
+{
+	for (uint32_t i = 0; g->chains && i < g->plan->nlists; i++)
+		key_memory_free(g->chains[i], g->keys[i].nslots * sizeof **g->chains);
+	free(g->chains);
+	g->chains = NULL;
+}
+
+enum status group_keys_add_to(struct group *group, const struct plan *plan, size_t c, struct column_partial *to)
+{
+	const struct plan_column *column = &plan->columns[c];
+	const struct groups *part = part_of(group, plan);
+
+	for (int i = 0; part->chains && i <= has_text_keys(column); i++)
+		for (uint32_t slot = keys_of(group, column, i)->found[0]; slot; slot = part->chains[column->cell_list + (uint32_t)i][slot - 1]) {
+			struct keys *keys = moments_need(&to->moments, i ? CELL_TEXT_KEYS : CELL_KEYS);
+			struct group_key key;
+			NEED(keys);
+			if (read_key(part, c, i, slot - 1, &key))
+				TRY(keys_add_times(keys, keys_wanted_of(column), key.text, key.nbytes,
+						   key.times ? *key.times : (struct key_count){1, 0}));
+		}
+	return STATUS_OK;
 }
 
 /* ---- both ---- */
@@ -477,17 +531,17 @@ const struct group_state_ops group_state_values = {
 	.update = values_update,
 	.combine = values_combine,
 	.add_to = values_add_to,
-	.fits = values_fit,
 	.take = values_take,
 };
 
 /* Entries of tables move when their groups are combined (groups.c). */
-const struct group_state_ops group_state_keys = {.update = keys_update, .fits = keys_fit, .take = keys_take};
+const struct group_state_ops group_state_keys = {.update = keys_update, .take = keys_take};
+const struct group_state_ops group_state_text_keys = {.take = text_keys_take};
 const struct group_state_ops group_state_key_logs = {.update = NULL}; /* settle_key fills it */
 
 enum status group_lists_settle(struct groups *part)
 {
-	bool is_needed = group_rests_exist();
+	bool is_needed = false;
 
 	for (uint32_t i = 0; part->keys && i < part->plan->nlists; i++)
 		is_needed |= part->keys[i].value_nbytes > 0;
@@ -502,11 +556,12 @@ static enum status visit_settle(void *context, struct groups *part)
 
 enum status group_store_settle(struct group_store *store, size_t nthreads)
 {
-	return group_store_visit(store, nthreads, visit_settle, NULL);
+	return group_store_visit(store, group_store_count(store) < GROUP_LIST_FEW ? 1 : nthreads, visit_settle, NULL);
 }
 
 void group_lists_clear(struct groups *g)
 {
+	free_chains(g);
 	key_arena_clear(&g->values);
 	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
 		key_table_clear(&g->keys[i]);
@@ -514,6 +569,7 @@ void group_lists_clear(struct groups *g)
 
 void group_lists_free(struct groups *g)
 {
+	free_chains(g);
 	key_arena_free(&g->values);
 	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
 		key_table_free(&g->keys[i]);

@@ -6,8 +6,8 @@
  * arena of struct groups (groups.h), so no group has memory of its own.
  *
  * Of distinct values, struct groups has one table for each column that needs them: its keys are a group's address, without
- * the bits that no address uses, and a text after it. A cell has their number and, when all have come, where the most and the
- * least frequent one are. A group with a partial has its values there.
+ * the bits that no address uses, and a text after it. A state has their number and, when all have come, where the most and the
+ * least frequent one are.
  */
 #pragma once
 
@@ -30,6 +30,7 @@ struct group_key {
 	size_t nbytes;
 	struct key_count *times; /* NULL: they are not counted */
 	size_t slot;
+	bool is_text; /* kept apart from the column's numbers */
 };
 
 /* How many distinct values there are of all groups and columns, and visit for each: up to one that fails. */
@@ -38,19 +39,22 @@ typedef enum status (*group_keys_visitor)(void *context, size_t c, const struct 
 enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context);
 
 /* Adds a value of column c, which is copied, to a group of g. Errors: as above. */
-enum status group_keys_add(struct groups *g, struct group *group, size_t c, const char *text, size_t nbytes, struct key_count times);
+enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const char *text, size_t nbytes,
+			   struct key_count times);
 
 /* Has the cells of groups hold what is listed here: of a part, or of the store, with up to nthreads threads. To be called once, when
  * nothing more is added, before groups are read. Errors: as above. */
 enum status group_lists_settle(struct groups *part);
 enum status group_store_settle(struct group_store *s, size_t nthreads);
 
-/* Moves all distinct values to partials of the groups, which can be written. Errors: as above. */
-enum status group_keys_fold(struct groups *part);
+/* Lists a part's distinct values by group, instead of group_lists_settle; then adds those of a group and a column to `to`. Errors: as
+ * above. */
+enum status group_keys_chain(struct groups *part);
+enum status group_keys_add_to(struct group *group, const struct plan *plan, size_t c, struct column_partial *to);
 
-/* Sets *text to the text that came most or least often, of a group without a partial; the text belongs to the group's part.
- * Returns false if the group has no text. */
-bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, const char **text,
+/* Sets *text to the text that came most or least often; it belongs to the group's part. has_texts: values that are no numbers are
+ * among them. Returns false if the group has no text. */
+bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, const char **text,
 		     size_t *nbytes);
 
 /* Removes, and frees, all that is listed. */

@@ -213,7 +213,7 @@ static enum status group_list_new(size_t n, struct group_list *out)
 {
 	size_t npieces = (n + GROUP_LIST_PIECE_NGROUPS - 1) / GROUP_LIST_PIECE_NGROUPS;
 
-	*out = (struct group_list){calloc(npieces + 1, sizeof *out->pieces), n, n, NULL};
+	*out = (struct group_list){.pieces = calloc(npieces + 1, sizeof *out->pieces), .n = n, .room = n};
 	NEED(out->pieces);
 	for (size_t i = 0; i < npieces; i++) {
 		void *memory;
@@ -237,7 +237,6 @@ enum status group_list_make(struct group_store *s, size_t nthreads, struct group
 	void *ends;
 
 	*out = (struct group_list){.pieces = NULL};
-	TRY(group_store_settle(s, d.nthreads));
 	TRY(group_store_visit(s, 1, drop_index, NULL));
 	TRY(group_list_new(group_store_count(s), out));
 	if (out->n == 0)
@@ -309,10 +308,9 @@ enum status group_list_order_keys(struct group_list *l)
 
 void group_list_free(struct group_list *l)
 {
-	for (size_t i = 0; l->owns && i < l->n; i++) {
-		group_free(group_list_at(l, i), l->owns);
+	for (size_t i = 0; l->owns && i < l->n; i++)
 		free(group_list_at(l, i));
-	}
+	key_arena_free(&l->texts);
 	for (size_t i = 0; l->pieces && i * GROUP_LIST_PIECE_NGROUPS < l->room; i++)
 		key_memory_free(l->pieces[i], piece_nbytes(l, i));
 	free(l->pieces);
@@ -570,6 +568,7 @@ struct group_heap {
 	size_t n, most;
 	bool descending, is_heap;
 	const struct plan *owns; /* the groups of its rows are its own, of this plan; NULL: they are not */
+	struct key_arena texts;  /* of these groups, as in struct groups: also of those that were dropped */
 };
 
 /* Frees a row, but for its group. */
@@ -584,10 +583,8 @@ static void free_values(struct sort_row *row)
 static void free_row(const struct group_heap *h, struct sort_row *row)
 {
 	free_values(row);
-	if (!h->owns)
-		return;
-	group_free(row->group, h->owns);
-	free(row->group);
+	if (h->owns)
+		free(row->group);
 }
 
 static bool row_is_last(const void *heap, size_t i, size_t j)
@@ -658,7 +655,7 @@ static enum status read_value(struct gathering *gathering, const struct group_so
 		TRY(finisher_listed(&gathering->finisher, i, (uint32_t)key->index, g, &value, &nbytes, &is_number));
 		return set_value(v, value, nbytes, is_number ? NULL : notation);
 	}
-	end = group_write_quickly(g, rows->q, &rows->q->results[key->index], text);
+	end = group_write_quickly(g, rows->q, rows->total, &rows->q->results[key->index], text);
 	if (end)
 		return set_value(v, text, (size_t)(end - text), NULL);
 	status = group_row_result(rows, &row, g, &rows->q->results[key->index], &cell, NULL);
@@ -692,19 +689,21 @@ struct sorting {
 	struct run runs[NRUNS_MAX];
 };
 
-/* Copies a group that will be gone, and its key; takes its partial over. NULL: no memory. */
-static struct group *copy_group(struct group *g, const struct plan *plan)
+/* Sets *out to a copy of a source's group, which will be gone, and of its key. texts: for what its cells do not hold. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+static enum status copy_group(struct group *g, const struct plan *plan, struct key_arena *texts, struct group **out)
 {
 	size_t nbytes = key_is_long(&g->key) ? key_nbytes(&g->key) : 0;
 	struct group *copy = malloc(plan->group_nbytes + nbytes);
 
-	if (!copy)
-		return NULL;
+	NEED(*out = copy);
 	memcpy(copy, g, plan->group_nbytes);
 	if (nbytes)
 		copy->key.text = memcpy((char *)copy + plan->group_nbytes, g->key.text, nbytes);
-	g->rest = NULL;
-	return copy;
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].states)
+			TRY(group_cell_own(group_cell(copy, &plan->columns[c]), plan->columns[c].needs, texts));
+	return STATUS_OK;
 }
 
 static enum status read_rest(struct gathering *g, struct sort_row *row, size_t i)
@@ -731,12 +730,12 @@ static enum status keep_group(struct gathering *g, struct group *group, size_t i
 		return status;
 	}
 	if (g->heap->owns)
-		row.group = copy_group(group, g->heap->owns);
-	if (row.group)
+		status = copy_group(group, g->heap->owns, &g->heap->texts, &row.group);
+	if (status == STATUS_OK)
 		heap_take(g->heap, row);
 	else
-		free_values(&row);
-	return row.group ? STATUS_OK : STATUS_NO_MEMORY;
+		free_row(g->heap, &row);
+	return status;
 }
 
 /* Does that with the groups that wait, if --having holds. */
@@ -951,6 +950,7 @@ static void free_run(struct run *run)
 		else
 			free_row(&run->heap, &run->heap.at[i]);
 	free(run->heap.at);
+	key_arena_free(&run->heap.texts);
 }
 
 /* Sorts what the threads have found into a list, and frees the rest. */
@@ -964,8 +964,10 @@ static enum status end_sorting(struct sorting *s, struct group_list *list)
 	if (status == STATUS_OK)
 		status = group_list_new(s->nfirst < n ? s->nfirst : n, list);
 	if (status == STATUS_OK) {
-		list->owns = s->source ? &s->rows->q->plan : NULL;
+		list->owns = s->source != NULL;
 		merge_runs(s, list);
+		for (size_t i = 0; i < NRUNS_MAX; i++)
+			key_arena_join(&list->texts, &s->runs[i].heap.texts);
 	}
 	for (size_t i = 0; i < NRUNS_MAX; i++)
 		free_run(&s->runs[i]);
@@ -981,8 +983,8 @@ enum status group_list_sort(struct group_list *list, const struct group_rows *ro
 	uint64_t ngroups = s.source ? s.source->ngroups : group_store_count(store);
 	enum status status;
 
-	nthreads = ngroups < GROUP_LIST_FEW ? 1 : nthreads;
 	TRY(group_store_settle(store, nthreads));
+	nthreads = ngroups < GROUP_LIST_FEW ? 1 : nthreads;
 	team_run(nthreads, sort_some, &s);
 	status = end_sorting(&s, list);
 	if (status == STATUS_GPU)

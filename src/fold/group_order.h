@@ -47,7 +47,8 @@ enum status group_sort_unknown(const struct query *q, const char *name, struct f
 struct group_list {
 	uintptr_t **pieces; /* of GROUP_LIST_PIECE_NGROUPS addresses of groups, the last one of as many as are left of `room` */
 	size_t n, room;
-	const struct plan *owns; /* each group is its own, of this plan; NULL: they are the store's */
+	bool owns; /* each group is its own; else they are the store's */
+	struct key_arena texts; /* of these, as in struct groups */
 };
 
 /* The word of group i. */

@@ -2,8 +2,8 @@
  *
  * group_result.c - see group_result.h.
  *
- * A result that a group's states hold is written straight from them. Any other is made as without groups, from the group's
- * partial. Rows of CSV and TSV, of which there may be millions, are not made into a table first: each thread makes the
+ * A result that a group's states hold is written straight from them. Any other is made as without groups, from a
+ * partial to which they are added. Rows of CSV and TSV, of which there may be millions, are not made into a table first: each thread makes the
  * text of one block of rows after the other; they are written in turn.
  */
 #include "fold/group_result.h"
@@ -48,7 +48,8 @@ void group_rows_free(struct group_rows *rows)
 /* The moments of a column, as formulas take them. */
 struct cell_moments {
 	struct column_moments m;
-	struct exact squares, cubes, fourths;
+	struct group_sums sums;
+	struct integer rooms[QUOTIENT_NSUMS + 1]; /* with quotients */
 	alignas(16) unsigned char read[GROUP_NSTATES][GROUP_READ_NBYTES];
 };
 
@@ -61,27 +62,22 @@ static void set_moment(struct column_moments *m, int cell, const void *x)
 	}
 }
 
-/* Returns false where they do not fit: a sum of squares may have one bit more than an exact number that is short. */
-static bool read_cell(struct group *g, const struct plan_column *column, struct cell_moments *out)
+static bool has_quotients(struct group *g, const struct plan_column *column)
 {
-	const struct group_cell *cell = group_cell(g, column);
-	const unsigned needs = column->needs;
-	const int scale = (int)group_cell_scale(cell);
+	return group_keeps_quotients(column) && group_quotients(g, column)->count > 0;
+}
 
-	out->m = (struct column_moments){.numbers = {.count = group_cell_count(cell), .scale = scale, .sum = {.value = cell->sum, .scale = scale}}};
-	if (needs & MOMENT_EXTREMES) {
-		out->m.numbers.min = (struct exact){.value = cell->extremes[0], .scale = scale};
-		out->m.numbers.max = (struct exact){.value = cell->extremes[1], .scale = scale};
+static void read_cell(struct group *g, const struct plan_column *column, struct cell_moments *out)
+{
+	group_cell_read(group_cell(g, column), column->needs, &out->sums);
+	if (has_quotients(g, column)) {
+		const struct group_sums quotients = {.numbers = quotient_fold_sums(group_quotients(g, column), out->rooms)};
+		group_sums_add(&out->sums, &quotients, 0, &out->rooms[QUOTIENT_NSUMS]);
 	}
-#define POWER(name, id, power) \
-	if (needs & (id)) { \
-		out->name = (struct exact){.value = (int128)group_joined(cell->name), .scale = (power) * scale}; \
-		out->m.name = &out->name; \
-	}
-	POWER(squares, MOMENT_SQUARES, 2)
-	POWER(cubes, MOMENT_CUBES, 3)
-	POWER(fourths, MOMENT_FOURTHS, 4)
-#undef POWER
+	out->m = (struct column_moments){.numbers = out->sums.numbers};
+	for (int i = 0; i < GROUP_NPOWERS; i++)
+		if (column->needs & group_power_moment(i))
+			set_moment(&out->m, CELL_SQUARES + i, &out->sums.powers[i]);
 	for (unsigned left = column->states & ~(1u << GROUP_NUMBERS); left; left &= left - 1) {
 		const int state = __builtin_ctz(left);
 		if (!group_states[state]->read)
@@ -89,68 +85,70 @@ static bool read_cell(struct group *g, const struct plan_column *column, struct 
 		group_states[state]->read(g, column, out->read[state]);
 		set_moment(&out->m, group_states[state]->cell, out->read[state]);
 	}
-	return !(needs & MOMENT_SQUARES) || out->squares.value >= 0;
 }
 
-/* A result of numbers. NULL: it takes longer ones. */
+/* A result of numbers. */
 static char *write_statistic(struct group *g, const struct plan_column *column, enum operation operation, char *to)
 {
 	struct cell_moments moments;
 
-	return read_cell(g, column, &moments) ? statistic_format(operation, &moments.m, to) : NULL;
+	read_cell(g, column, &moments);
+	return statistic_format(operation, &moments.m, to);
 }
 
-/* A result of numbers of which some were rounded. NULL: as above. */
-static char *write_quotients(struct group *g, const struct plan_column *column, enum operation operation, char *to)
+/* A result of numbers of a cell that is not long, without the way through the formulas' form. NULL: it is another result. */
+static char *write_short(const struct group_cell *cell, enum operation operation, char *to)
 {
-	const struct group_cell *cell = group_cell(g, column);
-	struct quotient_fold x = *group_quotients(g, column), plain;
-	bool has_extremes = column->needs & MOMENT_EXTREMES;
-	int places;
+	const int scale = (int)group_cell_scale(cell);
 
-	plain = quotient_fold_of_plain(group_cell_count(cell), (int)group_cell_scale(cell), cell->sum, has_extremes ? cell->extremes[0] : 0,
-				       has_extremes ? cell->extremes[1] : 0);
-	if (!quotient_fold_add(&x, &plain))
-		return NULL;
-	places = exact_sum_places(EXACT_SCALE_ROUNDED - x.least_scale, x.count);
 	switch (operation) {
-	case OPERATION_COUNT:
-		return decimal_write_u64(to, x.count);
 	case OPERATION_SUM:
-		return quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, 1, places, to);
-	case OPERATION_MEAN: /* of which exact_write_mean drops what lies beyond the limbs */
-		return x.scale < EXACT_SCALE_MAX - 20 ? quotient_fold_write(x.sums[QUOTIENT_SUM], x.scale, x.count, places, to) : NULL;
+		return decimal_write(to, cell->sum, scale);
 	case OPERATION_MIN:
 	case OPERATION_MAX:
-		return quotient_fold_write(x.sums[operation == OPERATION_MAX ? QUOTIENT_MAX : QUOTIENT_MIN], x.scale, 1, QUOTIENT_SCALE_NONE, to);
+		return group_cell_count(cell) == 0 ? to : decimal_write(to, cell->extremes[operation == OPERATION_MAX], scale);
+	case OPERATION_RANGE:
+		return group_cell_count(cell) == 0 ? to : decimal_write(to, (int128)cell->extremes[1] - cell->extremes[0], scale);
+	case OPERATION_MEAN:
+		return exact_write_mean(&(struct exact){.value = cell->sum, .scale = scale}, scale, group_cell_count(cell), to);
 	default:
 		return NULL;
 	}
 }
 
-/* A result of a pair, of which the group has no partial, and so no value without a partner. NULL: as above. */
+/* A result of a pair. */
 static char *write_pair(struct group *g, const struct plan *plan, const struct plan_pair *pair, enum operation operation, char *to)
 {
-	const struct group_pair *cell = group_pair(g, pair);
-	const struct exact products = {.value = group_pair_products(cell), .scale = (int)cell->scale};
+	const struct group_pair *of = group_pair(g, pair);
+	const struct exact products = group_pair_products(of);
+	static const struct column_moments none[PAIR_NSIDES];
+	struct column_moments alone[PAIR_NSIDES];
+	struct group_sums sums[PAIR_NSIDES];
 	struct cell_moments x, y;
 
-	if (!read_cell(g, &plan->columns[pair->x], &x) || !read_cell(g, &plan->columns[pair->y], &y))
-		return NULL;
-	return pair_statistic_format(operation, (const struct column_moments[]){x.m, y.m}, (const struct column_partial *const[]){NULL, NULL},
-				     &products, to);
+	read_cell(g, &plan->columns[pair->x], &x);
+	read_cell(g, &plan->columns[pair->y], &y);
+	for (int i = 0; of->alone && i < PAIR_NSIDES; i++) {
+		group_cell_read(&of->alone[i], pair->needs, &sums[i]);
+		alone[i].numbers = sums[i].numbers;
+		alone[i].squares = &sums[i].powers[0];
+	}
+	return pair_statistic_format(operation, (const struct column_moments[]){x.m, y.m}, of->alone ? alone : none, &products, to);
 }
 
 #define SHORT_NVALUES 512
 
-/* NULL: also where there is no memory for a copy of the numbers. */
+/* NULL: some are long, or there is no memory for a copy of the numbers. */
 static char *write_quantile(const struct group_values *v, const struct group_cell *cell, enum operation operation, struct percentile p,
 			    char *to)
 {
 	const uint64_t n = group_cell_count(cell);
 	const unsigned scale = group_cell_scale(cell);
-	int64_t few[SHORT_NVALUES], *x = n <= SHORT_NVALUES ? few : malloc(n * sizeof *x);
+	int64_t few[SHORT_NVALUES], *x;
 
+	if (group_cell_is_long(cell))
+		return NULL;
+	x = n <= SHORT_NVALUES ? few : malloc(n * sizeof *x);
 	if (n)
 		to = x && group_values_get(v, scale, x) ? quantile_write_short(operation, p, x, n, (int)scale, to) : NULL;
 	if (x != few)
@@ -158,46 +156,49 @@ static char *write_quantile(const struct group_values *v, const struct group_cel
 	return to;
 }
 
-static char *write_entropy(const struct group_key_logs *logs, char *to)
+/* has_texts: as of those below. */
+static char *write_entropy(const struct group_key_logs *logs, bool has_texts, char *to)
 {
-	const struct logarithm_sum sum = group_logs_get(&logs->sum);
+	struct logarithm_sum sum = group_logs_get(&logs->sum), texts;
+	const uint64_t n = logs->n + (has_texts ? logs[1].n : 0);
 
-	return logs->n ? to + logarithm_format_entropy(&sum, logs->n, to) : to;
+	if (has_texts) {
+		texts = group_logs_get(&logs[1].sum);
+		logarithm_combine(&sum, &texts);
+	}
+	return n ? to + logarithm_format_entropy(&sum, n, to) : to;
 }
 
-char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to)
+/* Whether a column has values that are no numbers, which count. */
+static bool counts_texts(const struct query *q, const struct partial *total, size_t c)
+{
+	return q->plan.columns[c].states >> GROUP_TEXT_COUNT & 1 && result_counts_texts(&q->plan.columns[c], &total->columns[c]);
+}
+
+char *group_write_quickly(struct group *g, const struct query *q, const struct partial *total, const struct result *r, char *to)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
 	const struct group_cell *cell = group_cell(g, column);
+	uint64_t count;
+	char *end;
 
 	if (r->operation == OPERATION_COUNT_RECORDS)
 		return decimal_write_u64(to, g->nrecords);
-	if (g->rest || !plan_column_has_cell(column))
+	if (!column->states)
 		return NULL;
-	if (group_keeps_quotients(column) && group_quotients(g, column)->count)
-		return write_quotients(g, column, r->operation, to);
 	if (operation_kind(r->operation) == OPERATION_PAIR)
-		return q->plan.pairs[r->pair].cell_offset ? write_pair(g, &q->plan, &q->plan.pairs[r->pair], r->operation, to) : NULL;
+		return write_pair(g, &q->plan, &q->plan.pairs[r->pair], r->operation, to);
+	if (!group_cell_is_long(cell) && !has_quotients(g, column) && (end = write_short(cell, r->operation, to)))
+		return end;
 	switch (r->operation) {
-	case OPERATION_SUM:
-		return decimal_write(to, cell->sum, (int)group_cell_scale(cell));
 	case OPERATION_COUNT:
-		return decimal_write_u64(to,
-					 group_cell_count(cell) + (column->needs & MOMENT_ENDS ? group_ends(g, column)->ntexts : 0));
-	case OPERATION_MIN:
-	case OPERATION_MAX:
-		return group_cell_count(cell) == 0 ? to : decimal_write(to,
-									cell->extremes[r->operation == OPERATION_MAX], (int)group_cell_scale(cell));
-	case OPERATION_RANGE:
-		return group_cell_count(cell) == 0 ? to : decimal_write(to,
-									(int128)cell->extremes[1] - cell->extremes[0], (int)group_cell_scale(cell));
-	case OPERATION_MEAN:
-		return exact_write_mean(&(struct exact){.value = cell->sum, .scale = (int)group_cell_scale(cell)},
-					(int)group_cell_scale(cell), group_cell_count(cell), to);
+		count = group_cell_count(cell) + (has_quotients(g, column) ? group_quotients(g, column)->count : 0);
+		return decimal_write_u64(to, counts_texts(q, total, r->column) ? count + *group_text_count(g, column) : count);
 	case OPERATION_COUNT_DISTINCT:
-		return decimal_write_u64(to, group_keys(g, column)->n);
+		count = group_keys(g, column)->n;
+		return decimal_write_u64(to, counts_texts(q, total, r->column) ? count + group_text_keys(g, column)->n : count);
 	case OPERATION_ENTROPY:
-		return write_entropy(group_key_logs(g, column), to);
+		return write_entropy(group_key_logs(g, column), counts_texts(q, total, r->column), to);
 	default:
 		if (operation_kind(r->operation) != OPERATION_REDUCE || operation_needs(r->operation) & MOMENT_ENDS)
 			return NULL;
@@ -209,38 +210,38 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct r
 
 /* Sets *text to the first, last, smallest, largest, most or least frequent value if the result is one of these, and to "" if the
  * group has no value. It belongs to the groups. Returns false for another result, and where states do not hold all of it. */
-static bool find_text(struct group *g, const struct plan *plan, const struct result *r, const char **text, size_t *nbytes)
+static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, const char **text, size_t *nbytes)
 {
+	const struct plan *plan = &rows->q->plan;
 	const struct plan_column *column = &plan->columns[r->column];
 	const struct group_end *end;
 
-	if (g->rest || !plan_column_has_cell(column))
+	if (!column->states)
 		return false;
 	if (r->operation == OPERATION_MODE || r->operation == OPERATION_ANTIMODE) {
-		group_keys_find(g, plan, r->column, r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT, text,
-				nbytes);
+		group_keys_find(g, plan, r->column, r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT,
+				counts_texts(rows->q, rows->total, r->column), text, nbytes);
 		return true;
 	}
 	if (r->operation == OPERATION_TEXT_MIN || r->operation == OPERATION_TEXT_MAX)
 		end = r->operation == OPERATION_TEXT_MIN ? &group_texts(g, column)->least : &group_texts(g, column)->greatest;
-	else if (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST)
-		end = r->operation == OPERATION_FIRST ? &group_ends(g, column)->first : &group_ends(g, column)->last;
+	else if ((r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) && !column->if_numeric)
+		end = &group_ends(g, column)[r->operation == OPERATION_LAST];
 	else
 		return false;
 	*text = group_end_text(end, nbytes);
 	return true;
 }
 
-/* Begins with a group whose results are made from its partial. */
+/* Begins with a group whose results are made from a partial. */
 static enum status begin_group(struct group_rows *rows, struct group *g, struct group_row *row)
 {
 	const struct plan *plan = &rows->q->plan;
 
 	row->ranks = NULL;
 	partial_clear(&rows->blank);
-	row->partial = group_partial(g, plan, &rows->blank);
-	if (!row->partial)
-		return STATUS_NO_MEMORY;
+	TRY(group_add_to(g, plan, &rows->blank));
+	row->partial = &rows->blank;
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		row->partial->columns[c].kind = column_kind(&rows->total->columns[c]);
 	TRY(ranks_list(rows->q, row->partial, &row->ranks));
@@ -256,11 +257,11 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 
 	if (rows->finisher && operation_is_computed(r->operation))
 		return finisher_cell(rows->finisher, row->number, r, out, fault);
-	if (operation_kind(r->operation) == OPERATION_TEXT && find_text(g, &rows->q->plan, r, &found, &nbytes)) {
+	if (operation_kind(r->operation) == OPERATION_TEXT && find_text(g, rows, r, &found, &nbytes)) {
 		*out = (struct cell){.text = strndup(found, nbytes), .is_number = nbytes == 0};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
-	end = group_write_quickly(g, rows->q, r, text);
+	end = group_write_quickly(g, rows->q, rows->total, r, text);
 	if (end) {
 		*out = (struct cell){.text = strndup(text, (size_t)(end - text)), .is_number = true};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
@@ -333,10 +334,10 @@ static enum status append_result(struct printing *p, struct group_row *row, stru
 				   &is_number, p->fault));
 		return append_value(p, text, nbytes, behind);
 	}
-	if (find_text(g, &p->rows->q->plan, r, &text, &nbytes))
+	if (find_text(g, p->rows, r, &text, &nbytes))
 		return append_value(p, text, nbytes, behind);
 	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + 1));
-	end = group_write_quickly(g, p->rows->q, r, p->text.data + p->text.nbytes);
+	end = group_write_quickly(g, p->rows->q, p->rows->total, r, p->text.data + p->text.nbytes);
 	if (end) {
 		*end++ = behind;
 		p->text.nbytes = (size_t)(end - p->text.data);
@@ -624,6 +625,7 @@ static enum status list_groups(const struct group_rows *rows, const struct group
 	if (g)
 		TRY(finishing_sum(g, rows, nthreads));
 	if (sort.n == 0) {
+		TRY(group_store_settle(rows->q->plan.groups, nthreads));
 		TRY(group_list_make(rows->q->plan.groups, nthreads, list));
 		if (g && g->listed.plan.npredicates)
 			TRY(group_list_choose(list, rows, nthreads));

@@ -25,7 +25,7 @@ struct group_rows {
 	const struct result **results; /* those of q that are shown, and not dropped */
 	size_t nresults;
 	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
-	struct partial blank; /* of a group that has no partial */
+	struct partial blank; /* of the group whose results its states do not hold as they are printed */
 	struct finisher *finisher; /* of the rows that are printed; NULL: no result is computed of others. Not owned */
 };
 
@@ -40,10 +40,10 @@ struct group_row {
 	size_t number; /* of the finisher's rows */
 };
 
-/* Writes a result that the group's cells hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they hold
- * it not. Any thread may call it. */
+/* Writes a result that the group's states hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they do not hold it.
+ * total: the run's. Any thread may call it. */
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
-char *group_write_quickly(struct group *g, const struct query *q, const struct result *r, char *to);
+char *group_write_quickly(struct group *g, const struct query *q, const struct partial *total, const struct result *r, char *to);
 
 /* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY; of one that is computed of others, those of finisher_cell, with
  * fault, which may be NULL for any other. */

@@ -75,11 +75,7 @@ static bool can_be_tuples(const struct plan *plan)
 	if (plan->emits || plan->nwindows || plan->group_nmatched_offset)
 		return false;
 	for (size_t i = 0; i < plan->npairs; i++)
-		if (!plan->pairs[i].cell_offset || group_keeps_quotients(&plan->columns[plan->pairs[i].x]) ||
-		    group_keeps_quotients(&plan->columns[plan->pairs[i].y]))
-			return false;
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs && !plan_column_has_cell(&plan->columns[c]))
+		if (group_keeps_quotients(&plan->columns[plan->pairs[i].x]) || group_keeps_quotients(&plan->columns[plan->pairs[i].y]))
 			return false;
 	return true;
 }
@@ -351,11 +347,11 @@ static enum status fold_pair(struct groups *to, size_t i, struct group **groups,
 			has[side] = x[side].scale < TUPLE_TEXT;
 		}
 		if (has[PAIR_X] && has[PAIR_Y])
-			TRY(group_add_products(groups[t], plan, i,
+			TRY(group_add_products(to, groups[t], i,
 					       (unsigned)(x[PAIR_X].scale + x[PAIR_Y].scale),
 					       (int128)x[PAIR_X].significand * x[PAIR_Y].significand));
 		else if (has[PAIR_X] || has[PAIR_Y])
-			TRY(group_add_alone(groups[t], plan, i, has[PAIR_X] ? PAIR_X : PAIR_Y, x[has[PAIR_X] ? PAIR_X : PAIR_Y]));
+			TRY(group_add_alone(to, groups[t], i, has[PAIR_X] ? PAIR_X : PAIR_Y, x[has[PAIR_X] ? PAIR_X : PAIR_Y]));
 	}
 	return STATUS_OK;
 }

@@ -51,63 +51,54 @@ static struct group_cell *cell_of(uint64_t *words, const struct group_layout_col
 static bool is_settled(const struct group_cell *cell, const uint64_t *excess, unsigned needs, unsigned table_scale)
 {
 	return group_cell_count(cell) > 0 && group_cell_scale(cell) == table_scale &&
-	       group_words_sum(cell->sum, excess[0]) == cell->sum && !(needs & MOMENT_SQUARES && excess[1]);
+	       group_words_sum(cell->sum, excess[0]) == cell->sum && !(needs & MOMENT_SQUARES && (excess[1] || cell->squares[1] >> 63));
 }
 
-/* Divides three words, the low one first. */
-static void divide(uint64_t word[3], uint64_t divisor)
+/* What a table's cell has, at the cell's scale: all of its numbers end in as many zeros as the table's scale is larger. Limbs are in the
+ * room. */
+static struct group_sums sums_of(const struct group_cell *cell, const uint64_t *excess, unsigned needs, unsigned table_scale,
+				 struct integer *room)
 {
-	uint128 left = 0;
+	const int scale = (int)group_cell_scale(cell);
+	struct exact sum = {.scale = scale}, min = sum, max = sum, squares = {.scale = 2 * scale};
 
-	for (int i = 2; i >= 0; i--) {
-		left = left << 64 | word[i];
-		word[i] = (uint64_t)(left / divisor);
-		left %= divisor;
+	if (table_scale - (unsigned)scale <= DECIMAL_NDIGITS) { /* only 0 ends in more zeros */
+		const int64_t power = (int64_t)decimal_powers[table_scale - (unsigned)scale];
+		sum.value = group_words_sum(cell->sum, excess[0]) / power;
+		if (needs & MOMENT_EXTREMES) {
+			min.value = cell->extremes[0] / power;
+			max.value = cell->extremes[1] / power;
+		}
+		if (needs & MOMENT_SQUARES) {
+			integer_set_words(room, (const unsigned long[]){cell->squares[0], cell->squares[1], excess[1]}, 3);
+			integer_divide_short(room, (uint64_t)power);
+			integer_divide_short(room, (uint64_t)power);
+			squares = exact_view(room, 2 * scale);
+		}
 	}
-}
-
-/* What a table's cell has, at the cell's scale: all of its numbers end in as many zeros as the table's scale is larger. */
-static struct group_numbers numbers_of(const struct group_cell *cell, const uint64_t *excess, unsigned needs, unsigned table_scale)
-{
-	struct group_numbers x = {.count = group_cell_count(cell), .scale = group_cell_scale(cell)};
-	int64_t power;
-
-	if (table_scale - x.scale > DECIMAL_NDIGITS) /* only 0 ends in so many zeros */
-		return x;
-	power = (int64_t)decimal_powers[table_scale - x.scale];
-	x.bin.sum = group_words_sum(cell->sum, excess[0]) / power;
-	if (needs & MOMENT_EXTREMES) {
-		x.bin.min = cell->extremes[0] / power;
-		x.bin.max = cell->extremes[1] / power;
-	}
-	if (needs & MOMENT_SQUARES) {
-		uint64_t words[3] = {cell->squares[0], cell->squares[1], excess[1]};
-		divide(words, (uint64_t)power);
-		divide(words, (uint64_t)power);
-		x.squares = group_joined(words);
-		x.squares_high = words[2];
-	}
-	return x;
+	return (struct group_sums){.numbers = {group_cell_count(cell), scale, sum, min, max}, .powers = {squares}};
 }
 
 enum status group_words_settle(struct group *g, const struct plan *plan, const struct group_layout *layout,
-			       const uint32_t *scales)
+			       const uint32_t *scales, struct key_arena *texts)
 {
 	uint64_t *words = (uint64_t *)g;
+	struct group_sums sums;
+	struct integer room;
 
 	if (key_is_long(&g->key))
 		g->key.text = (const char *)(words + layout->nwords);
 	for (uint32_t i = 0; i < layout->ncolumns; i++) {
 		const struct group_layout_column *column = &layout->columns[i];
 		struct group_cell *cell = cell_of(words, column);
-		struct group_numbers x = {.count = 0};
 		if (!column->parses || is_settled(cell, words + column->excess, column->needs, scales[i]))
 			continue;
 		if (group_cell_count(cell) > 0)
-			x = numbers_of(cell, words + column->excess, column->needs, scales[i]);
+			sums = sums_of(cell, words + column->excess, column->needs, scales[i], &room);
+		else
+			sums = (struct group_sums){.numbers = {.count = 0}};
 		memset(cell, 0, group_sums_nbytes(column->needs));
-		if (x.count > 0)
-			TRY(group_add_numbers(g, plan, column->column, &x));
+		TRY(group_cell_add(cell, plan->columns[column->column].needs, &sums, texts));
 	}
 	return STATUS_OK;
 }
@@ -145,7 +136,7 @@ size_t group_words_put(const struct group *g, const struct plan *plan, const str
 	size_t nbytes = key_nbytes(&g->key), nwords = group_words_count(layout, g);
 	struct group *copy = (struct group *)words;
 
-	if (g->rest || nbytes > GROUP_WORDS_KEY_NBYTES_MAX || g->nrecords > UINT32_MAX)
+	if (nbytes > GROUP_WORDS_KEY_NBYTES_MAX || g->nrecords > UINT32_MAX)
 		return 0;
 	memset(words, 0, nwords * sizeof *words);
 	memcpy(words, g, plan->group_nbytes);
@@ -173,7 +164,7 @@ static enum status add_flight(struct groups *to, const struct group_layout *layo
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		status = group_words_settle(from[i], to->plan, layout, scales);
+		status = group_words_settle(from[i], to->plan, layout, scales, &to->texts);
 		hashes[i] = group_hash(from[i], seed);
 		groups_prefetch(to, hashes[i]);
 	}
@@ -186,8 +177,6 @@ static enum status add_flight(struct groups *to, const struct group_layout *layo
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
 		status = group_combine(to, groups[i], from[i]);
-	for (size_t i = 0; i < n; i++)
-		group_free(from[i], to->plan);
 	return status;
 }
 

@@ -78,13 +78,13 @@ static inline size_t group_words_most(const struct group_layout *layout)
 
 struct groups; /* fold/groups.h */
 
-/* Makes a group of the host of a table's, where it lies. It owns a partial then where cells do not hold its numbers: see
- * group_free. scales: of each of the layout's columns, the table's. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* Makes a group of the host of a table's, where it lies. texts: for what does not fit, as in struct groups. scales: of each of the
+ * layout's columns, the table's. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_words_settle(struct group *g, const struct plan *plan, const struct group_layout *layout,
-			       const uint32_t *scales);
+			       const uint32_t *scales, struct key_arena *texts);
 
 /* Writes a group of the plan to words, as a table with these scales has it. Returns how many; 0: it cannot, because
- * values lie in a partial, the key is longer than GROUP_WORDS_KEY_NBYTES_MAX, or numbers have more digits after the point. words:
+ * a cell is long, the key is longer than GROUP_WORDS_KEY_NBYTES_MAX, or numbers have more digits after the point. words:
  * group_words_most(layout) of them. */
 size_t group_words_put(const struct group *g, const struct plan *plan, const struct group_layout *layout,
 		       const uint32_t *scales, uint64_t *words);

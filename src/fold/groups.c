@@ -59,23 +59,22 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 		return STATUS_OK;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		struct plan_column *column = &plan->columns[c];
-		bool has_list = (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
-		if (group_may_have_states(column) && !(has_list && nlists == GROUP_LISTS_MAX) &&
-		    !(plan->emits && (has_list || column->needs & MOMENT_TEXTS))) {
-			column->cell_list = has_list ? nlists++ : 0;
+		if (column->needs) {
 			column->states = states_of(plan, column);
+			column->cell_list = nlists;
+			nlists += (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
+			nlists += column->states >> GROUP_TEXT_KEYS & 1;
 			column->cell_offset = (uint32_t)end;
 			end += group_state_offset(column, GROUP_NSTATES);
 		}
 		column->keeps_few_keys = true;
 		plan->groups_keep_keys |= (column->needs & MOMENT_KEYS) != 0;
-		plan->groups_keep_ends |= plan_column_has_cell_of(column, MOMENT_ENDS | MOMENT_TEXTS);
+		plan->groups_keep_ends |= (column->needs & (MOMENT_ENDS | MOMENT_TEXTS)) != 0;
 	}
-	for (struct plan_pair *pair = plan->pairs; pair < plan->pairs + plan->npairs; pair++)
-		if (plan_column_has_cell(&plan->columns[pair->x]) && plan_column_has_cell(&plan->columns[pair->y])) {
-			pair->cell_offset = (uint32_t)end;
-			end += sizeof(struct group_pair);
-		}
+	for (struct plan_pair *pair = plan->pairs; pair < plan->pairs + plan->npairs; pair++) {
+		pair->cell_offset = (uint32_t)end;
+		end += sizeof(struct group_pair);
+	}
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (plan->new_columns[i].kind == NEW_OFFSET)
 			plan->group_nmatched_offset = end;
@@ -127,25 +126,16 @@ enum status groups_each(const struct groups *g, groups_visitor visit, void *cont
 	return STATUS_OK;
 }
 
-static enum status free_group(void *context, struct group *group)
-{
-	const struct groups *g = context;
-
-	group_free(group, g->plan);
-	return STATUS_OK;
-}
-
 void groups_clear(struct groups *g)
 {
 	g->is_bound = false;
 	g->tuples.n = 0;
 	key_arena_free(&g->tuples.texts);
+	key_arena_free(&g->texts);
+	window_folds_free(&g->windows);
 	if (g->ngroups == 0)
 		return;
-	if (group_rests_exist()) /* else millions of groups would be visited for nothing */
-		groups_each(g, free_group, g);
 	key_arena_clear(&g->memory);
-	key_arena_free(&g->texts);
 	group_lists_clear(g);
 	if (g->slots)
 		memset(g->slots, 0, g->nslots * sizeof *g->slots);
@@ -263,7 +253,7 @@ static enum status add_key(void *context, size_t c, const struct group_key *key)
 {
 	const struct key_count once = {1, 0};
 
-	return group_keys_add(context, key->group->moved, c, key->text, key->nbytes, key->times ? *key->times : once);
+	return group_keys_add(context, key->group->moved, c, key->is_text, key->text, key->nbytes, key->times ? *key->times : once);
 }
 
 /* Whether a thread keeps the groups of two together. Tuples may be of many groups: they are only until the store has some. */
@@ -297,6 +287,7 @@ struct part {
 
 struct group_store {
 	struct part parts[STORE_NPARTS];
+	struct groups *bound; /* without groups: group_store_bound. Owned. */
 	atomic_uint nturns; /* how often groups were added: where the next thread begins */
 	struct group_source *source; /* owned; NULL if all groups are in memory */
 };
@@ -305,6 +296,10 @@ struct group_store *group_store_new(const struct plan *plan)
 {
 	struct group_store *s = calloc(1, sizeof *s);
 
+	if (s && !(s->bound = groups_new(plan))) {
+		free(s);
+		return NULL;
+	}
 	for (size_t i = 0; s && i < STORE_NPARTS; i++) {
 		pthread_mutex_init(&s->parts[i].lock, NULL);
 		s->parts[i].groups = groups_new(plan);
@@ -320,6 +315,8 @@ void group_store_free(struct group_store *s)
 {
 	for (size_t i = 0; s && i < STORE_NPARTS; i++)
 		groups_free(s->parts[i].groups);
+	if (s)
+		groups_free(s->bound);
 	if (s && s->source)
 		s->source->ops->free(s->source);
 	free(s);
@@ -347,6 +344,11 @@ uint64_t group_store_count(const struct group_store *s)
 bool group_store_is_used(const struct group_store *s)
 {
 	return atomic_load_explicit(&s->nturns, memory_order_relaxed) > 0;
+}
+
+struct groups *group_store_bound(struct group_store *s)
+{
+	return s->bound;
 }
 
 struct groups *group_store_part(struct group_store *s, size_t part)
@@ -614,7 +616,7 @@ struct exchange {
 
 static enum status exchange_one(struct exchange *e, struct group *group)
 {
-	return group_exchange(e->chunk, *group_home(group), group, e->spare);
+	return group_exchange(group_store_bound(e->chunk->plan->groups), *group_home(group), e->chunk, group, e->spare);
 }
 
 static enum status begin_exchange(void *context, struct group *group)
@@ -638,8 +640,6 @@ enum status groups_exchange(struct groups *g)
 		struct group *group = e.ahead[(e.n + i) % AHEAD_NGROUPS];
 		status = group ? exchange_one(&e, group) : STATUS_OK;
 	}
-	if (e.spare)
-		group_free(e.spare, g->plan);
 	free(e.spare);
 	return status;
 }
@@ -661,16 +661,17 @@ enum status group_reading_visit(struct group_reading *r, size_t block, size_t n,
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		struct group *g = (struct group *)words;
 		words += group_words_count(s->layout, g);
-		status = group_words_settle(g, r->plan, s->layout, s->scales);
+		status = group_words_settle(g, r->plan, s->layout, s->scales, &r->texts);
 		if (status == STATUS_OK)
 			status = visit(context, g);
-		group_free(g, r->plan);
 	}
+	key_arena_clear(&r->texts);
 	return status;
 }
 
 void group_reading_end(struct group_reading *r)
 {
+	key_arena_free(&r->texts);
 	if (r->reader)
 		r->source->ops->close(r->reader);
 }

@@ -40,9 +40,11 @@ struct groups {
 	bool is_bound; /* to the store's */
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct key_arena memory; /* the groups, in the order in which they were made */
-	struct key_arena texts; /* long first and last values */
+	struct key_arena texts; /* what states hold that does not fit: long texts and numbers */
+	struct window_folds windows; /* those that are not in line */
 	struct key_arena values; /* numbers of the groups: group_lists.h */
-	struct key_table *keys; /* distinct values of the groups, by column; NULL: none yet */
+	struct key_table *keys; /* distinct values of the groups, plan->nlists; NULL: none yet */
+	uint32_t **chains; /* group_keys_chain: for each of these tables, by slot, 1 + the slot of the group's next value; 0: none */
 	struct text_buffer key_text; /* for one of them */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
@@ -182,6 +184,9 @@ struct group_source;
 void group_store_set_source(struct group_store *s, struct group_source *source);
 const struct group_source *group_store_source(const struct group_store *s);
 
+/* What owns the states of bound groups that do not fit: the exchanging thread's. */
+struct groups *group_store_bound(struct group_store *s);
+
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
 
@@ -232,14 +237,15 @@ struct group_reading {
 	const struct group_source *source;
 	const struct plan *plan;
 	struct group_reader *reader;
+	struct key_arena texts; /* of the groups of a block, as in struct groups */
 	struct fault fault;  /* of STATUS_GPU */
 };
 
 /* Begins to read the source of the plan's store. Errors: STATUS_GPU; r must then be ended, too. */
 enum status group_reading_begin(struct group_reading *r, const struct plan *plan);
 
-/* Calls visit for the first n groups of a block, up to one that fails. A group is gone after its visit; a visitor may keep
- * its partial, and set that to NULL. Errors: visit's; STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_GPU. */
+/* Calls visit for the first n groups of a block, up to one that fails. A group is gone after its visit. Errors: visit's;
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_GPU. */
 enum status group_reading_visit(struct group_reading *r, size_t block, size_t n, groups_visitor visit, void *context);
 
 void group_reading_end(struct group_reading *r);

@@ -219,6 +219,7 @@ void key_memory_free(void *memory, size_t nbytes)
 
 /* ---- arenas ---- */
 
+#define ALIGN_NBYTES ((uintptr_t)16)
 #define ARENA_NBYTES_MIN ((size_t)1 << 10) /* of a block; the next one is twice as long, */
 #define ARENA_NBYTES_MAX ((size_t)1 << 16) /* ... up to this: of each part of the store, half of its last one may be empty */
 
@@ -240,6 +241,14 @@ enum status key_arena_grow(struct key_arena *a, size_t nbytes, void **out)
 	*(last ? &last->next : &a->first) = block;
 	a->last = block;
 	*out = block->taken;
+	return STATUS_OK;
+}
+
+enum status key_arena_take_zeros(struct key_arena *a, size_t nbytes, void **out)
+{
+	TRY(key_arena_take(a, nbytes + ALIGN_NBYTES, out));
+	*out = (void *)(((uintptr_t)*out + ALIGN_NBYTES - 1) & -ALIGN_NBYTES);
+	memset(*out, 0, nbytes);
 	return STATUS_OK;
 }
 

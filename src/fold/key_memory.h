@@ -58,6 +58,9 @@ static inline enum status key_arena_take(struct key_arena *a, size_t nbytes, voi
 	return STATUS_OK;
 }
 
+/* The same with zeros, aligned to 16 bytes. */
+enum status key_arena_take_zeros(struct key_arena *a, size_t nbytes, void **out);
+
 /* Moves all of `from`, which stays where it is, to a: before what a has. */
 void key_arena_join(struct key_arena *a, struct key_arena *from);
 

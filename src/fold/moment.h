@@ -77,19 +77,21 @@ struct moment_ops {
 	CELL(CUBES, exact, cubes, cubes) \
 	CELL(FOURTHS, exact, fourths, fourths) \
 	CELL(RECIPROCALS, reciprocals, reciprocals, reciprocals) \
-	STATE(RECIPROCALS, reciprocals, struct reciprocal_sum, sizeof(struct reciprocal_sum), column->needs & MOMENT_RECIPROCALS) \
+	STATE(RECIPROCALS, reciprocals, struct group_reciprocals, sizeof(struct group_reciprocals), column->needs & MOMENT_RECIPROCALS) \
 	CELL(LOGS, logarithm_sum, logs, logs) \
 	STATE(LOGS, logs, struct group_logs, sizeof(struct group_logs), column->needs & MOMENT_LOGS) \
 	CELL(ENDS, ends, ends, ends) \
-	STATE(ENDS, ends, struct group_ends, sizeof(struct group_ends), column->needs & MOMENT_ENDS) \
+	STATE(ENDS, ends, struct group_end, group_ends_nbytes(column), column->needs & MOMENT_ENDS) \
+	STATE(TEXT_COUNT, text_count, uint64_t, sizeof(uint64_t), group_has_texts(column)) /* values that are no numbers */ \
 	CELL(VALUES, values, values, values) \
 	STATE(VALUES, values, struct group_values, sizeof(struct group_values), column->needs & MOMENT_VALUES) \
 	CELL(TEXTS, texts, texts, texts) \
 	STATE(TEXTS, texts, struct group_texts, sizeof(struct group_texts), column->needs & MOMENT_TEXTS) \
 	CELL(KEYS, keys, keys, keys) /* of the column's values; if it parses, of its numbers */ \
 	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
-	STATE(KEY_LOGS, key_logs, struct group_key_logs, sizeof(struct group_key_logs), column->needs & MOMENT_KEY_LOGS) \
 	CELL(TEXT_KEYS, keys, keys, text_keys) /* if it parses, of the values that are no numbers */ \
+	STATE(TEXT_KEYS, text_keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS && group_has_texts(column)) \
+	STATE(KEY_LOGS, key_logs, struct group_key_logs, group_key_logs_nbytes(column), column->needs & MOMENT_KEY_LOGS) \
 	STATE(QUOTIENTS, quotients, struct quotient_fold, sizeof(struct quotient_fold), keeps_quotients) /* rounded numbers */
 
 

@@ -134,26 +134,13 @@ static enum status update_group_logs(struct groups *to, struct group *const *gro
 	return STATUS_OK;
 }
 
-static void add_group_logs(struct group *g, const struct plan_column *column, const struct logarithm_sum *later)
+static enum status add_group_logs(struct groups *to, struct group *g, size_t c, const void *cell)
 {
-	struct logarithm_sum sum = group_logs_get(group_logs(g, column));
+	struct group_logs *state = group_logs(g, &to->plan->columns[c]);
+	struct logarithm_sum sum = group_logs_get(state);
 
-	logarithm_combine(&sum, later);
-	group_logs_set(group_logs(g, column), &sum);
-}
-
-static enum status combine_group_logs(struct groups *to, struct group *g, struct group *later, size_t c)
-{
-	const struct logarithm_sum sum = group_logs_get(group_logs(later, &to->plan->columns[c]));
-
-	add_group_logs(g, &to->plan->columns[c], &sum);
-	return STATUS_OK;
-}
-
-static enum status take_group_logs(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	if (moments_cell(&later->moments, CELL_LOGS))
-		add_group_logs(g, &to->plan->columns[c], moments_cell(&later->moments, CELL_LOGS));
+	logarithm_combine(&sum, cell);
+	group_logs_set(state, &sum);
 	return STATUS_OK;
 }
 
@@ -162,25 +149,11 @@ static void read_group_logs(struct group *g, const struct plan_column *column, v
 	*(struct logarithm_sum *)cell = group_logs_get(group_logs(g, column));
 }
 
-static enum status add_group_logs_to(struct group *g, const struct plan *plan, const struct plan_column *column,
-				     struct column_partial *to)
-{
-	struct logarithm_sum sum = group_logs_get(group_logs(g, column));
-
-	(void)plan;
-	if (logs_is_empty(&sum))
-		return STATUS_OK;
-	NEED(moments_need(&to->moments, CELL_LOGS));
-	return logs_combine(moments_cell(&to->moments, CELL_LOGS), &sum);
-}
-
 const struct group_state_ops group_state_logs = {
 	.update = update_group_logs,
-	.combine = combine_group_logs,
-	.add_to = add_group_logs_to,
-	.take = take_group_logs,
 	.cell = CELL_LOGS,
 	.read = read_group_logs,
+	.add = add_group_logs,
 };
 
 /* ---- reciprocals ---- */
@@ -264,67 +237,45 @@ const struct moment_ops moment_reciprocals = {
 	.text = reciprocals_text,
 };
 
-/* In a group: struct reciprocal_sum, of numbers that are not long. */
+/* In a group: struct group_reciprocals. */
 
 static enum status update_group_reciprocals(struct groups *to, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
 		const int row = __builtin_ctzll(rows);
-		reciprocal_add(group_reciprocals(groups[row], &to->plan->columns[c]),
+		reciprocal_add(&group_reciprocals(groups[row], &to->plan->columns[c])->sum,
 			       (struct decimal){v->x->significand[row], v->x->scale[row]});
 	}
 	return STATUS_OK;
 }
 
-static enum status combine_group_reciprocals(struct groups *to, struct group *g, struct group *later, size_t c)
+static enum status add_group_reciprocals(struct groups *to, struct group *g, size_t c, const void *cell)
 {
-	reciprocal_combine(group_reciprocals(g, &to->plan->columns[c]), group_reciprocals(later, &to->plan->columns[c]));
-	return STATUS_OK;
-}
+	struct group_reciprocals *r = group_reciprocals(g, &to->plan->columns[c]);
+	const struct reciprocals *later = cell;
+	void *memory;
 
-static bool fits_group_reciprocals(const struct column_partial *later, const struct plan_column *column)
-{
-	const struct reciprocals *r = moments_cell(&later->moments, CELL_RECIPROCALS);
-
-	(void)column;
-	return !r || exact_is_zero(&r->longer);
-}
-
-static enum status take_group_reciprocals(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	const struct reciprocals *r = moments_cell(&later->moments, CELL_RECIPROCALS);
-
-	if (r)
-		reciprocal_combine(group_reciprocals(g, &to->plan->columns[c]), &r->sum);
-	return STATUS_OK;
+	reciprocal_combine(&r->sum, &later->sum);
+	if (exact_is_zero(&later->longer))
+		return STATUS_OK;
+	if (!r->longer) {
+		TRY(key_arena_take_zeros(&to->texts, sizeof *r->longer, &memory));
+		r->longer = memory;
+	}
+	return group_exact_add(r->longer, &later->longer, &to->texts);
 }
 
 static void read_group_reciprocals(struct group *g, const struct plan_column *column, void *cell)
 {
-	*(struct reciprocals *)cell = (struct reciprocals){.sum = *group_reciprocals(g, column)};
-}
+	const struct group_reciprocals *r = group_reciprocals(g, column);
 
-static enum status add_group_reciprocals_to(struct group *g, const struct plan *plan, const struct plan_column *column,
-					    struct column_partial *to)
-{
-	struct reciprocals *r;
-
-	(void)plan;
-	if (reciprocal_is_zero(group_reciprocals(g, column)))
-		return STATUS_OK;
-	r = moments_need(&to->moments, CELL_RECIPROCALS);
-	NEED(r);
-	reciprocal_combine(&r->sum, group_reciprocals(g, column));
-	return STATUS_OK;
+	*(struct reciprocals *)cell = (struct reciprocals){r->sum, r->longer ? *r->longer : (struct exact){.scale = 0}};
 }
 
 const struct group_state_ops group_state_reciprocals = {
 	.update = update_group_reciprocals,
-	.combine = combine_group_reciprocals,
-	.add_to = add_group_reciprocals_to,
-	.fits = fits_group_reciprocals,
-	.take = take_group_reciprocals,
 	.cell = CELL_RECIPROCALS,
 	.read = read_group_reciprocals,
+	.add = add_group_reciprocals,
 };
 static_assert(sizeof(struct reciprocals) <= GROUP_READ_NBYTES && sizeof(struct logarithm_sum) <= GROUP_READ_NBYTES, "cells can be read");

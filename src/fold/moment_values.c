@@ -153,18 +153,50 @@ struct values_record {
 	unsigned long limb[];
 };
 
-static enum status add_exact(struct values *v, const struct exact *x, bool is_fast)
+static unsigned count_limbs(const struct exact *x)
+{
+	return x->is_long ? (unsigned)x->nlimbs : x->value == (int64_t)x->value ? 1 : 2;
+}
+
+size_t values_record_nbytes(const struct exact *x)
+{
+	return sizeof(struct values_record) + count_limbs(x) * sizeof(unsigned long);
+}
+
+void values_record_put(void *to, const struct exact *x, bool is_fast)
 {
 	const unsigned long halves[] = {(unsigned long)x->value, (unsigned long)(x->value >> 64)};
-	const unsigned nlimbs = x->is_long ? (unsigned)x->nlimbs : x->value == (int64_t)x->value ? 1 : 2;
-	const uint32_t nbytes = (uint32_t)(sizeof(struct values_record) + nlimbs * sizeof *halves);
-	struct values_block *b = need_room(v, VALUES_EXACT, nbytes);
-	struct values_record *record;
+	const unsigned nlimbs = count_limbs(x);
+	struct values_record *record = to;
 
-	NEED(b);
-	record = (struct values_record *)(void *)(b->data + b->nbytes);
 	*record = (struct values_record){(int16_t)x->scale, (uint16_t)nlimbs, is_fast, x->is_long, x->negative, x->is_rounded};
 	memcpy(record->limb, x->is_long ? x->limb : halves, nlimbs * sizeof *halves);
+}
+
+struct exact values_record_get(const void *from)
+{
+	const struct values_record *record = from;
+	struct exact x = {.scale = record->scale, .is_long = record->is_long, .negative = record->negative,
+			  .is_rounded = record->is_rounded};
+
+	if (x.is_long) {
+		x.limb = (unsigned long *)record->limb;
+		x.nlimbs = record->nlimbs;
+	} else if (record->nlimbs == 1) {
+		x.value = (int64_t)record->limb[0];
+	} else {
+		x.value = (int128)((uint128)record->limb[1] << 64 | record->limb[0]);
+	}
+	return x;
+}
+
+static enum status add_exact(struct values *v, const struct exact *x, bool is_fast)
+{
+	const uint32_t nbytes = (uint32_t)values_record_nbytes(x);
+	struct values_block *b = need_room(v, VALUES_EXACT, nbytes);
+
+	NEED(b);
+	values_record_put(b->data + b->nbytes, x, is_fast);
 	b->nbytes += nbytes;
 	b->nvalues++;
 	return STATUS_OK;
@@ -379,19 +411,9 @@ static const struct values_record *record_at(const struct values_cursor *at)
 static struct exact read_record(struct values_cursor *at)
 {
 	const struct values_record *record = record_at(at);
-	struct exact x = {.scale = record->scale, .is_long = record->is_long, .negative = record->negative,
-			  .is_rounded = record->is_rounded};
 
 	at->offset_bytes += (uint32_t)(sizeof *record + record->nlimbs * sizeof *record->limb);
-	if (x.is_long) {
-		x.limb = (unsigned long *)record->limb;
-		x.nlimbs = record->nlimbs;
-	} else if (record->nlimbs == 1) {
-		x.value = (int64_t)record->limb[0];
-	} else {
-		x.value = (int128)((uint128)record->limb[1] << 64 | record->limb[0]);
-	}
-	return x;
+	return values_record_get(record);
 }
 
 /* Reads it as an integer. */

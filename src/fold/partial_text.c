@@ -14,6 +14,7 @@
 
 #include "fold/group_result.h"
 #include "fold/window.h"
+#include "fold/group_lists.h"
 #include "fold/groups.h"
 #include "fold/pair.h"
 #include "number/decimal_text.h"
@@ -233,11 +234,9 @@ static void pair_members(struct json_text *j, struct partial *p, const struct pl
 
 static enum status add_pair(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
 {
-	enum status status = group_need_rest(g, plan);
+	enum status status = group_add_pair(to, g, i, &read->pairs[i]);
 
-	(void)to;
-	if (status == STATUS_OK)
-		status = pair_combine(&g->rest->pairs[i], &read->pairs[i]);
+	(void)plan;
 	pair_clear(&read->pairs[i]);
 	return status;
 }
@@ -389,9 +388,8 @@ static void window_members(struct json_text *j, struct partial *p, const struct 
 
 static enum status add_window(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
 {
-	enum status status = group_window_add_fold(g, plan, i, &read->windows[i]);
+	enum status status = group_window_add_fold(&to->windows, g, plan, i, &read->windows[i]);
 
-	(void)to;
 	window_clear(&read->windows[i]);
 	return status;
 }
@@ -531,13 +529,16 @@ static void group_numbers(struct json_text *j, uint64_t *first, uint64_t *nrecor
 void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_text *j)
 {
 	uint64_t first = plan->emits ? 0 : g->first, nrecords = g->nrecords; /* where records are printed, it is a number of the run */
-	struct partial *p;
+	enum status status;
 
 	if (nrecords == 0)
 		return; /* it was looked for */
-	p = group_partial(g, plan, blank);
-	if (!p) {
-		json_fail(j, STATUS_NO_MEMORY);
+	status = group_add_to(g, plan, blank);
+	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
+		if (plan->columns[c].needs & MOMENT_KEYS)
+			status = group_keys_add_to(g, plan, c, &blank->columns[c]);
+	if (status != STATUS_OK) {
+		json_fail(j, status);
 		return;
 	}
 	json_put(j, "{");
@@ -549,11 +550,10 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 	}
 	json_put(j, "]");
 	group_numbers(j, &first, &nrecords);
-	group_folds(j, NULL, g, p, plan, NULL);
+	group_folds(j, NULL, g, blank, plan, NULL);
 	json_put(j, "}");
 	json_end_line(j);
-	if (p == blank)
-		partial_clear(blank);
+	partial_clear(blank);
 }
 
 /* Reads the rest of a group's line into p's groups. */

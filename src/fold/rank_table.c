@@ -473,19 +473,19 @@ struct making {
 /* Those of a part of the store. */
 struct maker {
 	struct making *m;
-	struct partial blank; /* of a group that has no partial */
+	struct partial blank; /* of a group */
 };
 
 static enum status make_group(void *context, struct group *group)
 {
 	struct maker *maker = context;
 	struct making *m = maker->m;
-	const struct partial *of;
+	enum status status;
 
 	group->state = atomic_fetch_add(&m->group, 1);
 	partial_clear(&maker->blank);
-	of = group_partial(group, m->plan, &maker->blank);
-	return of ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, of, 1) : STATUS_NO_MEMORY;
+	status = group_add_to(group, m->plan, &maker->blank);
+	return status == STATUS_OK ? make_tables(m->t->at + group->state * m->t->nranks, m->plan, &maker->blank, 1) : status;
 }
 
 static enum status make_part(void *context, struct groups *part)

@@ -44,13 +44,18 @@ uint64_t result_nrecords(const struct plan *plan, const struct partial *total)
 	return plan->where == PREDICATE_NONE ? total->nrecords : total->nmatched[plan->where];
 }
 
+bool result_counts_texts(const struct plan_column *plan, const struct column_partial *column)
+{
+	return is_text_column(plan, column) || plan->takes_text;
+}
+
 static void read_moments(const struct plan_column *plan, const struct column_partial *column,
 			 struct column_moments *out)
 {
 	uint64_t ntexts = column->ninvalid - result_nleft_out(plan, column);
 
 	statistic_moments(column, result_nnumbers(column) + ntexts,
-			  is_text_column(plan, column) || plan->takes_text, out);
+			  result_counts_texts(plan, column), out);
 }
 
 static bool set_cell(struct cell *cell, const char *text, bool is_number)

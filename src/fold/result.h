@@ -27,6 +27,9 @@ enum format result_format(const struct query *q, const struct table *t, enum for
 bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
 		 const struct result *r, struct cell *value);
 
+/* Whether a column's values that are no numbers count. column: all of its records'. */
+bool result_counts_texts(const struct plan_column *plan, const struct column_partial *column);
+
 /* Whether '*' asked for this result of a column that holds no numbers. */
 bool result_is_dropped(const struct partial *total, const struct result *r);
 

@@ -255,7 +255,7 @@ static void note_least(size_t *to, size_t offset)
 	*to = offset < *to ? offset : *to;
 }
 
-/* Counts of column c what the fold of a value has. Groups do not count missing values where they have states. */
+/* Counts of column c what the fold of a value has. */
 static void count_value(const struct grouping *m, size_t c, struct column_partial *from)
 {
 	struct column_partial *to = &m->out->columns[c];
@@ -268,8 +268,6 @@ static void count_value(const struct grouping *m, size_t c, struct column_partia
 	note_least(&to->first_invalid_offset, from->first_invalid_offset);
 	note_least(&to->first_nul_offset, from->first_nul_offset);
 	note_least(&to->first_out_of_range_offset, from->first_out_of_range_offset);
-	if (plan_column_has_cell(&m->f->plan->columns[c]))
-		from->nmissing = 0;
 }
 
 /* Makes the value of column c in a row the first and the last of a column, if it can be. */
@@ -325,12 +323,12 @@ static enum status fold_plain_pairs(const struct grouping *m, size_t i, uint64_t
 {
 	const struct plan_pair *pair = &m->f->plan->pairs[i];
 	const struct pair_values *x = &m->f->pairs.values[pair->x], *y = &m->f->pairs.values[pair->y];
-	uint64_t plain = pair->cell_offset ? x->present & y->present & ~(x->wide | y->wide) : 0;
+	uint64_t plain = x->present & y->present & ~(x->wide | y->wide);
 
 	*left = (x->present | y->present) & ~plain;
 	for (; plain; plain &= plain - 1) {
 		unsigned row = lowest(plain);
-		TRY(group_add_products(m->f->groups.groups[row], m->f->plan, i,
+		TRY(group_add_products(m->out->groups, m->f->groups.groups[row], i,
 				       x->scale[row] + y->scale[row], (int128)x->value[row] * y->value[row]));
 	}
 	return STATUS_OK;
@@ -339,16 +337,17 @@ static enum status fold_plain_pairs(const struct grouping *m, size_t i, uint64_t
 static enum status fold_pairs(const struct grouping *m)
 {
 	struct row_folder *f = m->f;
+	struct partial *one = &f->groups.one;
 
+	TRY(partial_need(one, f->plan));
 	TRY(pair_block_take(&f->pairs, &f->block, f->groups.rows, false, &f->scratch));
 	for (size_t i = 0; i < f->plan->npairs; i++) {
 		uint64_t rows;
 		TRY(fold_plain_pairs(m, i, &rows));
 		for (; rows; rows &= rows - 1) {
-			struct group *group = f->groups.groups[lowest(rows)];
-			TRY(group_need_rest(group, f->plan));
-			TRY(pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch,
-						 &group->rest->pairs[i]));
+			TRY(pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch, &one->pairs[i]));
+			TRY(group_add_pair(m->out->groups, f->groups.groups[lowest(rows)], i, &one->pairs[i]));
+			pair_clear(&one->pairs[i]);
 		}
 	}
 	return STATUS_OK;
@@ -576,13 +575,11 @@ static enum status make_tuples(const struct grouping *m, const struct row_keys *
 
 static enum status fold_column(const struct grouping *m, size_t c)
 {
-	const struct plan_column *column = &m->f->plan->columns[c];
-
-	if (!column->needs)
+	if (!m->f->plan->columns[c].needs)
 		return STATUS_OK;
-	if (column->parses)
+	if (m->f->plan->columns[c].parses)
 		row_block_numbers(&m->f->block, c);
-	return plan_column_has_cell(column) ? fold_states(m, c) : fold_singles(m, c, m->f->groups.rows);
+	return fold_states(m, c);
 }
 
 enum status row_groups_find(struct row_folder *f, const char *text, struct groups *groups)

@@ -402,24 +402,20 @@ typedef char *pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_N
 
 /* ---- sums ---- */
 
-/* Reads a side: the column's numbers minus those alone, which may be NULL. */
-static void read_side(const struct column_moments *column, const struct column_partial *alone, bool has_squares, struct side *out)
+/* Reads a side: the column's numbers minus those alone. */
+static void read_side(const struct column_moments *column, const struct column_moments *alone, bool has_squares, struct side *out)
 {
-	struct number_sums lone = {.count = 0};
-
 	out->numbers = column->numbers;
-	if (alone)
-		numbers_get(&alone->numbers, &lone);
-	out->n = out->numbers.count - lone.count;
+	out->n = out->numbers.count - alone->numbers.count;
 	out->places = statistic_places(out->numbers.scale);
 	out->scale = exact_places(out->numbers.scale);
-	subtract(&out->numbers.sum, &lone.sum, out->scale, &out->sum);
+	subtract(&out->numbers.sum, &alone->numbers.sum, out->scale, &out->sum);
 	if (!has_squares)
 		return;
 	exact_to_integer(column->squares, 2 * out->scale, &out->squares);
-	if (lone.count) {
+	if (alone->numbers.count) {
 		struct integer rest;
-		exact_to_integer(moments_cell(&alone->moments, CELL_SQUARES), 2 * out->scale, &rest);
+		exact_to_integer(alone->squares, 2 * out->scale, &rest);
 		integer_add(&out->squares, &rest, true);
 	}
 }
@@ -635,14 +631,14 @@ bool statistic_text(enum operation operation, struct column_moments *m, struct k
 }
 
 char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES],
-			    const struct column_partial *const alone[PAIR_NSIDES], const struct exact *products,
+			    const struct column_moments alone[PAIR_NSIDES], const struct exact *products,
 			    char text[STATISTIC_TEXT_NBYTES])
 {
 	struct pair_sums sums; /* large: not zeroed */
 
 	sums.operation = operation;
 	for (int i = 0; i < PAIR_NSIDES; i++)
-		read_side(&sides[i], alone[i], operation_needs(operation) & MOMENT_SQUARES, &sums.sides[i]);
+		read_side(&sides[i], &alone[i], operation_needs(operation) & MOMENT_SQUARES, &sums.sides[i]);
 	exact_to_integer(products, sums.sides[PAIR_X].scale + sums.sides[PAIR_Y].scale, &sums.products);
 	text = formulas[operation].pair(&sums, text);
 	*text = '\0';
@@ -654,10 +650,12 @@ char *pair_statistic_format_total(enum operation operation, const struct plan *p
 {
 	const size_t columns[PAIR_NSIDES] = {plan->pairs[p].x, plan->pairs[p].y};
 	const struct pair_partial *pair = &total->pairs[p];
-	struct column_moments sides[PAIR_NSIDES];
+	struct column_moments sides[PAIR_NSIDES], alone[PAIR_NSIDES] = {{.npresent = 0}};
 
-	for (int i = 0; i < PAIR_NSIDES; i++)
+	for (int i = 0; i < PAIR_NSIDES; i++) {
 		statistic_moments(&total->columns[columns[i]], 0, false, &sides[i]);
-	return pair_statistic_format(operation, sides, (const struct column_partial *const[]){pair->alone[0], pair->alone[1]},
-				     &pair->products, text);
+		if (pair->alone[i])
+			statistic_moments(pair->alone[i], 0, false, &alone[i]);
+	}
+	return pair_statistic_format(operation, sides, alone, &pair->products, text);
 }

@@ -55,9 +55,9 @@ char *statistic_format(enum operation operation, struct column_moments *m, char 
 bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out);
 
 /* Writes the result of an operation of kind PAIR, NUL-terminated; "" where it has no value. Returns the text's end. sides: the moments
- * of x and y; alone: of their values without a partner, or NULL; products: the sum of theirs. */
+ * of x and y; alone: of their values without a partner; products: the sum of theirs. */
 char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES],
-			    const struct column_partial *const alone[PAIR_NSIDES], const struct exact *products,
+			    const struct column_moments alone[PAIR_NSIDES], const struct exact *products,
 			    char text[STATISTIC_TEXT_NBYTES]);
 
 /* The same for the pair p of a plan. total: the fold of all records. */

@@ -63,6 +63,13 @@ void values_forget_scale(struct values *v);
 /* `text` of the moment. */
 void values_text(void *cell, struct json_text *j, const struct moment_source *source);
 
+/* ---- a number of VALUES_EXACT ---- */
+
+/* The bytes that it takes, a multiple of 8; writes it; and reads it: its limbs are the record's. */
+size_t values_record_nbytes(const struct exact *x);
+void values_record_put(void *to, const struct exact *x, bool is_fast);
+struct exact values_record_get(const void *from);
+
 /* ---- reading ---- */
 
 #define VALUES_BATCH 256

@@ -27,32 +27,12 @@ void running_free(struct running *r, bool has_squares)
 		exact_free(&r->squares);
 }
 
-enum status running_begin(struct running *r, bool has_squares, const struct column_partial *before)
+enum status running_begin(struct running *r, bool has_squares, const struct group_sums *before)
 {
-	const struct exact *squares = moments_cell(&before->moments, CELL_SQUARES);
-
 	running_free(r, has_squares);
-	TRY(numbers_combine(&r->numbers, &before->numbers));
-	return has_squares && squares ? exact_add(&r->squares, squares) : STATUS_OK;
-}
-
-enum status running_begin_group(struct running *r, bool has_squares, struct group *group, const struct plan_column *column)
-{
-	const struct group_cell *cell = plan_column_has_cell(column) ? group_cell(group, column) : NULL;
-	int scale = cell ? (int)group_cell_scale(cell) : 0;
-	struct decimal_bin sums;
-
-	running_free(r, has_squares);
-	if (!cell || group_cell_count(cell) == 0)
-		return STATUS_OK;
-	sums = (struct decimal_bin){.sum = cell->sum};
-	if (column->needs & MOMENT_EXTREMES) { /* else nobody reads them */
-		sums.min = cell->extremes[0];
-		sums.max = cell->extremes[1];
-	}
-	r->numbers.count = group_cell_count(cell);
-	TRY(numbers_add_bin(&r->numbers, scale, &sums));
-	return has_squares ? exact_add_limbs(&r->squares, cell->squares, 2, false, 2 * scale) : STATUS_OK;
+	if (before->numbers.count > 0)
+		TRY(numbers_add_sums(&r->numbers, &before->numbers));
+	return has_squares ? exact_add(&r->squares, &before->powers[0]) : STATUS_OK;
 }
 
 /* Adds the square of x, or subtracts it. */
@@ -771,7 +751,9 @@ static size_t mean_nbytes(const struct plan_window *window)
 
 size_t group_window_nbytes(const struct plan_window *window)
 {
-	return sizeof(struct group_window) + mean_nbytes(window) + window->cell_nvalues * value_nbytes(window);
+	const size_t nbytes = window->cell_nvalues * value_nbytes(window);
+
+	return sizeof(struct group_window) + mean_nbytes(window) + (nbytes < sizeof(void *) ? sizeof(void *) : nbytes);
 }
 
 static char *value_at(const struct group_window *w, const struct plan_window *window, unsigned k)
@@ -856,10 +838,33 @@ static struct ewma mean_now(const struct group_window *w, const struct plan_wind
 
 /* ---- elsewhere ---- */
 
-enum status group_window_copy(const struct group_window *w, struct window_fold *to)
+/* One of struct window_folds. */
+struct group_fold {
+	struct window_fold fold;
+	struct group_fold *before;
+};
+
+void window_folds_free(struct window_folds *folds)
+{
+	for (struct group_fold *f = folds->last; f; f = f->before)
+		window_free(&f->fold);
+	key_arena_free(&folds->memory);
+	folds->last = NULL;
+}
+
+/* The fold of a window that is not in line. */
+static struct window_fold *fold_of(const struct group_window *w, const struct plan_window *window)
+{
+	struct window_fold *fold;
+
+	memcpy(&fold, value_at(w, window, 0), sizeof fold);
+	return fold;
+}
+
+enum status group_window_add_to(const struct group_window *w, struct window_fold *to)
 {
 	if (w->n == GROUP_WINDOW_ELSEWHERE)
-		return STATUS_OK;
+		return window_combine(to, fold_of(w, to->plan));
 	if (to->plan->kind == NEW_EWMA && mean_of(w).is_set)
 		to->mean = mean_of(w);
 	for (unsigned k = 0; k < w->n; k++) {
@@ -869,20 +874,31 @@ enum status group_window_copy(const struct group_window *w, struct window_fold *
 	return STATUS_OK;
 }
 
-enum status group_window_move(struct group *g, const struct plan *plan, size_t i)
+/* Sets *out to the fold to which the values of a window are moved, unless they are there. Errors: as above. */
+static enum status move(struct window_folds *to, struct group_window *w, const struct plan_window *window, struct window_fold **out)
 {
-	struct group_window *w = group_window(g, &plan->windows[i]);
+	struct group_fold *made;
+	void *memory;
 
-	TRY(group_need_rest(g, plan));
-	TRY(group_window_copy(w, &g->rest->windows[i]));
-	w->n = GROUP_WINDOW_ELSEWHERE;
+	if (w->n != GROUP_WINDOW_ELSEWHERE) {
+		TRY(key_arena_take_zeros(&to->memory, sizeof *made, &memory));
+		made = memory;
+		made->fold.plan = window;
+		made->before = to->last;
+		to->last = made;
+		TRY(group_window_add_to(w, &made->fold));
+		memcpy(value_at(w, window, 0), &(struct window_fold *){&made->fold}, sizeof(struct window_fold *));
+		w->n = GROUP_WINDOW_ELSEWHERE;
+	}
+	*out = fold_of(w, window);
 	return STATUS_OK;
 }
 
-enum status group_window_add(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
+enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
 {
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
+	struct window_fold *fold;
 
 	if (group_window_fits(w, window, value)) {
 		put(w, window, value);
@@ -890,19 +906,19 @@ enum status group_window_add(struct group *g, const struct plan *plan, size_t i,
 	}
 	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
 		w->scale = (uint8_t)value->number.scale;
-	TRY(group_window_move(g, plan, i));
-	return window_add(&g->rest->windows[i], value);
+	TRY(move(to, w, window, &fold));
+	return window_add(fold, value);
 }
 
 /* Like group_window_add, for a group that holds all its records before this one: a weighted mean goes on with the value. */
-static enum status go_on(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
+static enum status go_on(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
 {
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
 	struct ewma mean;
 
 	if (window->kind != NEW_EWMA || w->n == GROUP_WINDOW_ELSEWHERE)
-		return group_window_add(g, plan, i, value);
+		return group_window_add(to, g, plan, i, value);
 	mean = mean_now(w, window);
 	window_weigh(&mean, window, value);
 	set_mean(w, &mean);
@@ -913,6 +929,7 @@ static enum status go_on(struct group *g, const struct plan *plan, size_t i, con
 /* ---- several ---- */
 
 struct adding {
+	struct window_folds *to;
 	struct group *g;
 	const struct plan *plan;
 	size_t i;
@@ -922,41 +939,43 @@ static enum status add_next(void *context, const struct recent_value *value)
 {
 	const struct adding *a = context;
 
-	return go_on(a->g, a->plan, a->i, value);
+	return go_on(a->to, a->g, a->plan, a->i, value);
 }
 
-enum status group_window_add_fold(struct group *g, const struct plan *plan, size_t i, const struct window_fold *later)
+enum status group_window_add_fold(struct window_folds *to, struct group *g, const struct plan *plan, size_t i,
+				  const struct window_fold *later)
 {
-	struct group_window *w = group_window(g, &plan->windows[i]);
-	struct adding a = {g, plan, i};
+	const struct plan_window *window = &plan->windows[i];
+	struct group_window *w = group_window(g, window);
+	struct adding a = {to, g, plan, i};
 
 	if (later->mean.is_set) { /* it is the fold from the first record on */
 		if (w->n == GROUP_WINDOW_ELSEWHERE)
-			return window_combine(&g->rest->windows[i], later);
+			return window_combine(fold_of(w, window), later);
 		w->n = 0;
 		set_mean(w, &later->mean);
 	}
 	return recent_each(&later->recent, false, NULL, add_next, &a);
 }
 
-enum status group_windows_combine(struct group *g, struct group *later, const struct plan *plan)
+enum status group_window_combine(struct window_folds *to, struct group *g, struct group *later, const struct plan *plan, size_t i)
 {
-	for (size_t i = 0; i < plan->nwindows; i++) {
-		const struct plan_window *window = &plan->windows[i];
-		struct group_window *w = group_window(g, window), *x = group_window(later, window);
-		w->scale = x->scale > w->scale ? x->scale : w->scale;
-		if (x->n == GROUP_WINDOW_ELSEWHERE) {
-			TRY(group_window_move(g, plan, i));
-			continue;
-		}
-		if (window->kind == NEW_EWMA && mean_of(x).is_set) {
-			memcpy(w + 1, x + 1, sizeof(struct ewma));
-			w->n = 0;
-		}
-		for (unsigned k = 0; k < x->n; k++) {
-			struct recent_value v = value_of(x, window, k);
-			TRY(go_on(g, plan, i, &v));
-		}
+	const struct plan_window *window = &plan->windows[i];
+	struct group_window *w = group_window(g, window), *x = group_window(later, window);
+	struct window_fold *fold;
+
+	w->scale = x->scale > w->scale ? x->scale : w->scale;
+	if (x->n == GROUP_WINDOW_ELSEWHERE) {
+		TRY(move(to, w, window, &fold));
+		return window_combine(fold, fold_of(x, window));
+	}
+	if (window->kind == NEW_EWMA && mean_of(x).is_set) {
+		memcpy(w + 1, x + 1, sizeof(struct ewma));
+		w->n = 0;
+	}
+	for (unsigned k = 0; k < x->n; k++) {
+		struct recent_value v = value_of(x, window, k);
+		TRY(go_on(to, g, plan, i, &v));
 	}
 	return STATUS_OK;
 }
@@ -968,20 +987,19 @@ static int group_scale(struct group *group, const struct plan *plan, size_t i)
 {
 	const struct plan_column *column = &plan->columns[plan->windows[i].column];
 	int scale = group_window(group, &plan->windows[i])->scale;
-	int in_cell = plan_column_has_cell(column) ? (int)group_cell_scale(group_cell(group, column)) : 0;
-	int in_rest = group->rest ? group->rest->columns[plan->windows[i].column].numbers.scale : 0;
+	struct group_sums sums;
 
-	scale = in_cell > scale ? in_cell : scale;
-	return in_rest > scale ? in_rest : scale;
+	group_cell_read(group_cell(group, column), column->needs, &sums);
+	return sums.numbers.scale > scale ? sums.numbers.scale : scale;
 }
 
-struct window_fold *group_window_elsewhere(struct group *group, const struct plan *plan, size_t i)
+struct window_fold *group_window_elsewhere(struct window_folds *to, struct group *group, const struct plan *plan, size_t i)
 {
+	const struct plan_window *window = &plan->windows[i];
 	struct window_fold *w;
 
-	if (group_window(group, &plan->windows[i])->n != GROUP_WINDOW_ELSEWHERE && group_window_move(group, plan, i) != STATUS_OK)
+	if (move(to, group_window(group, window), window, &w) != STATUS_OK)
 		return NULL;
-	w = &group->rest->windows[i];
 	return w->is_begun || window_begin(w, group_scale(group, plan, i)) == STATUS_OK ? w : NULL;
 }
 
@@ -1222,7 +1240,7 @@ static enum status add_row(struct row_folder *f, size_t i, const struct simd_num
 	*adds = v.kind != RECENT_NONE || !new_column_has(window->kind, NEW_SKIPS_MISSING);
 	if (status != STATUS_OK || !*adds)
 		return status;
-	return group ? group_window_add(group, f->plan, i, &v) : window_add(&out->windows[i], &v);
+	return group ? group_window_add(&out->groups->windows, group, f->plan, i, &v) : window_add(&out->windows[i], &v);
 }
 
 static unsigned lowest(uint64_t rows)

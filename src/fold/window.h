@@ -14,8 +14,8 @@
  * value in the turn of the total chain, and later's values have been parsed outside it.
  *
  * A group has a few values in line with its cells: struct group_window. One with a value too long for that, or with more values,
- * keeps them in its partial, as a struct window_fold; then its struct group_window says so, and holds none. While records are
- * printed, both are moved on from record to record.
+ * keeps them in a struct window_fold; then its struct group_window says so, and has its address. While records are printed, both are
+ * moved on from record to record.
  */
 #pragma once
 
@@ -67,11 +67,8 @@ static inline const struct exact *numbers_total(enum new_column_kind kind, const
 
 void running_free(struct running *r, bool has_squares);
 
-/* Makes r that of all numbers in before, the fold of the records so far. Errors: STATUS_NO_MEMORY. */
-enum status running_begin(struct running *r, bool has_squares, const struct column_partial *before);
-
-/* The same, of the group's states, if it has no partial. */
-enum status running_begin_group(struct running *r, bool has_squares, struct group *group, const struct plan_column *column);
+/* Makes r that of all numbers before. Errors: STATUS_NO_MEMORY. */
+enum status running_begin(struct running *r, bool has_squares, const struct group_sums *before);
 
 /* Adds a value that is no number of the fast path; no value changes nothing. Errors: STATUS_NO_MEMORY. */
 enum status running_add_long(struct running *r, bool has_squares, const struct recent_value *value);
@@ -130,10 +127,10 @@ enum status window_show_field(struct window_fold *w, const struct recent_value *
 #define GROUP_WINDOW_NVALUES 14    /* numbers in line */
 #define GROUP_WINDOW_NTEXTS 4      /* and texts, of */
 #define GROUP_WINDOW_TEXT_NBYTES 24
-#define GROUP_WINDOW_ELSEWHERE 255 /* the values are in the partial */
+#define GROUP_WINDOW_ELSEWHERE 255 /* the values are not in line */
 #define GROUP_WINDOW_NONE 255      /* no value */
 
-/* With NEW_EWMA, a struct ewma follows; then the values: texts of GROUP_WINDOW_TEXT_NBYTES each, or significands. */
+/* With NEW_EWMA, a struct ewma follows; then the values: texts of GROUP_WINDOW_TEXT_NBYTES each, or significands; or where they are. */
 struct group_window {
 	uint8_t n;     /* values, from the oldest on; or GROUP_WINDOW_ELSEWHERE */
 	uint8_t scale; /* the largest of all short numbers so far, in the window or before it */
@@ -154,8 +151,12 @@ static inline struct group_window *group_window(struct group *g, const struct pl
 /* Whether the values are in line, and are so with one more. */
 bool group_window_fits(const struct group_window *w, const struct plan_window *window, const struct recent_value *value);
 
-/* Adds the value of the group's next record to window i of the plan. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_window_add(struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
+/* Frees all of them. */
+void window_folds_free(struct window_folds *folds);
+
+/* Adds the value of the group's next record to window i of the plan; values that are not in line then belong to `to`, as in those below.
+ * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
 /* Like window_show, for window i of the plan, where the group has it in line, and the value fits. */
 typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);
@@ -165,21 +166,18 @@ group_window_show group_rolling_show, group_change_show, group_ewma_show;
 void group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
 			     char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out);
 
-/* The window where the group does not have it in line, begun; NULL: no memory. */
-struct window_fold *group_window_elsewhere(struct group *group, const struct plan *plan, size_t i);
-
-/* Moves the values of window i to the group's partial, if they are not there. Errors: as above. */
-enum status group_window_move(struct group *g, const struct plan *plan, size_t i);
+/* The window, which is not in line from then on, begun; NULL: no memory. */
+struct window_fold *group_window_elsewhere(struct window_folds *to, struct group *group, const struct plan *plan, size_t i);
 
 /* Adds all that `later` holds. Errors: as above. */
-enum status group_window_add_fold(struct group *g, const struct plan *plan, size_t i, const struct window_fold *later);
+enum status group_window_add_fold(struct window_folds *to, struct group *g, const struct plan *plan, size_t i,
+				  const struct window_fold *later);
 
-/* Combines the windows of two groups, before their partials are combined: g's become those of both, or those to which the later
- * partial's are added then. Errors: as above. */
-enum status group_windows_combine(struct group *g, struct group *later, const struct plan *plan);
+/* Combines window i of two groups: g's becomes that of both. Errors: as above. */
+enum status group_window_combine(struct window_folds *to, struct group *g, struct group *later, const struct plan *plan, size_t i);
 
-/* Adds the values of window i that are not elsewhere to `to`. Errors: STATUS_NO_MEMORY. */
-enum status group_window_copy(const struct group_window *w, struct window_fold *to);
+/* Adds the values of a window to `to`. Errors: STATUS_NO_MEMORY. */
+enum status group_window_add_to(const struct group_window *w, struct window_fold *to);
 
 /* ---- of rows ---- */
 

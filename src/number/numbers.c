@@ -114,17 +114,24 @@ enum status numbers_add_sums(struct numbers *n, const struct number_sums *later)
 	return STATUS_OK;
 }
 
-enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x)
+struct number_sums quotient_fold_sums(const struct quotient_fold *x, struct integer room[QUOTIENT_NSUMS])
 {
 	const bool is_plain = x->least_scale == QUOTIENT_SCALE_NONE;
 	struct number_sums numbers = {.count = x->count, .scale = is_plain ? x->scale : EXACT_SCALE_ROUNDED - x->least_scale};
 	struct exact *sums[QUOTIENT_NSUMS] = {&numbers.sum, &numbers.min, &numbers.max};
-	struct integer words[QUOTIENT_NSUMS];
 
 	for (int i = 0; i < QUOTIENT_NSUMS; i++) {
-		integer_set_words(&words[i], x->sums[i], QUOTIENT_NWORDS);
-		*sums[i] = exact_view(&words[i], x->scale);
+		integer_set_words(&room[i], x->sums[i], QUOTIENT_NWORDS);
+		*sums[i] = exact_view(&room[i], x->scale);
 	}
+	return numbers;
+}
+
+enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x)
+{
+	struct integer room[QUOTIENT_NSUMS];
+	const struct number_sums numbers = quotient_fold_sums(x, room);
+
 	return numbers_add_sums(n, &numbers);
 }
 

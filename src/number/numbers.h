@@ -72,7 +72,8 @@ enum status numbers_add_fold(struct numbers *n, const struct decimal_fold *later
 /* Adds `later`, whatever holds its limbs. */
 enum status numbers_add_sums(struct numbers *n, const struct number_sums *later);
 
-/* Adds rounded numbers, and perhaps plain ones: at least one. */
+/* Reads rounded numbers, whose limbs are in the room; and adds them, and perhaps plain ones: at least one. */
+struct number_sums quotient_fold_sums(const struct quotient_fold *x, struct integer room[QUOTIENT_NSUMS]);
 enum status numbers_add_quotients(struct numbers *n, const struct quotient_fold *x);
 enum status numbers_add_quotient_bins(struct numbers *n, const struct quotient_bins *bins);
 

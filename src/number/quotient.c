@@ -185,16 +185,6 @@ struct quotient_fold quotient_fold_of(const struct exact *q)
 	return one;
 }
 
-struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t sum, int64_t least, int64_t greatest)
-{
-	struct quotient_fold fold = {.count = count, .scale = scale, .least_scale = QUOTIENT_SCALE_NONE};
-
-	words_set(fold.sums[QUOTIENT_SUM], sum);
-	words_set(fold.sums[QUOTIENT_MIN], least);
-	words_set(fold.sums[QUOTIENT_MAX], greatest);
-	return fold;
-}
-
 static bool is_negative(const unsigned long words[QUOTIENT_NWORDS])
 {
 	return words[QUOTIENT_NWORDS - 1] >> 63;
@@ -385,14 +375,4 @@ size_t quotient_format_sum(struct integer *x, int scale, bool has_rest, int plac
 		scale -= surplus;
 	}
 	return ratio_format_short(x->negative, integer_low(x), 1, scale, text);
-}
-
-char *quotient_fold_write(const unsigned long number[QUOTIENT_NWORDS], int scale, uint64_t divisor, int places, char *to)
-{
-	struct integer x;
-	bool has_rest;
-
-	integer_set_words(&x, number, QUOTIENT_NWORDS);
-	has_rest = integer_divide_short(&x, divisor) != 0;
-	return to + quotient_format_sum(&x, scale, has_rest, places, to);
 }

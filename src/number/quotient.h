@@ -67,9 +67,8 @@ struct quotient_fold {
 };
 #define QUOTIENT_SCALE_NONE INT32_MAX
 
-/* A fold of one number, and of plain numbers. */
+/* A fold of one number. */
 struct quotient_fold quotient_fold_of(const struct exact *q);
-struct quotient_fold quotient_fold_of_plain(uint64_t count, int scale, int64_t sum, int64_t least, int64_t greatest);
 
 /* Adds a rounded number; returns as quotient_fold_add does. */
 bool quotient_fold_add_one(struct quotient_fold *f, const struct exact *q);
@@ -93,7 +92,3 @@ void quotient_bins_add_plain(struct quotient_bins *bins, const struct decimal_fo
 
 /* The fold of the numbers of a scale, but for their count. */
 struct quotient_fold quotient_bins_fold(const struct quotient_bins *bins, int scale);
-
-/* Writes number / divisor x 10^-scale as quotient_format_sum does; places QUOTIENT_SCALE_NONE: to RATIO_NDIGITS digits alone.
- * number: words as above. Returns the text's end. No terminator. */
-char *quotient_fold_write(const unsigned long number[QUOTIENT_NWORDS], int scale, uint64_t divisor, int places, char *to);

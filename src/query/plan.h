@@ -171,7 +171,7 @@ struct plan_column {
 	bool is_key;         /* it is among the plan's keys: a NUL in it is an error */
 	bool has_currency;   /* with --money: its numbers are added up or compared, so that they share one */
 	bool keeps_few_keys; /* with MOMENT_KEYS: tables are made for few, as each group has some */
-	uint16_t states; /* what a group keeps of it: a set of enum group_state (fold/group.h); 0: the group's partial has all */
+	uint16_t states; /* what a group keeps of it: a set of enum group_state (fold/group.h) */
 };
 
 /* Whether the column needs a moment of numbers that the fused fold does not keep. */
@@ -192,23 +192,11 @@ static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
 	return column->counts_text || column->invalid == INVALID_TEXT;
 }
 
-/* Whether a group keeps the column's numbers in a cell. */
-static inline bool plan_column_has_cell(const struct plan_column *column)
-{
-	return column->states != 0;
-}
-
-/* Whether it keeps one of these moments beside that. */
-static inline bool plan_column_has_cell_of(const struct plan_column *column, unsigned moments)
-{
-	return plan_column_has_cell(column) && (column->needs & moments) != 0;
-}
-
 /* Two columns whose products are summed, over the records that have both values. */
 struct plan_pair {
 	size_t x, y;    /* in the plan */
 	unsigned needs; /* the moments that are asked of both columns, over those records */
-	uint32_t cell_offset; /* of its cell in a group, in bytes; 0: it has none (fold/group.h) */
+	uint32_t cell_offset; /* of its state in a group, in bytes (fold/group.h) */
 };
 
 /* One of the keys that records are sorted by. */

@@ -168,15 +168,24 @@ struct group_comparison {
 	unsigned ndifferent;
 };
 
+/* Whether a group has sums outside of its cells. */
+static bool has_long_cell(struct group *group, const struct plan *plan)
+{
+	for (size_t c = 0; c < plan->ncolumns; c++)
+		if (plan->columns[c].states && group_cell_is_long(group_cell(group, &plan->columns[c])))
+			return true;
+	return false;
+}
+
 /* Compares records, first record and cells; the key with the search. */
 static enum status compare_group(void *context, struct group *group)
 {
 	struct group_comparison *c = (struct group_comparison *)context;
 	const struct plan *plan = c->others->plan;
-	const struct group *other = groups_seek(c->others, &group->key, group_hash(group, key_seed_get()));
+	struct group *other = groups_seek(c->others, &group->key, group_hash(group, key_seed_get()));
 
 	if (!other || other->nrecords != group->nrecords || other->first != group->first ||
-	    (!group->rest && !other->rest && memcmp(group + 1, other + 1, plan->group_nbytes - sizeof *group)))
+	    (!has_long_cell(group, plan) && !has_long_cell(other, plan) && memcmp(group + 1, other + 1, plan->group_nbytes - sizeof *group)))
 		c->ndifferent++;
 	return STATUS_OK;
 }

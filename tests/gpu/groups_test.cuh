@@ -302,7 +302,7 @@ static bool group_is_right(const uint64_t *words, const struct host_group *g)
 	const struct group *group = (const struct group *)words;
 	const struct group_cell *cell = (const struct group_cell *)(words + FIRST_CELL);
 
-	if (group->first != g->first || group->nrecords != g->nrecords || group->rest ||
+	if (group->first != g->first || group->nrecords != g->nrecords ||
 	    cell->count_scale != count_scale_of(g) || words[SECOND_CELL] != g->ncounted || words[SECOND_CELL + 1] != 0)
 		return false;
 	if (group_words_sum(cell->sum, words[FIRST_EXCESS]) != g->sum ||
