@@ -4,6 +4,7 @@
  */
 #include "base/array.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,20 @@ void *array_add(void *array, size_t n, size_t each_nbytes)
 		return NULL;
 	memcpy(&items, array, sizeof items);
 	return memset(items + n * each_nbytes, 0, each_nbytes);
+}
+
+int compare_uint64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int compare_int64(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
 }
 
 enum status text_reserve(struct text_buffer *text, size_t nbytes)

@@ -22,6 +22,10 @@
 enum status array_grow(void *array, size_t *capacity, size_t wanted, size_t each_nbytes);
 void *array_add(void *array, size_t n, size_t each_nbytes);
 
+/* For qsort and bsearch: ascending order of uint64_t, or of structs that begin with one, and of int64_t. */
+int compare_uint64(const void *a, const void *b);
+int compare_int64(const void *a, const void *b);
+
 /* A text that grows. Zeroed: empty. */
 struct text_buffer {
 	char *data; /* owned */

@@ -374,17 +374,6 @@ static const struct kind distances = {
 	distance_entry, DISTANCE_EXCEPTIONAL | DISTANCE_SUBTABLE,
 	DISTANCE_EXCEPTIONAL};
 
-/* At most one code, of one bit: the bit 0. */
-static void fill_incomplete(uint32_t *table, unsigned bits, const struct code *c,
-			    const struct kind *kind)
-{
-	uint32_t none = with_code_bits(kind->none, 1);
-	uint32_t one = c->bits_max ? with_code_bits(kind->entry(c->symbols[0]), 1) : none;
-
-	for (unsigned i = 0; i < 1u << bits; i++)
-		table[i] = i & 1 ? none : one;
-}
-
 /* Puts codes of up to `bits` bits into the table. Returns the next code, *symbols behind those. */
 static unsigned fill_table(uint32_t *table, unsigned bits, const struct code *c,
 			   const struct kind *kind, const uint16_t **symbols)
@@ -431,7 +420,11 @@ static uint8_t fill(uint32_t *table, unsigned bits, const struct code *c, const 
 
 	table[0] = kind->none;
 	if (!c->complete) {
-		fill_incomplete(table, bits, c, kind);
+		uint32_t none = with_code_bits(kind->none, 1);
+		uint32_t one = c->bits_max ? with_code_bits(kind->entry(c->symbols[0]), 1) : none;
+		/* at most one code, of one bit: the bit 0 */
+		for (unsigned i = 0; i < 1u << bits; i++)
+			table[i] = i & 1 ? none : one;
 		return 0;
 	}
 	unsigned code = fill_table(table, bits, c, kind, &symbols);
@@ -479,15 +472,6 @@ static uint64_t combine(const uint32_t *single, unsigned i, unsigned bits, unsig
 	return literals_and(text, 2, nbits, 0) | NO_LENGTH;
 }
 
-static void fill_several(struct deflate_tables *t, unsigned symbol_bits)
-{
-	t->symbol_bits = (uint8_t)symbol_bits;
-	for (unsigned i = 0; i < 1u << t->bits; i++) {
-		uint32_t entry = t->single[i];
-		t->several[i] = entry & NLITERALS(3) ? combine(t->single, i, t->bits, symbol_bits) : entry;
-	}
-}
-
 void widen_tables(struct deflate_tables *t, unsigned symbol_bits)
 {
 	if (t->symbol_bits == symbol_bits)
@@ -524,7 +508,11 @@ const char *make_tables(struct deflate_tables *t, const struct code_lengths *len
 	if (!code_read(&c, lengths->length + lengths->nliterals, lengths->ndistances))
 		return "invalid distances set";
 	t->distance_subtable_bits = fill(t->distance, DEFLATE_DISTANCE_BITS, &c, &distances);
-	fill_several(t, symbol_bits);
+	t->symbol_bits = (uint8_t)symbol_bits;
+	for (unsigned i = 0; i < 1u << t->bits; i++) {
+		uint32_t entry = t->single[i];
+		t->several[i] = entry & NLITERALS(3) ? combine(t->single, i, t->bits, symbol_bits) : entry;
+	}
 	return NULL;
 }
 

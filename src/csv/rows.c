@@ -82,22 +82,6 @@ void rows_free(struct rows *r)
 #define WHITESPACE_BLANK ' ' /* the delimiter and the quote to classify with */
 #define WHITESPACE_TAB '\t'
 
-/* Gathers spaces, tabs, and CRs before LFs in blanks, which has the tabs. */
-static void gather_blanks(struct simd_bits bits, const char *text, size_t nwords)
-{
-	uint64_t *blanks = bits.quotes;
-
-	for (size_t k = 0; k < nwords; k++) {
-		blanks[k] |= bits.separators[k] & ~bits.newlines[k];
-		for (uint64_t left = bits.newlines[k]; left; left &= left - 1) {
-			size_t at = k * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
-			if (at > 0 && text[at - 1] == '\r')
-				blanks[(at - 1) / SIMD_WORD_NBYTES] |= UINT64_C(1)
-								       << (at - 1) % SIMD_WORD_NBYTES;
-		}
-	}
-}
-
 /* Leaves each run of blanks its last one; none before a line's first field and behind its last. */
 static void join_runs(struct simd_bits bits, size_t nwords)
 {
@@ -207,8 +191,18 @@ static csv_full_map map_whitespace(struct rows *r, const char *text, size_t nbyt
 {
 	enum csv_state exit = text[nbytes - 1] == '\n' ? CSV_RECORD_START : CSV_UNQUOTED;
 	csv_full_map map = {0};
+	uint64_t *blanks = r->bits.simd.quotes;
 
-	gather_blanks(r->bits.simd, text, r->nwords);
+	/* spaces, tabs, and CRs before LFs: blanks has the tabs */
+	for (size_t k = 0; k < r->nwords; k++) {
+		blanks[k] |= r->bits.simd.separators[k] & ~r->bits.simd.newlines[k];
+		for (uint64_t left = r->bits.simd.newlines[k]; left; left &= left - 1) {
+			size_t at = k * SIMD_WORD_NBYTES + (size_t)__builtin_ctzll(left);
+			if (at > 0 && text[at - 1] == '\r')
+				blanks[(at - 1) / SIMD_WORD_NBYTES] |= UINT64_C(1)
+								       << (at - 1) % SIMD_WORD_NBYTES;
+		}
+	}
 	join_runs(r->bits.simd, r->nwords);
 	r->resolved = 0;
 	for (unsigned s = 0; s < CSV_NSTATES_FULL; s++)
@@ -277,16 +271,6 @@ static size_t enter(struct rows *r, struct chunk_entry entry)
 }
 
 /* ---- windows ---- */
-
-/* Adapts the next window's size to the rows in this one, of n words. The thresholds are far enough
- * apart that it does not alternate. */
-static void adapt_window(struct rows *r, size_t n)
-{
-	if (r->nlines < WINDOW_MIN_NROWS && n == r->window_nwords && n < WINDOW_MAX_NWORDS)
-		r->window_nwords *= 2;
-	else if (r->nlines > 4 * WINDOW_MIN_NROWS && r->window_nwords > WINDOW_MIN_NWORDS)
-		r->window_nwords /= 2;
-}
 
 /* Bounds the memory for an unfinished record: joins fields that are not read. */
 static void join_fields(struct rows *r)
@@ -419,7 +403,12 @@ static enum status next_window(struct rows *r, const char *text, size_t *word, b
 	if (r->dialect.whitespace)
 		status = join_words(r, text, passes_head);
 	*word += n;
-	adapt_window(r, n);
+	/* The next window's size goes by the rows in this one, of n words. The thresholds are far enough
+	 * apart that it does not alternate. */
+	if (r->nlines < WINDOW_MIN_NROWS && n == r->window_nwords && n < WINDOW_MAX_NWORDS)
+		r->window_nwords *= 2;
+	else if (r->nlines > 4 * WINDOW_MIN_NROWS && r->window_nwords > WINDOW_MIN_NWORDS)
+		r->window_nwords /= 2;
 	return status;
 }
 

@@ -177,7 +177,7 @@ uint64_t candidates_choose(struct candidates *c, uint64_t rows)
 enum status candidates_note(struct candidates *c, uint64_t number, size_t begin, size_t nbytes)
 {
 	TRY(ARRAY_GROW(c->records, c->capacity, c->nrecords + 1));
-	c->records[c->nrecords++] = (struct chosen_record){choice_key(c->choice, number), number, begin, nbytes,
+	c->records[c->nrecords++] = (struct chosen_record){number, choice_key(c->choice, number), begin, nbytes,
 							   c->lacks_end && number + 1 == c->end};
 	return STATUS_OK;
 }
@@ -196,20 +196,13 @@ enum status candidates_offer(struct candidates *c, const char *text)
 
 /* ---- printing ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const struct chosen_record *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
-
 enum status choice_write(struct choice *c, struct writer *writer, struct fault *fault)
 {
 	struct text_buffer out = {0};
 	enum status status = narrow(c);
 
 	if (c->nrecords > 0)
-		qsort(c->records, c->nrecords, sizeof *c->records, compare_numbers);
+		qsort(c->records, c->nrecords, sizeof *c->records, compare_uint64);
 	for (size_t i = 0; status == STATUS_OK && i < c->nrecords; i++) {
 		const struct chosen_record *r = &c->records[i];
 		bool is_last = i + 1 == c->nrecords;

@@ -27,7 +27,7 @@ struct choice;
 
 /* A record that may be printed. */
 struct chosen_record {
-	uint64_t key, number; /* number: among those that are left, from 0 on */
+	uint64_t number, key; /* number: among those that are left, from 0 on; first, so that they are sorted by it */
 	size_t begin, nbytes; /* of its text, with the line end */
 	bool lacks_end;       /* its file ends without an LF after it */
 };

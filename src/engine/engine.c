@@ -267,18 +267,6 @@ static bool write_in_turn(struct worker_thread *t)
 	return true;
 }
 
-/* Fails the run at a fault in the chunk. The records before the fault are printed, so that the
- * output ends at the same record on any number of workers. */
-static void fail_after_output(struct worker_thread *t, const struct fault *fault)
-{
-	struct engine *e = t->engine;
-
-	t->text = NULL;
-	total_emit_before_fault(e->total, &t->slot->chunk, t->entry, &t->output);
-	if (!e->plan->emits || write_in_turn(t))
-		engine_fail(e, fault);
-}
-
 static struct border *border_at(struct engine *e, uint64_t k)
 {
 	return &e->borders[chain_slot(&e->totals, k)];
@@ -336,18 +324,6 @@ static bool post_border(struct worker_thread *t)
 	return add_border(t, k) && pass_totals(t, k);
 }
 
-/* Loads the chunk's text if the total needs more of it than its ends. */
-static void load_for_total(struct worker_thread *t)
-{
-	struct engine *e = t->engine;
-	const struct partial *p = &t->partial;
-
-	if (p->head_nbytes > WORKER_ENDS_NBYTES ||
-	    t->slot->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
-	    !ends_suffice(e->total, p, e->settled))
-		worker_load_text(t->slot->ops, t->slot->worker);
-}
-
 /* The total chain: adds the chunk to the total when its turn has come. */
 static bool add_in_turn(struct worker_thread *t)
 {
@@ -355,15 +331,25 @@ static bool add_in_turn(struct worker_thread *t)
 	const struct chunk *chunk = &t->slot->chunk;
 	struct fault fault = {.status = STATUS_OK};
 	enum status status;
+	const struct partial *p = &t->partial;
 
-	load_for_total(t); /* before the turn: others wait for it */
+	/* Loads the chunk's text if the total needs more of it than its ends: before the turn, which others wait for. */
+	if (p->head_nbytes > WORKER_ENDS_NBYTES ||
+	    t->slot->chunk.nbytes - p->tail_offset > WORKER_ENDS_NBYTES ||
+	    !ends_suffice(e->total, p, e->settled))
+		worker_load_text(t->slot->ops, t->slot->worker);
 	if (!wait_for_turn(t, &e->totals))
 		return false;
 	t->output.entry = t->entry;
 	status = total_add(e->total, chunk, t->map.nlines, &t->partial, &t->output, &fault);
 	if (fault_complete(&fault, status) != STATUS_OK) {
 		fault.file = input_name(e->input, chunk->file);
-		fail_after_output(t, &fault);
+		/* Fails the run at a fault in the chunk. The records before the fault are printed, so that the
+		 * output ends at the same record on any number of workers. */
+		t->text = NULL;
+		total_emit_before_fault(e->total, &t->slot->chunk, t->entry, &t->output);
+		if (!e->plan->emits || write_in_turn(t))
+			engine_fail(e, &fault);
 		return false;
 	}
 	return pass_totals(t, chunk->index);
@@ -878,17 +864,6 @@ static void engine_free(struct engine *e)
 	free(e);
 }
 
-/* Starts the threads. The calling thread does the work of those that the system refuses. */
-static void start_threads(struct engine *e, bool *started)
-{
-	for (int i = 0; i < e->nthreads; i++)
-		started[i] = !pthread_create(&e->threads[i].thread, NULL, thread_main,
-					     &e->threads[i]);
-	for (int i = 0; i < e->nthreads; i++)
-		if (!started[i] && !e->threads[i].pool->optional)
-			thread_main(&e->threads[i]);
-}
-
 /* Waits until all work is done or the run has failed. Returns whether all threads have ended. */
 static bool end_threads(struct engine *e, const bool *started)
 {
@@ -952,7 +927,13 @@ enum status engine_run(const struct plan *plan, struct input *input, struct work
 		thread_main(&e->threads[0]);
 	} else {
 		bool started[e->nthreads];
-		start_threads(e, started);
+		/* Starts the threads. The calling thread does the work of those that the system refuses. */
+		for (int i = 0; i < e->nthreads; i++)
+			started[i] = !pthread_create(&e->threads[i].thread, NULL, thread_main,
+						     &e->threads[i]);
+		for (int i = 0; i < e->nthreads; i++)
+			if (!started[i] && !e->threads[i].pool->optional)
+				thread_main(&e->threads[i]);
 		*all_ended = end_threads(e, started);
 	}
 	if (e->failed) {

@@ -27,15 +27,6 @@ static size_t partial_nbytes(const struct plan *plan)
 	       plan->npredicates * sizeof(uint64_t);
 }
 
-/* Places the arrays one after the other: none needs more alignment than the one before. */
-static void place_arrays(struct partial *p, void *memory)
-{
-	p->columns = memory;
-	p->pairs = (struct pair_partial *)(p->columns + p->ncolumns);
-	p->windows = (struct window_fold *)(p->pairs + p->npairs);
-	p->computed = (struct bad_values *)(p->windows + p->nwindows);
-	p->nmatched = (uint64_t *)(p->computed + p->nlets);
-}
 static_assert(alignof(struct column_partial) >= alignof(struct pair_partial) &&
 	      alignof(struct pair_partial) >= alignof(struct window_fold) &&
 	      alignof(struct window_fold) >= alignof(struct bad_values) &&
@@ -48,7 +39,12 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	*p = (struct partial){.ncolumns = plan->ncolumns, .npredicates = plan->npredicates, .npairs = plan->npairs,
 			      .nwindows = plan->nwindows, .nlets = plan->nlets};
 	NEED(memory);
-	place_arrays(p, memory);
+	/* Places the arrays one after the other: none needs more alignment than the one before. */
+	p->columns = memory;
+	p->pairs = (struct pair_partial *)(p->columns + p->ncolumns);
+	p->windows = (struct window_fold *)(p->pairs + p->npairs);
+	p->computed = (struct bad_values *)(p->windows + p->nwindows);
+	p->nmatched = (uint64_t *)(p->computed + p->nlets);
 	for (size_t i = 0; i < p->nwindows; i++)
 		p->windows[i].plan = &plan->windows[i];
 	partial_clear(p);

@@ -187,6 +187,18 @@ enum status key_memory_new(size_t nbytes, void **memory)
 	return take_block(key_memory_nbytes(nbytes), true, memory);
 }
 
+enum status key_memory_new_two(size_t nbytes, void **memory, size_t second_nbytes, void **second)
+{
+	enum status status;
+
+	*second = NULL;
+	TRY(key_memory_new(nbytes, memory));
+	status = second_nbytes ? key_memory_new(second_nbytes, second) : STATUS_OK;
+	if (status != STATUS_OK)
+		key_memory_free(*memory, nbytes);
+	return status;
+}
+
 enum status key_memory_widen(void **memory, size_t nbytes, size_t to)
 {
 	void *old = *memory;

@@ -18,6 +18,9 @@
  * Any thread may call it. Errors: STATUS_NO_MEMORY; STATUS_MANY_KEYS: --memory is used up. */
 enum status key_memory_new(size_t nbytes, void **memory);
 
+/* Allocates two, of which the second may have no bytes: it is NULL then. Both or none. */
+enum status key_memory_new_two(size_t nbytes, void **memory, size_t second_nbytes, void **second);
+
 /* How many bytes are taken for nbytes > 0: as many can be used. */
 size_t key_memory_nbytes(size_t nbytes);
 

@@ -75,59 +75,38 @@ static size_t free_slot(const struct key_table *t, uint64_t hash)
 	return i;
 }
 
-/* Moves all keys and values from one table's slots to another's, which have none of them. */
-static void move_keys(struct key_table *to, const struct key_table *from, struct key_seed of)
-{
-	for (size_t i = 0; i < from->nslots; i++) {
-		const struct key *key = &from->keys[i];
-		size_t slot;
-		if (!key->high)
-			continue;
-		slot = free_slot(to, key_held_hash(key, of));
-		to->keys[slot] = *key;
-		if (to->value_nbytes)
-			memcpy(key_table_value(to, slot), key_table_value(from, i),
-			       to->value_nbytes);
-	}
-}
-
 static void free_slots(struct key_table *t)
 {
 	key_memory_free(t->keys, t->nslots * sizeof *t->keys);
 	key_memory_free(t->values, t->nslots * t->value_nbytes);
 }
 
-/* Gives t new slots, all without a key. */
-static enum status new_slots(struct key_table *t, size_t nslots)
-{
-	void *slots, *values = NULL;
-	enum status status = key_memory_new(nslots * sizeof *t->keys, &slots);
-
-	if (status == STATUS_OK && t->value_nbytes) {
-		status = key_memory_new(nslots * t->value_nbytes, &values);
-		if (status != STATUS_OK)
-			key_memory_free(slots, nslots * sizeof *t->keys);
-	}
-	if (status != STATUS_OK)
-		return status;
-	t->nslots = nslots;
-	t->shift = 64 - __builtin_ctzll(nslots);
-	t->keys = slots;
-	t->values = values;
-	return STATUS_OK;
-}
-
 enum status key_table_reserve(struct key_table *t, size_t nkeys, struct key_seed of)
 {
 	size_t nslots = t->nslots ? t->nslots : NSLOTS_MIN;
 	struct key_table grown = *t;
+	void *slots, *values;
 
 	if (nkeys <= most_keys(t->nslots))
 		return STATUS_OK;
 	while (most_keys(nslots) < nkeys)
 		nslots *= 2;
-	TRY(new_slots(&grown, nslots));
-	move_keys(&grown, t, of);
+	TRY(key_memory_new_two(nslots * sizeof *t->keys, &slots, nslots * t->value_nbytes, &values));
+	grown.nslots = nslots;
+	grown.shift = 64 - __builtin_ctzll(nslots);
+	grown.keys = slots;
+	grown.values = values;
+	for (size_t i = 0; i < t->nslots; i++) {
+		const struct key *key = &t->keys[i];
+		size_t slot;
+		if (!key->high)
+			continue;
+		slot = free_slot(&grown, key_held_hash(key, of));
+		grown.keys[slot] = *key;
+		if (grown.value_nbytes)
+			memcpy(key_table_value(&grown, slot), key_table_value(t, i),
+			       grown.value_nbytes);
+	}
 	free_slots(t);
 	*t = grown;
 	return STATUS_OK;

@@ -144,12 +144,6 @@ static void ends_text_of(void *cell, struct json_text *j, const struct moment_so
 	ends_free(&later);
 }
 
-/* Whether v is a number within the range. */
-static bool is_number(const struct value *v)
-{
-	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
-}
-
 /* Whether a value that is no number may be this end of the column. */
 static bool may_be_text(const struct plan_column *plan, enum end end)
 {
@@ -172,7 +166,7 @@ enum status ends_offer(struct ends *e, enum end end, const struct plan *plan, si
 		value_set_rounded(&v, field->rounded);
 	if (status != STATUS_OK || v.kind == DECIMAL_MISSING)
 		return status;
-	number = is_number(&v);
+	number = value_has_number(&v);
 	if (!number && (!may_be_text(&plan->columns[c], end) || memchr(v.text, '\0', v.nbytes)))
 		return STATUS_OK;
 	to->is_set = *taken = true;

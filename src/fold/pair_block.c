@@ -49,11 +49,6 @@ struct pair_fold {
 	struct scratch *scratch;
 };
 
-static unsigned lowest(uint64_t rows)
-{
-	return (unsigned)__builtin_ctzll(rows);
-}
-
 /* ---- the numbers of a column ---- */
 
 /* Reads the field of column c in a row. Errors: STATUS_NO_MEMORY. */

@@ -37,11 +37,6 @@ struct run {
 	struct truth *truth; /* and of truths */
 };
 
-static unsigned lowest(uint64_t rows)
-{
-	return (unsigned)__builtin_ctzll(rows);
-}
-
 static struct program_values *compute(struct row_block *b, struct program_state *state);
 
 /* The values of column c, which is computed, for the block. */

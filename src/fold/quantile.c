@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/machine.h"
 #include "fold/result.h"
 #include "number/decimal_text.h"
@@ -85,19 +86,12 @@ static void add_trim(struct ranks *r, struct percentile p, uint64_t n)
 	add_rank(r, n - 1 - ntrimmed, false);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	uint64_t x = ((const struct ranked *)a)->rank, y = ((const struct ranked *)b)->rank;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts the ranks and leaves out what is there twice. */
 static void sort_ranks(struct ranks *r)
 {
 	size_t n = 0;
 
-	qsort(r->at, r->n, sizeof *r->at, compare_ranks);
+	qsort(r->at, r->n, sizeof *r->at, compare_uint64);
 	for (size_t i = 0; i < r->n; i++)
 		if (n > 0 && r->at[i].rank == r->at[n - 1].rank)
 			r->at[n - 1].trims |= r->at[i].trims;

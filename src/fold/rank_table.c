@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/machine.h"
 #include "base/thread.h"
 #include "fold/group_lists.h"
@@ -53,42 +54,13 @@ void rank_table_free(struct rank_table *t)
 
 /* ---- sorting ---- */
 
-static int compare_distances(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int compare_long(const void *a, const void *b)
-{
-	return exact_compare(a, b);
-}
-
-/* Sorts by one digit from x to `to`. */
-static void sort_digit(const uint64_t *x, uint64_t *to, size_t n, int shift)
-{
-	size_t counts[1 << DIGIT_BITS] = {0}, begin = 0;
-	const uint64_t mask = ((uint64_t)1 << DIGIT_BITS) - 1;
-
-	for (size_t i = 0; i < n; i++)
-		counts[x[i] >> shift & mask]++;
-	for (size_t d = 0; d <= mask; d++) {
-		size_t count = counts[d];
-		counts[d] = begin;
-		begin += count;
-	}
-	for (size_t i = 0; i < n; i++)
-		to[counts[x[i] >> shift & mask]++] = x[i];
-}
-
 /* Sorts numbers that differ in their lowest nbits only. Errors: STATUS_NO_MEMORY. */
 static enum status sort_distances(uint64_t *x, size_t n, int nbits)
 {
 	uint64_t *scratch, *from = x, *to;
 
 	if (n < SHORT_NNUMBERS) {
-		qsort(x, n, sizeof *x, compare_distances);
+		qsort(x, n, sizeof *x, compare_uint64);
 		return STATUS_OK;
 	}
 	scratch = to = malloc(n * sizeof *scratch);
@@ -96,7 +68,18 @@ static enum status sort_distances(uint64_t *x, size_t n, int nbits)
 		return STATUS_NO_MEMORY;
 	for (int shift = 0; shift < nbits; shift += DIGIT_BITS) {
 		uint64_t *sorted = to;
-		sort_digit(from, to, n, shift);
+		size_t counts[1 << DIGIT_BITS] = {0}, begin = 0;
+		const uint64_t mask = ((uint64_t)1 << DIGIT_BITS) - 1;
+		/* by one digit */
+		for (size_t i = 0; i < n; i++)
+			counts[from[i] >> shift & mask]++;
+		for (size_t d = 0; d <= mask; d++) {
+			size_t count = counts[d];
+			counts[d] = begin;
+			begin += count;
+		}
+		for (size_t i = 0; i < n; i++)
+			to[counts[from[i] >> shift & mask]++] = from[i];
 		to = from;
 		from = sorted;
 	}
@@ -202,21 +185,6 @@ static enum status deal(struct rank_table *t, const struct values_blocks *blocks
 	return status;
 }
 
-/* Gathers few numbers, and sorts them at once. */
-static void gather_few(struct rank_table *t, const struct values_blocks *blocks)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < blocks->n; i++) {
-		struct values_cursor at = {.block = blocks->at[i]};
-		int64_t x[VALUES_BATCH];
-		for (size_t nnext; (nnext = values_next64(&at, t->keys.scale, x)) > 0;)
-			for (size_t k = 0; k < nnext; k++)
-				t->distances[n++] = (uint64_t)x[k] - (uint64_t)t->least;
-	}
-	qsort(t->distances, n, sizeof *t->distances, compare_distances);
-}
-
 /* Notes where the distances with the same highest bits start. */
 static enum status make_starts(struct rank_table *t, uint64_t width)
 {
@@ -244,7 +212,16 @@ static enum status make64(struct rank_table *t, const struct values_blocks *bloc
 	if (!t->distances)
 		return STATUS_NO_MEMORY;
 	if (t->n <= FEW_NUMBERS) {
-		gather_few(t, blocks);
+		uint64_t n = 0;
+		/* few numbers are sorted at once */
+		for (size_t i = 0; i < blocks->n; i++) {
+			struct values_cursor at = {.block = blocks->at[i]};
+			int64_t x[VALUES_BATCH];
+			for (size_t nnext; (nnext = values_next64(&at, t->keys.scale, x)) > 0;)
+				for (size_t k = 0; k < nnext; k++)
+					t->distances[n++] = (uint64_t)x[k] - (uint64_t)t->least;
+		}
+		qsort(t->distances, n, sizeof *t->distances, compare_uint64);
 		return STATUS_OK;
 	}
 	status = deal(t, blocks, width, values_pass_nthreads(blocks, nthreads));
@@ -279,7 +256,7 @@ static enum status make_long(struct rank_table *t, const struct values_blocks *b
 		while (values_next_exact(&at, &x))
 			TRY(add_long(t, &x, to++));
 	}
-	qsort(t->longer, t->n, sizeof *t->longer, compare_long);
+	qsort(t->longer, t->n, sizeof *t->longer, exact_order);
 	return STATUS_OK;
 }
 
@@ -340,7 +317,7 @@ static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_eq
 		begin = t->starts[key >> t->shift];
 		end = t->starts[(key >> t->shift) + 1];
 	}
-	return count_below(t->distances, sizeof key, begin, end, &key, with_equal, compare_distances);
+	return count_below(t->distances, sizeof key, begin, end, &key, with_equal, compare_uint64);
 }
 
 /* The rank of a number that is not of the fast path, or whose column has longer ones. */
@@ -357,7 +334,7 @@ static uint64_t find_long(const struct rank_table *t, const struct value *number
 		x = exact_settle(&x, &settled);
 	}
 	if (t->keys.kind != KEY_64)
-		nbelow = count_below(t->longer, sizeof x, 0, t->n, &x, descending, compare_long);
+		nbelow = count_below(t->longer, sizeof x, 0, t->n, &x, descending, exact_order);
 	else if (exact_to_int128(&x, t->keys.scale, &key))
 		nbelow = count_below64(t, key, descending);
 	else

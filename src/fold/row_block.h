@@ -53,6 +53,17 @@ static inline struct simd_hint *row_block_hint(struct row_block *b, size_t c)
 size_t row_block_set(struct row_block *b, const char *text, const struct row_run *run,
 		     size_t first);
 
+/* The first and the last of some rows, not none. */
+static inline unsigned lowest(uint64_t rows)
+{
+	return (unsigned)__builtin_ctzll(rows);
+}
+
+static inline unsigned highest(uint64_t rows)
+{
+	return 63 - (unsigned)__builtin_clzll(rows);
+}
+
 /* A bit for each row. */
 static inline uint64_t row_block_all(const struct row_block *b)
 {

@@ -17,6 +17,7 @@
 #include "fold/window.h"
 #include "fold/rows_fold.h"
 #include "fold/texts.h"
+#include "fold/values.h"
 
 static_assert(KEY_INLINE_NBYTES == SIMD_SHORT_NBYTES, "simd_ops.short_texts makes keys");
 
@@ -31,11 +32,6 @@ void row_groups_free(struct row_groups *g)
 {
 	text_free(&g->texts);
 	partial_free(&g->one);
-}
-
-static unsigned lowest(uint64_t rows)
-{
-	return (unsigned)__builtin_ctzll(rows);
 }
 
 static uint64_t count_of(uint64_t rows)

@@ -356,11 +356,6 @@ static struct field_span field_at(const struct fold *m, const struct row_fields 
 	return row_field(m->text, fields->ends + row * fields->stride, fields->drops_cr);
 }
 
-static unsigned lowest(uint64_t rows)
-{
-	return (unsigned)__builtin_ctzll(rows);
-}
-
 /* Folds the fields of some of up to 64 rows one by one. */
 static enum status fold_singles(const struct fold *m, size_t c, const struct row_fields *fields,
 				uint64_t rows)
@@ -685,11 +680,6 @@ static enum status fold_all(const struct fold *m, const struct row_run *run)
 /* ---- computed columns ----
  *
  * Numbers of the fast path are folded all at once; other values, and those of which the text is needed, one by one. */
-
-static unsigned highest(uint64_t rows)
-{
-	return 63 - (unsigned)__builtin_clzll(rows);
-}
 
 static bool is_before(size_t offset, const struct bad_value *kept)
 {

@@ -51,19 +51,11 @@ static void text_classes_init(struct text_classes *k, const struct plan *plan)
 	}
 }
 
-static inline uint64_t word_at(const char *text)
-{
-	uint64_t word;
-
-	memcpy(&word, text, sizeof word);
-	return word;
-}
-
 /* Whether the first 8 bytes have two points, as an IPv4 address does: no number has. */
 static inline bool has_two_points(const char *text)
 {
 	const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-	uint64_t x = word_at(text) ^ UINT64_C(0x2e2e2e2e2e2e2e2e);
+	uint64_t x = key_load(text) ^ UINT64_C(0x2e2e2e2e2e2e2e2e);
 	uint64_t points = ~(((x & low) + low) | x | low); /* the top bit of each byte that was one */
 
 	return (points & (points - 1)) != 0;
@@ -142,10 +134,10 @@ static inline bool is_repeated(const struct text_at *x, const struct text_at *la
 {
 	uint32_t n = x->nbytes;
 
-	if (n != last->nbytes || n - 8 > 16 || word_at(x->text) != word_at(last->text))
+	if (n != last->nbytes || n - 8 > 16 || key_load(x->text) != key_load(last->text))
 		return false;
-	return word_at(x->text + n - 8) == word_at(last->text + n - 8) &&
-	       word_at(x->text + n / 2 - 4) == word_at(last->text + n / 2 - 4);
+	return key_load(x->text + n - 8) == key_load(last->text + n - 8) &&
+	       key_load(x->text + n / 2 - 4) == key_load(last->text + n / 2 - 4);
 }
 
 /* Some of 64 rows, a bit each: those whose value was added, and those whose value is missing. */

@@ -132,15 +132,6 @@ void values_keys_choose(struct values_keys *keys, const struct values_extent *ex
 	}
 }
 
-/* Sets v->shift so that the interval has up to NBINS bins. */
-static void interval_set_shift(struct interval *v)
-{
-	uint128 width = (uint128)v->high - (uint128)v->low;
-
-	for (v->shift = 0; width >> v->shift >= NBINS;)
-		v->shift++;
-}
-
 /* Sets a wanted number, whose limbs are handed over. */
 static void set_value(struct ranked *wanted, struct exact value)
 {
@@ -498,11 +489,6 @@ static void interval_free(const struct values_keys *keys, struct interval *v)
 	v->gathered_long = NULL;
 }
 
-static int compare_long(const void *a, const void *b)
-{
-	return exact_compare(a, b);
-}
-
 /* Sets the wanted numbers, of what was gathered. */
 static void finish_gathered(const struct values_search *s, struct interval *v)
 {
@@ -510,7 +496,7 @@ static void finish_gathered(const struct values_search *s, struct interval *v)
 	uint64_t placed = 0; /* the place of the last one; those after it are not less */
 
 	if (is_long)
-		qsort(v->gathered_long, v->count, sizeof *v->gathered_long, compare_long);
+		qsort(v->gathered_long, v->count, sizeof *v->gathered_long, exact_order);
 	for (size_t i = 0; i < v->nwanted; i++) {
 		uint64_t at = v->wanted[i].rank - v->nbelow;
 		if (!is_long)
@@ -530,7 +516,10 @@ static enum status prepare(struct values_search *s, struct interval *v)
 
 	v->gathers = v->count <= s->nfew / s->nintervals || (is_long && v->low == v->high);
 	if (!v->gathers) {
-		interval_set_shift(v);
+		uint128 width = (uint128)v->high - (uint128)v->low;
+		/* Sets v->shift so that the interval has up to NBINS bins. */
+		for (v->shift = 0; width >> v->shift >= NBINS;)
+			v->shift++;
 		v->slot = s->ncounts++;
 		return STATUS_OK;
 	}

@@ -14,7 +14,7 @@
 /* A number and its rank: 0 is the smallest number's. The caller frees the number and the sum (exact_free). trims: the sum of the numbers of all ranks between two that are wanted and
  * equally far from the ends, both among them, is asked of the first of the two, which is above 0. */
 struct ranked {
-	uint64_t rank;
+	uint64_t rank; /* first, so that they are sorted by it */
 	struct exact value;
 	bool trims;
 	struct exact trimmed; /* that sum */

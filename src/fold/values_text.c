@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/machine.h"
 #include "fold/values.h"
 #include "number/exact_text.h"
@@ -78,18 +79,6 @@ static void store_block(void *context, const struct values_block *b)
 	to->next_long += each_number(b, store_number, to, to->next_long);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int compare_long(const void *a, const void *b)
-{
-	return exact_compare(a, b);
-}
-
 #define LIST_NVALUES 1024 /* in one list of the text */
 
 /* Ends an item of a list of n; `end` follows the list's last. */
@@ -133,10 +122,10 @@ static void put_sorted(struct json_text *j, const void *cell, struct sorted *sor
 	sorted->next_long = longer;
 	values_each_block(cell, store_block, sorted);
 	for (int scale = 0; scale < DECIMAL_NSCALES; x += sorted->n[scale++]) {
-		qsort(x, sorted->n[scale], sizeof *x, compare_numbers);
+		qsort(x, sorted->n[scale], sizeof *x, compare_int64);
 		put_integers(j, x, sorted->n[scale], scale);
 	}
-	qsort(longer, sorted->nlong, sizeof *longer, compare_long);
+	qsort(longer, sorted->nlong, sizeof *longer, exact_order);
 	put_long(j, longer, sorted->nlong);
 }
 

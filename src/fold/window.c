@@ -1131,12 +1131,6 @@ void group_window_show_field(struct group *group, const struct plan *plan, size_
 
 /* ---- of rows ---- */
 
-/* Whether a value is a number within the range. */
-static bool is_number(const struct value *v)
-{
-	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
-}
-
 const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c)
 {
 	static const struct simd_numbers none;
@@ -1163,7 +1157,7 @@ enum status row_number_value(const struct row_block *b, size_t c, const struct s
 		return STATUS_OK;
 	}
 	status = row_block_read(b, c, row, true, scratch, &v);
-	if (status != STATUS_OK || !is_number(&v))
+	if (status != STATUS_OK || !value_has_number(&v))
 		return status;
 	*out = (struct recent_value){.kind = RECENT_TEXT, .text = v.text, .nbytes = v.nbytes};
 	if (v.kind == DECIMAL_NUMBER)
@@ -1241,16 +1235,6 @@ static enum status add_row(struct row_folder *f, size_t i, const struct simd_num
 	if (status != STATUS_OK || !*adds)
 		return status;
 	return group ? group_window_add(&out->groups->windows, group, f->plan, i, &v) : window_add(&out->windows[i], &v);
-}
-
-static unsigned lowest(uint64_t rows)
-{
-	return (unsigned)__builtin_ctzll(rows);
-}
-
-static unsigned highest(uint64_t rows)
-{
-	return 63 - (unsigned)__builtin_clzll(rows);
 }
 
 /* The last n of the rows. */

@@ -32,16 +32,9 @@ void word_set_free(struct word_set *s)
 static enum status widen(struct word_set *s, bool counts, uint32_t room)
 {
 	struct word_set wider = {.n = s->n, .nsettled = s->nsettled, .room = room};
-	void *words, *times = NULL;
-	enum status status = key_memory_new(room * sizeof *s->words, &words);
+	void *words, *times;
 
-	if (status == STATUS_OK && counts) {
-		status = key_memory_new(room * sizeof *s->times, &times);
-		if (status != STATUS_OK)
-			key_memory_free(words, room * sizeof *s->words);
-	}
-	if (status != STATUS_OK)
-		return status;
+	TRY(key_memory_new_two(room * sizeof *s->words, &words, counts ? room * sizeof *s->times : 0, &times));
 	wider.words = words;
 	wider.times = times;
 	if (s->n > 0)

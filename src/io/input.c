@@ -708,19 +708,6 @@ static bool begin_sections(struct input *in, const struct reader *reader)
 	       source_split(s, in->sections, section_nbytes(in, reader));
 }
 
-/* Under the lock: numbers the chunks in which the reader will read nbytes of text. */
-static void place_chunks(struct input *in, const struct reader *reader, size_t nbytes)
-{
-	struct section_reader *r = reader->section;
-
-	r->next = (struct chunk){.index = in->index, .file = in->file, .plan = in->plan,
-				 .offset_bytes = in->offset_bytes,
-				 .first_line = in->sources[in->file].line};
-	in->index += (nbytes + reader->nbytes - 1) / reader->nbytes;
-	in->index += r->result == SECTION_FAILED; /* the chunk that reports it */
-	in->offset_bytes += nbytes;
-}
-
 /* Decodes the reader's section as far as its memory allows. */
 static void decode_section(struct input *in, const struct reader *reader)
 {
@@ -732,7 +719,13 @@ static void decode_section(struct input *in, const struct reader *reader)
 	if (r->finished)
 		return;
 	pthread_mutex_lock(&in->lock);
-	place_chunks(in, reader, nbytes);
+	/* numbers the chunks in which the reader will read nbytes of text */
+	r->next = (struct chunk){.index = in->index, .file = in->file, .plan = in->plan,
+				 .offset_bytes = in->offset_bytes,
+				 .first_line = in->sources[in->file].line};
+	in->index += (nbytes + reader->nbytes - 1) / reader->nbytes;
+	in->index += r->result == SECTION_FAILED; /* the chunk that reports it */
+	in->offset_bytes += nbytes;
 	pthread_mutex_unlock(&in->lock);
 	if (r->result == SECTION_DECODED)
 		r->finished = section_pass(in->sections, r->decoder);
@@ -766,18 +759,6 @@ static void read_section(struct input *in, const struct reader *reader, struct c
 	r->next.offset_bytes += chunk->nbytes;
 }
 
-/* Reports what ends the text. */
-static void fail_section(struct input *in, struct section_reader *r, struct chunk *chunk,
-			 enum status *status, struct fault *fault)
-{
-	*chunk = r->next;
-	*fault = r->fault;
-	fault->file = input_name(in, chunk->file);
-	*status = fault->status;
-	input_stop(in);
-	r->finished = true;
-}
-
 /* Goes on with the reader's section, if it has one. Returns whether there is a chunk. */
 static bool continue_section(struct input *in, const struct reader *reader, struct chunk *chunk,
 			     enum status *status, struct fault *fault)
@@ -795,25 +776,19 @@ static bool continue_section(struct input *in, const struct reader *reader, stru
 			r->decoder = NULL;
 		} else if (r->result == SECTION_FAILED) {
 			has_chunk = true;
-			fail_section(in, r, chunk, status, fault);
+			/* reports what ends the text */
+			*chunk = r->next;
+			*fault = r->fault;
+			fault->file = input_name(in, chunk->file);
+			*status = fault->status;
+			input_stop(in);
+			r->finished = true;
 		} else if (r->result == SECTION_ENDED)
 			end_sections(in, r);
 		else
 			decode_section(in, reader);
 	}
 	return has_chunk;
-}
-
-/* Under the lock, which is released: takes a section for the reader and decodes it, or waits for the
- * end of the sections if all have been taken. */
-static void take_section(struct input *in, const struct reader *reader)
-{
-	reader->section->decoder = sections_cut(in->sections);
-	pthread_mutex_unlock(&in->lock);
-	if (reader->section->decoder)
-		decode_section(in, reader);
-	else
-		sections_wait(in->sections);
 }
 
 /* ---- reading ---- */
@@ -857,7 +832,13 @@ bool input_read_chunk(struct input *in, const struct reader *reader, struct chun
 			read_chunk(in, reader, chunk, status, fault);
 			return true;
 		}
-		take_section(in, reader);
+		/* a section for the reader; where all have been taken, it waits for their end */
+		reader->section->decoder = sections_cut(in->sections);
+		pthread_mutex_unlock(&in->lock);
+		if (reader->section->decoder)
+			decode_section(in, reader);
+		else
+			sections_wait(in->sections);
 	}
 	return true;
 }

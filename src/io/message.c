@@ -340,19 +340,6 @@ static void print_words(const struct fault *f)
 	print_remedy(f);
 }
 
-/* Prints a usage fault's lines, such as an expression and a caret below it. The first ends in the remedy. */
-static void print_lines(const struct fault *f)
-{
-	for (const char *text = f->detail; *text;) {
-		size_t nbytes = strcspn(text, "\n");
-		utf8_print_visibly(stderr, text, nbytes);
-		if (text == f->detail)
-			print_remedy(f);
-		fputc('\n', stderr);
-		text += nbytes + (text[nbytes] != '\0');
-	}
-}
-
 /* Prints what is wrong, and where. */
 static void print_fault(const struct fault *f)
 {
@@ -365,7 +352,15 @@ int message_fault(const struct fault *fault)
 {
 	print_program();
 	if (fault->status == STATUS_USAGE) {
-		print_lines(fault);
+		/* lines such as an expression and a caret below it; the first ends in the remedy */
+		for (const char *text = fault->detail; *text;) {
+			size_t nbytes = strcspn(text, "\n");
+			utf8_print_visibly(stderr, text, nbytes);
+			if (text == fault->detail)
+				print_remedy(fault);
+			fputc('\n', stderr);
+			text += nbytes + (text[nbytes] != '\0');
+		}
 		fprintf(stderr, "Try '%s --help'.", program);
 	} else {
 		print_fault(fault);

@@ -651,25 +651,6 @@ static void draw_panel(const struct bar_chart *c, size_t column, int64_t y)
 		draw_row(c, &b, i, column, top + (int64_t)i * PITCH + (PITCH - BAR) / 2);
 }
 
-/* Sets where the axes are: behind the longest label, and before the longest value. */
-static void place_axes(struct bar_chart *c)
-{
-	int64_t label = 0, value = 0;
-
-	for (size_t i = 0; i <= c->nrows; i++) {
-		int64_t width = svg_text_width(c->labels[i], LABEL_WIDTH_MAX) +
-				(i == c->nrows ? NAMES_GAP - SVG_GAP : 0);
-		label = width > label ? width : label;
-	}
-	for (size_t column = c->t->nlabels; column < c->t->ncolumns; column++) {
-		struct bars b;
-		bars_measure(&b, c->t, column, c->nrows);
-		if ((int64_t)b.value_width * SVG_CHARACTER > value)
-			value = (int64_t)b.value_width * SVG_CHARACTER;
-	}
-	c->page = svg_share(label, value + 2 * SVG_GAP + SVG_MARGIN / 2);
-}
-
 static void draw_page(const struct bar_chart *c)
 {
 	size_t npanels = c->t->ncolumns - c->t->nlabels;
@@ -693,7 +674,20 @@ static enum status table_svg(const struct table *t, FILE *out)
 	enum status status = make_labels(&c);
 
 	if (status == STATUS_OK) {
-		place_axes(&c);
+		int64_t label = 0, value = 0;
+		/* the axes are behind the longest label, and before the longest value */
+		for (size_t i = 0; i <= c.nrows; i++) {
+			int64_t width = svg_text_width(c.labels[i], LABEL_WIDTH_MAX) +
+					(i == c.nrows ? NAMES_GAP - SVG_GAP : 0);
+			label = width > label ? width : label;
+		}
+		for (size_t column = c.t->nlabels; column < c.t->ncolumns; column++) {
+			struct bars b;
+			bars_measure(&b, c.t, column, c.nrows);
+			if ((int64_t)b.value_width * SVG_CHARACTER > value)
+				value = (int64_t)b.value_width * SVG_CHARACTER;
+		}
+		c.page = svg_share(label, value + 2 * SVG_GAP + SVG_MARGIN / 2);
 		draw_page(&c);
 	}
 	for (size_t i = 0; c.labels && i <= c.nrows; i++)
@@ -815,15 +809,6 @@ static const char *label_of(const struct plot *p, int line)
 	return p->axis.low < 0 && p->axis.high > 0 && line == line_of(p, "0") ? "0" : "";
 }
 
-static void put_lines(const struct plot *p)
-{
-	for (int line = 0; line < NLINES; line++) {
-		put_value_label(p, label_of(p, line));
-		fputs(p->is_utf8 ? " \u2502" : " |", p->out);
-		put_line_of_dots(p, line);
-	}
-}
-
 /* The numbers of the first and of the last record. */
 static void put_records(const struct plot *p)
 {
@@ -879,7 +864,11 @@ static enum status curve_plot(const struct curve *curve, const char *name, const
 	share_width(&p, terminal->width);
 	status = make_spans(&p);
 	if (status == STATUS_OK) {
-		put_lines(&p);
+		for (int line = 0; line < NLINES; line++) {
+			put_value_label(&p, label_of(&p, line));
+			fputs(p.is_utf8 ? " \u2502" : " |", p.out);
+			put_line_of_dots(&p, line);
+		}
 		put_records(&p);
 	}
 	free(p.spans);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "csv/rows.h"
 #include "engine/worker.h"
 #include "io/file_text.h"
 #include "query/option_table.h"
@@ -75,13 +76,6 @@ static void look_at_file(const char *path, struct file_size *to)
 		return;
 	*to = (struct file_size){(uint64_t)st.st_size, kind_of(fd)};
 	close(fd);
-}
-
-static void look_at_files(struct cut *c)
-{
-	for (int i = 0; c->world->rank == 0 && i < c->nfiles; i++)
-		look_at_file(c->paths[i], &c->files[i]);
-	world_share(c->files, (size_t)c->nfiles * sizeof *c->files, 0);
 }
 
 /* ---- borders ---- */
@@ -161,7 +155,9 @@ enum status cut_make(struct cut *c, const struct world *w, const char *const *pa
 	c->at = calloc((size_t)c->world->nranks + 1, sizeof *c->at);
 	if (world_any(!c->files || !c->at))
 		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	look_at_files(c);
+	for (int i = 0; c->world->rank == 0 && i < c->nfiles; i++)
+		look_at_file(c->paths[i], &c->files[i]);
+	world_share(c->files, (size_t)c->nfiles * sizeof *c->files, 0);
 	cut_all(c, dialect, false);
 	return STATUS_OK;
 }
@@ -362,12 +358,6 @@ static struct cut_place to_record_end(const struct cut *c, struct cut_place b, c
 	return b;
 }
 
-/* Whether a border that is entered in this state lies within a record. It stands behind an LF. */
-static bool is_within(enum csv_state state)
-{
-	return state == CSV_QUOTED || state == CSV_ESCAPED_QUOTED;
-}
-
 void cut_settle(struct cut *c, const struct query *q, const struct input *input, bool *moved)
 {
 	csv_full_map map = map_slice(c, q, input), before = csv_full_map_identity();
@@ -381,7 +371,7 @@ void cut_settle(struct cut *c, const struct query *q, const struct input *input,
 	if (c->world->rank == 0) /* where MPI_Exscan leaves what it likes */
 		before = csv_full_map_identity();
 	state = csv_full_map_apply(before, CSV_RECORD_START);
-	if (mine.offset > 0 && is_within(state))
+	if (mine.offset > 0 && csv_in_quotes(state))
 		mine = to_record_end(c, mine, input_name(input, (int)mine.file), state, &q->plan.dialect);
 	gather(c, &mine);
 	*moved = !place_is_same(old[0], c->at[c->world->rank]) || !place_is_same(old[1], c->at[c->world->rank + 1]);

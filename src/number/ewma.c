@@ -66,12 +66,6 @@ static struct ewma_reach reach_of(uint128 digits, int scale)
 	return (struct ewma_reach){(uint32_t)digits, scale};
 }
 
-/* What is wrong in a number of that scale, of which the last digits are doubtful. */
-static struct ewma_reach reach_of_number(int scale)
-{
-	return reach_of(1, scale - EXACT_NDOUBTFUL - 1);
-}
-
 static void weigh_reach(struct ewma_reach *r, int64_t weight, int scale)
 {
 	*r = r->digits && weight ? reach_of((uint128)r->digits * (uint128)weight, r->scale + scale) : (struct ewma_reach){0, 0};
@@ -143,8 +137,8 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 	}
 	if (text && exact_parse(text, nbytes, &room, &x) != STATUS_OK)
 		return;
-	if (x.is_rounded)
-		of_x = reach_of_number(x.scale);
+	if (x.is_rounded) /* its last digits are doubtful */
+		of_x = reach_of(1, x.scale - EXACT_NDOUBTFUL - 1);
 	x.is_rounded = false; /* the mean has a rule of its own */
 	if (y->is_set) {
 		weigh_reach(&of_x, w->now, w->scale);

@@ -13,12 +13,6 @@
 
 #define NLIMBS_MIN 4
 
-/* The magnitude of one that is not long. */
-static uint128 magnitude_of(const struct exact *x)
-{
-	return x->value < 0 ? -(uint128)x->value : (uint128)x->value;
-}
-
 void exact_free(struct exact *x)
 {
 	if (x->is_long)
@@ -252,13 +246,18 @@ int exact_compare(const struct exact *x, const struct exact *y)
 	return integer_compare(&a, &b);
 }
 
+int exact_order(const void *x, const void *y)
+{
+	return exact_compare(x, y);
+}
+
 /* How many digits the magnitude x 10^scale has; none of 0. */
 static int count_digits(const struct exact *x)
 {
 	struct integer n;
 
 	if (!x->is_long)
-		return decimal_ndigits(magnitude_of(x));
+		return decimal_ndigits(exact_small_magnitude(x));
 	exact_to_integer(x, x->scale, &n);
 	return integer_ndigits(&n);
 }
@@ -288,7 +287,7 @@ struct exact exact_round(const struct exact *x, int nplaces, struct integer *roo
 		rounded = exact_view(room, nplaces);
 		rounded.is_rounded = x->is_rounded;
 	} else if (ndigits <= 2 * DECIMAL_POWER_MAX) {
-		rounded.value = (int128)decimal_round_off(magnitude_of(x), ndigits, false);
+		rounded.value = (int128)decimal_round_off(exact_small_magnitude(x), ndigits, false);
 		rounded.value = x->value < 0 ? -rounded.value : rounded.value;
 	}
 	return rounded;
@@ -311,7 +310,7 @@ struct exact exact_accept(const struct exact *x, struct integer *room)
 		surplus = beyond;
 	known = exact_round(x, surplus > 0 ? x->scale - surplus : x->scale, room);
 	known.is_rounded = true;
-	magnitude = decimal_round_off(magnitude_of(&known), EXACT_NDOUBTFUL, false);
+	magnitude = decimal_round_off(exact_small_magnitude(&known), EXACT_NDOUBTFUL, false);
 	if (magnitude % decimal_powers[QUOTIENT_NZEROS] != 0)
 		return known;
 	nzeros = decimal_trim_zeros(&magnitude);
@@ -529,7 +528,7 @@ char *exact_write_mean(const struct exact *x, int scale, uint64_t count, char *t
 	if (exact_scale_is_rounded(scale))
 		return write_rounded(x, count, exact_sum_places(scale, count), to);
 	if (!x->is_long)
-		return to + ratio_format_short(x->value < 0, magnitude_of(x), count, x->scale, to);
+		return to + ratio_format_short(x->value < 0, exact_small_magnitude(x), count, x->scale, to);
 	exact_to_integer(x, x->scale, &numerator);
 	integer_set(&denominator, count);
 	return to + ratio_format((struct ratio){&numerator, &denominator, x->scale, false}, RATIO_ALL, RATIO_ALL, to);

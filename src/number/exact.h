@@ -147,11 +147,20 @@ void exact_to_integer(const struct exact *x, int places, struct integer *out);
 /* The same where it fits; else, or where `places` is the scale of a rounded number, returns false. */
 bool exact_to_int128(const struct exact *x, int places, int128 *out);
 
+/* The magnitude of one that is not long. */
+static inline uint128 exact_small_magnitude(const struct exact *x)
+{
+	return x->value < 0 ? -(uint128)x->value : (uint128)x->value;
+}
+
 /* y's value becomes x's. */
 enum status exact_copy(struct exact *x, const struct exact *y);
 
 /* -1, 0 or 1 as x is less than, equal to or greater than y. */
 int exact_compare(const struct exact *x, const struct exact *y);
+
+/* The same, for qsort. */
+int exact_order(const void *x, const void *y);
 
 /* Returns m with 10^(m - 1) <= |x| < 10^m; if x is 0, the smallest m that can be. */
 #define EXACT_MAGNITUDE_OF_0 (-EXACT_NPLACES_MAX)

@@ -282,17 +282,6 @@ void logarithm_add_count(struct logarithm_sum *sum, uint64_t count)
 	sum->exponents2 += (int128)count * (63 - nzeros);
 }
 
-/* *out = n ln(n) - sum, which is not negative. */
-static void entropy_times_count(const struct logarithm_sum *sum, uint64_t n, struct integer *out)
-{
-	struct logarithm_sum whole = {.exponents2 = 0};
-
-	logarithm_add_count(&whole, n);
-	add_product(&whole, table.ln2 >> (UNIT_NBITS - SUM_NBITS), (uint64_t)(whole.exponents2 - sum->exponents2));
-	mpn_sub_n(whole.mantissas, whole.mantissas, sum->mantissas, 3);
-	integer_set_words(out, whole.mantissas, 3);
-}
-
 /* The logarithms of n numbers, and ln 2 as often as 64 n times, are wrong by less than n << ERROR_NBITS units in all. What is
  * so near to a multiple of ln 2 is one: n bits, or fewer, make the exact entropy then. */
 #define ERROR_NBITS 7
@@ -300,8 +289,14 @@ static void entropy_times_count(const struct logarithm_sum *sum, uint64_t n, str
 size_t logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, char *text)
 {
 	struct integer numerator, denominator, rest, error, nbits;
+	struct logarithm_sum whole = {.exponents2 = 0};
 
-	entropy_times_count(sum, n, &numerator); /* makes the tables */
+	/* numerator = n ln(n) - sum, which is not negative */
+	logarithm_add_count(&whole, n); /* makes the tables */
+	add_product(&whole, table.ln2 >> (UNIT_NBITS - SUM_NBITS),
+		    (uint64_t)(whole.exponents2 - sum->exponents2));
+	mpn_sub_n(whole.mantissas, whole.mantissas, sum->mantissas, 3);
+	integer_set_words(&numerator, whole.mantissas, 3);
 	integer_set(&denominator, table.ln2 >> (UNIT_NBITS - SUM_NBITS));
 	integer_set(&error, (uint128)n << ERROR_NBITS);
 	integer_copy(&rest, &numerator);

@@ -104,18 +104,13 @@ uint64_t quotient_divide_rows(struct exact *q, const int64_t *a, const uint8_t *
 
 /* ---- text ---- */
 
-static uint128 magnitude_of(const struct exact *q)
-{
-	return q->value < 0 ? -(uint128)q->value : (uint128)q->value;
-}
-
 size_t quotient_write(const struct exact *q, char text[QUOTIENT_TEXT_NBYTES])
 {
 	char *p = text;
 
 	*p++ = QUOTIENT_MARK;
 	*p = '-';
-	p = decimal_write_u128(p + (q->value < 0), magnitude_of(q));
+	p = decimal_write_u128(p + (q->value < 0), exact_small_magnitude(q));
 	*p++ = 'e';
 	*p = '-';
 	p = decimal_write_u64(p + (q->scale > 0), (uint64_t)(q->scale > 0 ? q->scale : -q->scale));
@@ -150,7 +145,7 @@ bool quotient_parse(const char *text, size_t nbytes, struct exact *q)
 
 size_t quotient_format(const struct exact *q, char *text)
 {
-	const uint128 magnitude = magnitude_of(q);
+	const uint128 magnitude = exact_small_magnitude(q);
 	int surplus = QUOTIENT_NDIGITS - RATIO_NDIGITS;
 	uint64_t high, low, s;
 

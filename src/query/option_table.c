@@ -79,13 +79,6 @@ static enum status fail_unknown(const struct parser *p, const char *typed, size_
 	return fail_meant(p, typed - 2, nbytes < 62 ? (int)nbytes + 2 : 64, meant);
 }
 
-static enum status fail_letter(const struct parser *p, char letter)
-{
-	const char typed[] = {'-', letter, '\0'};
-
-	return fail_meant(p, typed, 2, option_find_meant(p->table->synonyms, typed, 2));
-}
-
 /* ---- parsing ---- */
 
 /* typed: row->name itself where the letter was typed. */
@@ -158,8 +151,10 @@ static enum status parse_letters(struct parser *p, const char *typed)
 		const struct option_row *row = p->table->rows, *end = row + p->table->nrows;
 		while (row < end && row->letter != *typed)
 			row++;
-		if (row == end)
-			return fail_letter(p, *typed);
+		if (row == end) {
+			const char letter[] = {'-', *typed, '\0'};
+			return fail_meant(p, letter, 2, option_find_meant(p->table->synonyms, letter, 2));
+		}
 		if (*row->argument && !typed[1] && p->next == p->end)
 			return option_fault(p->fault, "option '-%c' needs an argument", *typed);
 		if (*row->argument)
@@ -378,20 +373,6 @@ static void print_bash_case(const struct option_table *t, bool pairs, const char
 	printf(") _%s_columns '%s'; return ;;\n", t->program, ends);
 }
 
-/* bash splits --name=a:b at "=" and ":" (COMP_WORDBREAKS): sets argument to "a:b" and before to
- * "--name". */
-static void print_bash_argument(void)
-{
-	fputs("\tif [[ $word == [=:] ]]; then word=; else ((at--)); fi\n"
-	      "\targument=$word\n"
-	      "\twhile ((at > 1)) && [[ ${COMP_WORDS[at]} == : ]]; do\n"
-	      "\t\targument=${COMP_WORDS[at-1]}:$argument\n"
-	      "\t\t((at -= 2))\n"
-	      "\tdone\n"
-	      "\t[[ ${COMP_WORDS[at]} == \"=\" ]] && ((at--))\n"
-	      "\tbefore=${COMP_WORDS[at]}\n", stdout);
-}
-
 /* given: the table as it was given, with OPTION_NUMBER; here and below. */
 static void print_bash(const struct option_table *t, const struct option_table *given)
 {
@@ -402,8 +383,16 @@ static void print_bash(const struct option_table *t, const struct option_table *
 	       "\tCOMPREPLY=()\n",
 	       t->program);
 	print_words("\twords='", t->operands, "'\n");
-	print_bash_argument();
-	puts("\tcase $before in");
+	/* bash splits --name=a:b at "=" and ":" (COMP_WORDBREAKS): argument is "a:b" then, and before "--name" */
+	puts("\tif [[ $word == [=:] ]]; then word=; else ((at--)); fi\n"
+	     "\targument=$word\n"
+	     "\twhile ((at > 1)) && [[ ${COMP_WORDS[at]} == : ]]; do\n"
+	     "\t\targument=${COMP_WORDS[at-1]}:$argument\n"
+	     "\t\t((at -= 2))\n"
+	     "\tdone\n"
+	     "\t[[ ${COMP_WORDS[at]} == \"=\" ]] && ((at--))\n"
+	     "\tbefore=${COMP_WORDS[at]}\n"
+	     "\tcase $before in");
 	if (any_takes_columns(t)) {
 		print_bash_case(given, false, ",");
 		print_bash_case(given, true, ",:");
@@ -542,21 +531,15 @@ static void print_fish_row(const struct option_table *t, const struct option_row
 	puts("'");
 }
 
-/* Of an option with any number. */
-static void print_fish_number(const struct option_table *t, const struct option_row *row)
-{
-	printf("complete -c %s -n \"string match -qr -- '^--%.*s[0-9][^=]*\\$' (commandline -opc)[-1]\""
-	       " -f -a '(__%s_columns ,)'\n", t->program, (int)option_before_number(row->name),
-	       row->name, t->program);
-}
-
 static void print_fish(const struct option_table *t, const struct option_table *given)
 {
 	if (any_takes_columns(t))
 		print_fish_columns(t);
-	for (size_t i = 0; i < given->nrows; i++)
-		if (option_before_number(given->rows[i].name) && takes_columns(&given->rows[i]))
-			print_fish_number(t, &given->rows[i]);
+	for (const struct option_row *row = given->rows; row < given->rows + given->nrows; row++)
+		if (option_before_number(row->name) && takes_columns(row)) /* with any number */
+			printf("complete -c %s -n \"string match -qr -- '^--%.*s[0-9][^=]*\\$' (commandline -opc)[-1]\""
+			       " -f -a '(__%s_columns ,)'\n", t->program, (int)option_before_number(row->name),
+			       row->name, t->program);
 	for (size_t i = 0; i < t->nrows; i++)
 		print_fish_row(t, &t->rows[i]);
 	if (*t->operands)
@@ -590,23 +573,6 @@ static size_t offer_numbers(const struct option_table *t, struct option_row rows
 	return n;
 }
 
-static void print_completion(const struct option_table *table, enum option_about shell)
-{
-	static struct option_row rows[NROWS_MAX];
-	static char names[NOFFERED][NAME_NBYTES];
-	struct option_table all = *table;
-	const struct option_table *t = &all;
-
-	all.nrows = offer_numbers(table, rows, names);
-	all.rows = rows;
-	if (shell == ABOUT_BASH)
-		print_bash(t, table);
-	else if (shell == ABOUT_ZSH)
-		print_zsh(t, table);
-	else
-		print_fish(t, table);
-}
-
 /* ---- help, version ---- */
 
 void option_print_row(const struct option_row *row, int width)
@@ -618,30 +584,45 @@ void option_print_row(const struct option_row *row, int width)
 	       row->letter ? ',' : ' ', width, names, row->help);
 }
 
-static void print_version(const struct option_table *t)
-{
-	printf("%s %s\n", t->program, PACKAGE_VERSION);
-	if (t->print_libraries)
-		t->print_libraries();
-#ifdef HAVE_CUDA
-	printf("CUDA %s, built for %s\n", CUDA_VERSION_TEXT, CUDA_ARCH_TEXT);
-#else
-	printf("CUDA not built in\n");
-#endif
-	printf("License: MIT\n");
-}
-
 bool option_print_about(const struct option_table *table, enum option_about about)
 {
-	if (about == ABOUT_HELP)
+	static struct option_row rows[NROWS_MAX];
+	static char names[NOFFERED][NAME_NBYTES];
+	struct option_table all = *table; /* with the numbers that are offered */
+
+	all.nrows = offer_numbers(table, rows, names);
+	all.rows = rows;
+	switch (about) {
+	case ABOUT_NOTHING:
+		return false;
+	case ABOUT_HELP:
 		table->print_help();
-	else if (about == ABOUT_TOPIC)
+		break;
+	case ABOUT_TOPIC:
 		table->print_topic();
-	else if (about == ABOUT_BRIEF_HELP)
+		break;
+	case ABOUT_BRIEF_HELP:
 		table->print_brief_help();
-	else if (about == ABOUT_VERSION)
-		print_version(table);
-	else if (about != ABOUT_NOTHING)
-		print_completion(table, about);
-	return about != ABOUT_NOTHING;
+		break;
+	case ABOUT_BASH:
+		print_bash(&all, table);
+		break;
+	case ABOUT_ZSH:
+		print_zsh(&all, table);
+		break;
+	case ABOUT_FISH:
+		print_fish(&all, table);
+		break;
+	case ABOUT_VERSION:
+		printf("%s %s\n", table->program, PACKAGE_VERSION);
+		if (table->print_libraries)
+			table->print_libraries();
+#ifdef HAVE_CUDA
+		printf("CUDA %s, built for %s\n", CUDA_VERSION_TEXT, CUDA_ARCH_TEXT);
+#else
+		printf("CUDA not built in\n");
+#endif
+		printf("License: MIT\n");
+	}
+	return true;
 }

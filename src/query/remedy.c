@@ -66,18 +66,13 @@ char remedy_delimiter(struct line_text first, const struct line_text *second)
 	return found;
 }
 
-static bool is_blank(char byte)
-{
-	return byte == ' ' || byte == '\t';
-}
-
 /* The number of words between blanks. */
 static size_t count_words(struct line_text line)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < line.nbytes; i++)
-		n += !is_blank(line.text[i]) && (i == 0 || is_blank(line.text[i - 1]));
+		n += !decimal_is_blank(line.text[i]) && (i == 0 || decimal_is_blank(line.text[i - 1]));
 	return n;
 }
 
@@ -85,7 +80,7 @@ static size_t count_words(struct line_text line)
 static bool has_runs(struct line_text line)
 {
 	for (size_t i = 2; i < line.nbytes; i++)
-		if (is_blank(line.text[i - 2]) && is_blank(line.text[i - 1]) && !is_blank(line.text[i]))
+		if (decimal_is_blank(line.text[i - 2]) && decimal_is_blank(line.text[i - 1]) && !decimal_is_blank(line.text[i]))
 			return true;
 	return false;
 }

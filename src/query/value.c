@@ -100,6 +100,11 @@ enum status value_to_plain(const struct plan *plan, const char **text, size_t *n
 	return STATUS_OK;
 }
 
+bool value_has_number(const struct value *v)
+{
+	return v->kind == DECIMAL_NUMBER || (v->kind == DECIMAL_WIDE && exact_is_number(v->text, v->nbytes));
+}
+
 enum status value_read(const struct plan *plan, unsigned how, const char *field, size_t nbytes,
 		       struct scratch *scratch, struct value *out)
 {

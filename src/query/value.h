@@ -20,6 +20,9 @@ struct value {
 	size_t nbytes;
 };
 
+/* Whether it is a number within the range. */
+bool value_has_number(const struct value *v);
+
 /* How a field is read: a set. */
 enum value_how {
 	VALUE_AS_NUMBER = 1, /* a number is looked for; else kind is DECIMAL_MISSING or DECIMAL_INVALID */

@@ -165,20 +165,6 @@ static size_t cpu_chunk_nbytes(const struct job *job)
 	return wanted > usual && !has_moments(plan) ? wanted : usual;
 }
 
-/* decoding: the input has a decoding thread, which counts as one of --threads. */
-static void add_cpu(struct device_choice *devices, const struct job *job, bool decoding)
-{
-	const struct options *o = job->options;
-	struct worker_pool *p = &devices->pools[devices->npools++];
-
-	*p = (struct worker_pool){.ops = &worker_cpu, .retires = true};
-	p->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : cpu_chunk_nbytes(job);
-	p->nthreads = count_threads(o->nthreads, p->setup.chunk_nbytes, job->nbytes);
-	if (!o->chunk_nbytes && job->nbytes / (uint64_t)input_nfiles(job->input) < FILE_NBYTES_LEAST)
-		p->nthreads = 1;
-	p->nthreads -= decoding && p->nthreads > 1;
-}
-
 /* ---- the forecast: groups in a sample ---- */
 
 #define FNV_BEGIN UINT64_C(0xcbf29ce484222325)
@@ -466,17 +452,6 @@ static double gpu_speed(const struct plan *plan, const struct worker_pool *pool)
 	return threads < gpu && !pool->setup.unpacks ? threads : gpu;
 }
 
-/* Makes the pool, the last one behind that of the CPUs, wait until it pays. */
-static void make_offer(const struct device_choice *devices, const struct plan *plan, struct worker_pool *p)
-{
-	double nbefore = (double)(p - &devices->pools[1]);
-
-	p->optional = true;
-	p->offer = (struct device_offer){gpu_speed(plan, p), WAKE_S + nbefore * WAKE_S_EACH_MORE, END_S};
-	/* To wake a GPU while every core was busy took 245 ms instead of 200 (H200, 2026-11-22). */
-	p->needs_core = devices->pools[0].nthreads >= CORES_MANY;
-}
-
 /* Adds the pool of one of ngpus. */
 static void add_gpu(struct device_choice *devices, const struct job *job, int device, int ngpus,
 		    bool optional)
@@ -498,8 +473,14 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	p->setup.packs = reads_ahead(job) && p->nthreads >= MIN_PACKING;
 	p->note = p->setup.packs ? " that pack" : NULL;
 	p->forgives = job->options->device == DEVICE_AUTO;
-	if (optional)
-		make_offer(devices, plan, p);
+	if (optional) {
+		double nbefore = (double)(p - &devices->pools[1]);
+		/* the pool waits until it pays */
+		p->optional = true;
+		p->offer = (struct device_offer){gpu_speed(plan, p), WAKE_S + nbefore * WAKE_S_EACH_MORE, END_S};
+		/* To wake a GPU while every core was busy took 245 ms instead of 200 (H200, 2026-11-22). */
+		p->needs_core = devices->pools[0].nthreads >= CORES_MANY;
+	}
 }
 
 /* Adds the GPU that was asked for by number, or all; returns how many. optional: the driver, which
@@ -657,7 +638,16 @@ static const char *offer_gpus(struct device_choice *devices, const struct job *j
 /* Chooses GPUs beside the CPUs, or CPUs alone; says why. */
 static const char *add_cpus_and_gpus(struct device_choice *devices, const struct job *job)
 {
-	add_cpu(devices, job, input_has_thread(job->input));
+	const struct options *o = job->options;
+	struct worker_pool *p = &devices->pools[devices->npools++];
+
+	*p = (struct worker_pool){.ops = &worker_cpu, .retires = true};
+	p->setup.chunk_nbytes = o->chunk_nbytes ? o->chunk_nbytes : cpu_chunk_nbytes(job);
+	p->nthreads = count_threads(o->nthreads, p->setup.chunk_nbytes, job->nbytes);
+	if (!o->chunk_nbytes &&
+	    job->nbytes / (uint64_t)input_nfiles(job->input) < FILE_NBYTES_LEAST)
+		p->nthreads = 1;
+	p->nthreads -= input_has_thread(job->input) && p->nthreads > 1; /* one that decodes is one of --threads */
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
 	if (beyond_gpus(&job->query->plan, job->input))

@@ -63,16 +63,6 @@ static void say_file(const struct run *e, int file)
 	say("\n");
 }
 
-static void say_input(const struct run *e)
-{
-	int nfiles = input_nfiles(e->input);
-
-	for (int i = 0; i < nfiles && i < NSHOWN; i++)
-		say_file(e, i);
-	if (nfiles > NSHOWN)
-		say("input:   and %d more\n", nfiles - NSHOWN);
-}
-
 static void say_byte(const char *before, char byte, const char *after)
 {
 	say("%s'", before);
@@ -269,7 +259,12 @@ static void say_devices(const struct device_choice *devices)
 
 enum status explain_print(const struct run *e)
 {
-	say_input(e);
+	int nfiles = input_nfiles(e->input);
+
+	for (int i = 0; i < nfiles && i < NSHOWN; i++)
+		say_file(e, i);
+	if (nfiles > NSHOWN)
+		say("input:   and %d more\n", nfiles - NSHOWN);
 	say_dialect(&e->query.plan.dialect);
 	say_header(e);
 	say_columns(e);

@@ -81,23 +81,6 @@ static void update_speeds(struct speeds *s, const struct sample *now)
 	s->last = *now;
 }
 
-/* Under the lock. */
-static void show(struct speeds *speeds)
-{
-	char text[PROGRESS_LINE_NBYTES], names[PROGRESS_LINE_NBYTES / 2] = "";
-	struct sample now = take_sample();
-	struct progress_state state = {progress.pass, now.nbytes, now.done, progress.all,
-				       now.at_s - progress.begin_s, 0, 0, names};
-
-	update_speeds(speeds, &now);
-	state.speed = speeds->nbytes;
-	state.done_speed = speeds->done;
-	if (progress.devices)
-		devices_at_work(progress.devices, names, sizeof names);
-	progress_line(text, &state);
-	message_line(text, progress.rewrites);
-}
-
 /* ---- when ---- */
 
 static void add_ms(struct timespec *t, long ms)
@@ -125,7 +108,17 @@ static void *thread_main(void *argument)
 	add_ms(&next, FIRST_MS);
 	pthread_mutex_lock(&progress.lock);
 	while (!wait_until(&next)) {
-		show(&speeds);
+		char text[PROGRESS_LINE_NBYTES], names[PROGRESS_LINE_NBYTES / 2] = "";
+		struct sample now = take_sample();
+		struct progress_state state = {progress.pass, now.nbytes, now.done, progress.all,
+					       now.at_s - progress.begin_s, 0, 0, names};
+		update_speeds(&speeds, &now);
+		state.speed = speeds.nbytes;
+		state.done_speed = speeds.done;
+		if (progress.devices)
+			devices_at_work(progress.devices, names, sizeof names);
+		progress_line(text, &state);
+		message_line(text, progress.rewrites);
 		clock_gettime(CLOCK_MONOTONIC, &next); /* not from the last time: it may have been stopped */
 		add_ms(&next, progress.rewrites ? REWRITE_MS : WHOLE_LINE_MS);
 	}
