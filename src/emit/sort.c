@@ -22,6 +22,7 @@
 #include "base/heap.h"
 #include "base/machine.h"
 #include "base/thread.h"
+#include "fold/key.h"
 #include "fold/program_block.h"
 #include "io/output.h"
 #include "io/spool.h"
@@ -40,6 +41,8 @@ struct sorter {
 	atomic_bool spills;     /* memory has ended */
 	pthread_mutex_t lock;   /* guards the list of parts */
 	struct sort_part *parts; /* owned */
+	struct sort_groups printed; /* these two: of the records that are printed; with group_top */
+	uint64_t nprinted;
 };
 
 /* ---- keys ---- */
@@ -232,6 +235,160 @@ static enum status make_key(struct sort_part *p, struct row_block *b, unsigned r
 	return STATUS_OK;
 }
 
+/* Adds a row's values of the columns that tell groups apart, each with its length. */
+static enum status add_group(struct sort_part *p, struct row_block *b, unsigned row)
+{
+	const struct plan *plan = b->plan;
+
+	for (size_t i = 0; i < plan->nsort_groups; i++) {
+		struct value v;
+		uint32_t nbytes;
+		TRY(row_block_read(b, plan->sort_groups[i], row, false, &p->scratch, &v));
+		nbytes = (uint32_t)v.nbytes;
+		TRY(text_reserve(&p->bytes, sizeof nbytes + v.nbytes));
+		memcpy(mempcpy(p->bytes.data + p->bytes.nbytes, &nbytes, sizeof nbytes), v.text, v.nbytes);
+		p->bytes.nbytes += sizeof nbytes + v.nbytes;
+	}
+	p->rows[row].group_end = p->bytes.nbytes;
+	return STATUS_OK;
+}
+
+/* ---- groups ---- */
+
+#define GROUPS_NSLOTS_MIN 64
+
+/* A group: its values, and the keys of its first records so far, a heap whose top is the last of them, or how many were printed. */
+struct sort_group {
+	const char *values; /* NULL: the slot is empty */
+	uint64_t (*keys)[SORT_NWORDS]; /* capacity; NULL: they are counted only */
+	uint64_t hash, n, capacity;
+	size_t nbytes;
+};
+
+static inline bool key_is_above(const uint64_t a[SORT_NWORDS], const uint64_t b[SORT_NWORDS])
+{
+	return a[0] > b[0] || (a[0] == b[0] && a[1] > b[1]);
+}
+
+static bool group_key_is_above(const void *keys, size_t i, size_t j)
+{
+	const uint64_t (*at)[SORT_NWORDS] = keys;
+
+	return key_is_above(at[i], at[j]);
+}
+
+static void swap_group_keys(void *keys, size_t i, size_t j)
+{
+	uint64_t (*at)[SORT_NWORDS] = keys;
+
+	for (int k = 0; k < SORT_NWORDS; k++) {
+		uint64_t word = at[i][k];
+		at[i][k] = at[j][k];
+		at[j][k] = word;
+	}
+}
+
+static void groups_free(struct sort_groups *g)
+{
+	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	key_arena_free(&g->memory);
+	memset(g, 0, sizeof *g);
+}
+
+static uint64_t hash_of(const char *values, size_t nbytes)
+{
+	struct key key;
+
+	return key_make(values, nbytes, false, key_seed_get(), &key) >> 32; /* the lowest bits depend on less */
+}
+
+static struct sort_group *find_slot(const struct sort_groups *g, uint64_t hash, const char *values, size_t nbytes)
+{
+	for (size_t i = hash & (g->nslots - 1);; i = (i + 1) & (g->nslots - 1)) {
+		struct sort_group *slot = &g->slots[i];
+		if (!slot->values || (slot->hash == hash && slot->nbytes == nbytes && !memcmp(slot->values, values, nbytes)))
+			return slot;
+	}
+}
+
+static enum status groups_grow(struct sort_groups *g)
+{
+	struct sort_groups grown = {.nslots = g->nslots ? 2 * g->nslots : GROUPS_NSLOTS_MIN, .n = g->n, .memory = g->memory,
+				    .most_nbytes = g->most_nbytes};
+	void *slots;
+
+	if (g->most_nbytes && grown.nslots * sizeof *grown.slots > g->most_nbytes)
+		return STATUS_MANY_KEYS;
+	TRY(key_memory_new(grown.nslots * sizeof *grown.slots, &slots));
+	grown.slots = slots;
+	for (size_t i = 0; i < g->nslots; i++)
+		if (g->slots[i].values)
+			*find_slot(&grown, g->slots[i].hash, g->slots[i].values, g->slots[i].nbytes) = g->slots[i];
+	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	*g = grown;
+	return STATUS_OK;
+}
+
+/* Finds the group with the values, or makes it. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+static enum status groups_find(struct sort_groups *g, const char *values, size_t nbytes, struct sort_group **out)
+{
+	const uint64_t hash = hash_of(values, nbytes);
+	void *copy;
+
+	if (2 * g->n >= g->nslots)
+		TRY(groups_grow(g));
+	*out = find_slot(g, hash, values, nbytes);
+	if ((*out)->values)
+		return STATUS_OK;
+	TRY(key_arena_take(&g->memory, (nbytes + 8) & ~(size_t)7, &copy));
+	**out = (struct sort_group){.values = memcpy(copy, values, nbytes), .hash = hash, .nbytes = nbytes};
+	g->n++;
+	return STATUS_OK;
+}
+
+/* Whether a record of a group may be among its first n; notes its key. is_long: others may have the same words, but another key. */
+static enum status group_takes(struct sort_groups *g, struct sort_group *group, const uint64_t key[SORT_NWORDS], bool is_long, uint64_t n,
+			       bool *takes)
+{
+	*takes = true;
+	if (group->n < n) {
+		if (group->n == group->capacity) {
+			void *grown;
+			group->capacity = 2 * group->capacity + 1 < n ? 2 * group->capacity + 1 : n;
+			TRY(key_arena_take(&g->memory, group->capacity * sizeof *group->keys, &grown));
+			group->keys = memcpy(grown, group->keys ? (void *)group->keys : grown, group->n * sizeof *group->keys);
+		}
+		memcpy(group->keys[group->n], key, sizeof *group->keys);
+		heap_rise(group->keys, group->n++, group_key_is_above, swap_group_keys);
+		return STATUS_OK;
+	}
+	*takes = key_is_above(group->keys[0], key) || (is_long && !key_is_above(key, group->keys[0]));
+	if (*takes) {
+		memcpy(group->keys[0], key, sizeof *group->keys);
+		heap_sink(group->keys, n, 0, group_key_is_above, swap_group_keys);
+	}
+	return STATUS_OK;
+}
+
+/* Whether a row's record may be among the first of its group; where memory has ended, all may be of groups that are not known. */
+static bool may_be_first(struct sort_part *p, unsigned row)
+{
+	const struct sort_row *r = &p->rows[row];
+	const char *values = p->bytes.data + r->end;
+	const size_t nbytes = r->group_end - r->end;
+	struct sort_groups *g = &p->groups;
+	struct sort_group *group = g->is_full && g->nslots ? find_slot(g, hash_of(values, nbytes), values, nbytes) : NULL;
+	bool takes = true;
+
+	if (g->is_full && (!group || !group->values))
+		return true;
+	if (!g->is_full && groups_find(g, values, nbytes, &group) != STATUS_OK)
+		g->is_full = true;
+	else if (group_takes(g, group, r->key, r->end - r->begin > sizeof r->key, p->sorter->plan->group_top, &takes) != STATUS_OK)
+		g->is_full = true;
+	return takes;
+}
+
 /* ---- records of a thread ---- */
 
 /* What an entry's address leads to: the length of the record; with SORT_IS_LONG that of the rest of the key, and the rest; the record. */
@@ -289,6 +446,25 @@ struct sorter *sorter_new(const struct plan *plan, int nthreads)
 	return s;
 }
 
+/* Whether the next record in order is printed: of each group the first ones are. Skips the values before it. */
+static enum status print_takes(struct sorter *s, const char **record, size_t *nbytes, bool *takes)
+{
+	struct sort_group *group;
+	uint32_t n;
+
+	*takes = true;
+	if (s->plan->group_top == 0)
+		return STATUS_OK;
+	n = get_length(*record);
+	TRY(groups_find(&s->printed, *record + sizeof n, n, &group));
+	*takes = group->n < s->plan->group_top && (s->plan->top == 0 || s->nprinted < s->plan->top);
+	group->n += *takes;
+	s->nprinted += *takes;
+	*record += sizeof n + n;
+	*nbytes -= sizeof n + n;
+	return STATUS_OK;
+}
+
 /* Forgets the part's records. */
 static void drop_records(struct sort_part *p)
 {
@@ -305,6 +481,8 @@ void sorter_free(struct sorter *s)
 	for (struct sort_part *p = s->parts, *next; p; p = next) {
 		next = p->next;
 		drop_records(p);
+		groups_free(&p->groups);
+		text_free(&p->record);
 		text_free(&p->bytes);
 		free(p->scratch.data);
 		free(p->runs);
@@ -312,6 +490,7 @@ void sorter_free(struct sorter *s)
 			close(p->fd);
 		free(p);
 	}
+	groups_free(&s->printed);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -323,6 +502,7 @@ struct sort_part *sorter_part(struct sorter *s)
 	if (!p)
 		return NULL;
 	*p = (struct sort_part){.sorter = s, .fd = -1, .bound = {UINT64_MAX, UINT64_MAX}};
+	p->groups.most_nbytes = memory_limit_nbytes() / 8 / ((uint64_t)s->nthreads + 1);
 	pthread_mutex_lock(&s->lock);
 	p->next = s->parts;
 	s->parts = p;
@@ -336,11 +516,6 @@ void sort_part_begin(struct sort_part *p, uint64_t before)
 	p->is_begun = false;
 }
 
-static inline bool key_is_above(const uint64_t a[SORT_NWORDS], const uint64_t b[SORT_NWORDS])
-{
-	return a[0] > b[0] || (a[0] == b[0] && a[1] > b[1]);
-}
-
 enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t *rows)
 {
 	const uint64_t bound = p->sorter->bound;
@@ -350,11 +525,23 @@ enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t 
 	for (uint64_t left = *rows; left; left &= left - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(left);
 		TRY(make_key(p, b, row));
+		if (b->plan->group_top)
+			TRY(add_group(p, b, row));
 		if (p->rows[row].key[0] <= bound && !key_is_above(p->rows[row].key, p->bound))
 			chosen |= left & -left;
 	}
 	*rows = chosen;
 	return STATUS_OK;
+}
+
+uint64_t sort_part_pick(struct sort_part *p, uint64_t rows)
+{
+	uint64_t picked = 0;
+
+	for (uint64_t left = p->sorter->plan->group_top ? rows : 0; left; left &= left - 1)
+		if (may_be_first(p, (unsigned)__builtin_ctzll(left)))
+			picked |= left & -left;
+	return p->sorter->plan->group_top ? picked : rows;
 }
 
 /* Takes memory of the part's. */
@@ -404,14 +591,34 @@ static enum status add_record(struct sort_part *p, const uint64_t key[SORT_NWORD
 	return STATUS_OK;
 }
 
+/* Adds a row's values to the record, after their length. */
+static enum status add_values(struct sort_part *p, const struct sort_row *r)
+{
+	const uint32_t nbytes = (uint32_t)(r->group_end - r->end);
+
+	TRY(text_reserve(&p->record, sizeof nbytes + nbytes));
+	memcpy(mempcpy(p->record.data, &nbytes, sizeof nbytes), p->bytes.data + r->end, nbytes);
+	p->record.nbytes = sizeof nbytes + nbytes;
+	return STATUS_OK;
+}
+
 enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, size_t nbytes)
 {
 	const struct sort_row *r = &p->rows[row];
-	const uint64_t top = p->sorter->plan->top;
+	const struct plan *plan = p->sorter->plan;
+	const uint64_t top = plan->group_top ? 0 : plan->top;
 	size_t key_nbytes = r->end - r->begin;
 	enum status status;
 	struct sort_rest rest = {p->bytes.data + r->begin + sizeof r->key, key_nbytes > sizeof r->key ? key_nbytes - sizeof r->key : 0};
 
+	if (plan->group_top) {
+		p->record.nbytes = 0;
+		TRY(add_values(p, r));
+		TRY(text_reserve(&p->record, nbytes));
+		memcpy(p->record.data + p->record.nbytes, text, nbytes);
+		nbytes += p->record.nbytes;
+		text = p->record.data;
+	}
 	if (nbytes > UINT32_MAX || rest.nbytes > UINT32_MAX)
 		return STATUS_LONG_RECORD;
 	if (must_spill(p, nbytes + rest.nbytes))
@@ -725,7 +932,7 @@ static void number_entries(const struct sort_part *p, uint64_t *numbers)
 /* Moves the part's records to its file, sorted. */
 static enum status spill(struct sort_part *p)
 {
-	const uint64_t top = p->sorter->plan->top;
+	const uint64_t top = p->sorter->plan->group_top ? 0 : p->sorter->plan->top;
 	struct ordering o = {0};
 	struct sort_entry *entries = NULL;
 	struct text_buffer out = {0};
@@ -865,12 +1072,16 @@ static enum status add_output(struct text_buffer *out, const char *text, size_t 
 }
 
 /* Writes the records of all runs. */
-static enum status merge_write(struct merge_runs *m, uint64_t most, struct text_buffer *out, struct writer *writer, struct fault *fault)
+static enum status merge_write(struct merge_runs *m, struct sorter *s, uint64_t most, struct text_buffer *out, struct writer *writer, struct fault *fault)
 {
 	for (size_t n = m->n; n > 0 && most-- > 0;) {
 		struct run_reader *r = m->runs;
-		bool is_there;
-		TRY(add_output(out, r->rest + r->head.rest_nbytes, r->head.nbytes, writer, fault));
+		const char *record = r->rest + r->head.rest_nbytes;
+		size_t nbytes = r->head.nbytes;
+		bool is_there, takes;
+		TRY(print_takes(s, &record, &nbytes, &takes));
+		if (takes)
+			TRY(add_output(out, record, nbytes, writer, fault));
 		TRY(run_next(r, m->piece_nbytes, &is_there));
 		if (!is_there)
 			swap_runs(m->runs, 0, --n);
@@ -891,7 +1102,7 @@ static enum status write_merged(struct sorter *s, struct writer *writer, struct 
 	if (status == STATUS_OK)
 		status = merge_begin(&m, s);
 	if (status == STATUS_OK)
-		status = merge_write(&m, s->plan->top ? s->plan->top : UINT64_MAX, &out, writer, fault);
+		status = merge_write(&m, s, s->plan->top && !s->plan->group_top ? s->plan->top : UINT64_MAX, &out, writer, fault);
 	merge_free(&m);
 	text_free(&out);
 	return status;
@@ -906,7 +1117,7 @@ static enum status write_merged(struct sorter *s, struct writer *writer, struct 
 
 /* Entries on their way into buckets, and out. */
 struct dealing {
-	const struct sorter *s;
+	struct sorter *s;
 	size_t n, nblocks, nshares, nbuckets; /* nbuckets: a power of 2 */
 	const struct sort_block **blocks; /* in the order of the input. These are owned: */
 	uint128 *bounds;                  /* nbuckets - 1: where all but the first bucket begin */
@@ -1085,8 +1296,10 @@ static enum status deal(struct dealing *d, size_t nthreads)
 static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t bucket, size_t n, struct text_buffer *out,
 			 enum status *status, struct fault *fault)
 {
-	bool is_turn = false;
+	bool is_turn = d->s->plan->group_top && ordered_queue_await(&d->queue, bucket, bucket), takes;
 
+	if (d->s->plan->group_top && !is_turn)
+		return false;
 	out->nbytes = 0;
 	for (size_t i = 0; *status == STATUS_OK && i < n; i++) {
 		size_t nbytes, ahead = i + AHEAD_NRECORDS < n ? i + AHEAD_NRECORDS : n - 1;
@@ -1100,7 +1313,8 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 			*status = writer_write(d->writer, out, fault);
 			out->nbytes = 0;
 		}
-		if (*status == STATUS_OK && (*status = text_reserve(out, nbytes)) == STATUS_OK) {
+		if (*status == STATUS_OK && (*status = print_takes(d->s, &record, &nbytes, &takes)) == STATUS_OK && takes &&
+		    (*status = text_reserve(out, nbytes)) == STATUS_OK) {
 			memcpy(out->data + out->nbytes, record, nbytes);
 			out->nbytes += nbytes;
 		}
@@ -1114,7 +1328,7 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 static void *write_buckets(void *context)
 {
 	struct dealing *d = context;
-	const uint64_t top = d->s->plan->top ? d->s->plan->top : UINT64_MAX;
+	const uint64_t top = d->s->plan->top && !d->s->plan->group_top ? d->s->plan->top : UINT64_MAX;
 	struct ordering o = {0};
 	struct text_buffer out = {0};
 	uint64_t bucket;
@@ -1156,8 +1370,10 @@ enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *write
 	NEED(d);
 	d->s = s;
 	d->writer = writer;
-	for (const struct sort_part *p = s->parts; p; p = p->next)
+	for (struct sort_part *p = s->parts; p; p = p->next) {
 		has_runs |= p->nruns > 0;
+		groups_free(&p->groups);
+	}
 	status = has_runs ? STATUS_NO_MEMORY : deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX);
 	if (status == STATUS_OK) {
 		ordered_queue_init(&d->queue, ORDERED_QUEUE_MOST, d->nbuckets, false);

@@ -12,6 +12,9 @@
  *   missing     the largest byte: it comes last
  *
  * Descending, all bits of a key that is not missing are turned around. No text begins another one.
+ *
+ * Of records with the same values in some columns (--by with --top, --unique) the first N are printed: they are counted in the order
+ * in which they are printed. Before that a thread drops those that come after N others of its own.
  */
 #pragma once
 
@@ -44,10 +47,19 @@ struct sort_block {
 	struct sort_entry entries[];
 };
 
-/* The key of a row of a block: bytes[begin .. end) of the part's. */
+/* The key of a row of a block: bytes[begin .. end) of the part's; and its values of the plan's sort_groups, up to group_end. */
 struct sort_row {
 	uint64_t key[SORT_NWORDS];
-	size_t begin, end;
+	size_t begin, end, group_end;
+};
+
+/* Groups of records by the values of some columns, of which the first N are printed. A table; zeroed: empty. */
+struct sort_groups {
+	struct sort_group *slots; /* nslots, a power of 2; of key_memory_new */
+	size_t nslots, n;
+	struct key_arena memory;  /* of the values, and of the keys of first records */
+	uint64_t most_nbytes;     /* of slots; 0: as many as --memory allows */
+	bool is_full;             /* no memory is left for more */
 };
 
 /* One thread's records. All owned. */
@@ -63,6 +75,8 @@ struct sort_part {
 	struct sort_row rows[ROW_BLOCK_NROWS];
 	struct text_buffer bytes;
 	struct scratch scratch;
+	struct sort_groups groups;   /* those that the thread has met */
+	struct text_buffer record;   /* with its values before it */
 	uint64_t bound[SORT_NWORDS]; /* of --top: records whose key is above it come too late */
 	int fd;                  /* of a temporary file; -1: none */
 	uint64_t file_nbytes;
@@ -84,6 +98,9 @@ void sort_part_begin(struct sort_part *p, uint64_t before);
 
 /* Makes the keys of a block's rows. Returns in *rows those of them that may be printed. Errors: STATUS_NO_MEMORY. */
 enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t *rows);
+
+/* Returns those of the rows that may be among the first of their groups; called once for each block, after that, and remembers them. */
+uint64_t sort_part_pick(struct sort_part *p, uint64_t rows);
 
 /* Adds the record of a row that may be printed: text[0 .. nbytes), with its line end. Errors: STATUS_NO_MEMORY;
  * STATUS_TEMPORARY; STATUS_LONG_RECORD, of more than 4 GiB. */

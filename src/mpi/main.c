@@ -415,7 +415,7 @@ static bool records_can_be_shared(const struct options *o, const struct query *q
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_EWMA || operation_looks_ahead(o->uses[i].operation))
 			return false; /* a slice shows neither the mean of all records before nor what comes after */
-	return !o->aggregates && !o->sorts && !options_choice_name(o) && !picture_is_asked(&o->picture) && !(q && q->star);
+	return !o->aggregates && !o->sorts && !o->unique && !options_choice_name(o) && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 
 /* ---- the folder ---- */
@@ -688,7 +688,7 @@ static enum status check(const struct command *c, struct fault *fault)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
 		return option_fault(fault, "--output-dir: one rank prints this (aggregates, --ewma, --head, --lead, --plot, --rank, --sample, "
-				    "--sort, --svg, --tail), to standard output");
+				    "--sort, --svg, --tail, --unique), to standard output");
 	if (o->emits || o->aggregates)
 		return STATUS_OK;
 	part.partial = true;

@@ -125,7 +125,7 @@ static enum status set_once(const struct setting *s)
 {
 	if (*(const char **)s->member)
 		return option_fault(s->fault, "--%s is given twice: join the %s", s->row->name,
-				    s->row == &rows[OPTION_BY] ? "columns with ," : "conditions with and");
+				    s->row == &rows[OPTION_BY] || s->row == &rows[OPTION_UNIQUE] ? "columns with ," : "conditions with and");
 	return set_text(s);
 }
 
@@ -745,6 +745,30 @@ bool operation_is_new_column(enum operation operation)
 	return operation_kind(operation) == OPERATION_RUNNING || operation_kind(operation) == OPERATION_OFFSET;
 }
 
+/* Whether a text has a word, which no other byte of a name goes on. */
+static bool has_word(const char *text, const char *word, size_t nbytes)
+{
+	for (const char *p = text; *p; p++)
+		if (!strncmp(p, word, nbytes) && !token_in_name(p[nbytes]) && (p == text || !token_in_name(p[-1])))
+			return true;
+	return false;
+}
+
+/* Whether --sort names what --by prints without an operation: its keys and their count, or aggregates. */
+static bool sorts_counts(const struct options *o)
+{
+	for (const char *p = o->sort; *p; p++) {
+		const char *word = p;
+		while (token_in_name(*p))
+			p++;
+		if (p > word && *p != '(' && !decimal_is_digit(*word) && !has_word(o->by, word, (size_t)(p - word)) &&
+		    !has_word("count", word, (size_t)(p - word)))
+			return expression_has_aggregate(o->sort, aggregate_names);
+		p -= p > word && !*p;
+	}
+	return true;
+}
+
 /* Whether --sort is of records: there is no result to sort. With --by alone, groups are counted. */
 static bool sorts_records(const struct options *o)
 {
@@ -758,7 +782,7 @@ static bool sorts_records(const struct options *o)
 			return false;
 		prints |= kind != OPERATION_LET;
 	}
-	return !o->by || prints || o->aggregates;
+	return !o->by || prints || o->aggregates || (o->top && !sorts_counts(o));
 }
 
 const char *options_choice_name(const struct options *o)
@@ -913,8 +937,10 @@ static const struct rule rules_of_query[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {AHEAD}, "--@: --& needs records that are yet to come: leave it out"),
 	RULE({TAIL, SAMPLE}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
 	RULE({SORT, TOP}, {RESULT}, "--@ is for groups and records: there is no --by, and --& prints one result", .lacks = BY),
+	RULE({UNIQUE}, {RESULT}, "--unique is for printed records, and --& prints a result"),
+	RULE({UNIQUE}, {TOP}, "--unique prints the first record of each value, --by COLS --sort KEYS --top N the first N: not both", .also = BY),
 	RULE({TOP}, {NOTHING}, "--top is for groups, or for records with --sort: there is neither", .lacks = ORDERED),
-	RULE({SORTED}, {CHOICE}, "--& chooses records as they come: --top N prints the first N in the order of --sort"),
+	RULE({SORTED}, {CHOICE}, "--& chooses records as they come: --top N prints the first N of those that --@ prints"),
 	RULE({SORTED}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
 	RULE({HAVING}, {NOTHING}, "--having is for groups: there is no --by: --where chooses records", .lacks = BY),
 	RULE({SHARE_OF}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
@@ -1023,11 +1049,11 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	}
 	is[BESIDE_TABLE] = is[TABLE] && is[FIRST] == is[TABLE] ? is[SECOND] : is[FIRST];
 	if (!is[RESULT] && !is[RECORDS])
-		is[RECORDS] = o->sorts ? is[SORT] : let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
+		is[RECORDS] = o->sorts ? is[SORT] : is[UNIQUE] ? is[UNIQUE] : let ? let : is[RENAME] ? is[RENAME] : options_choice_name(o);
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
-	is[SORTED] = o->sorts ? is[SORT] : NULL;
+	is[SORTED] = o->sorts ? is[SORT] : is[UNIQUE];
 	is[ORDERED] = is[BY] ? is[BY] : is[SORTED];
-	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : NULL;
+	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : o->sorts ? is[TOP] : NULL;
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
 	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
@@ -1097,7 +1123,7 @@ enum status options_check(struct options *o, struct fault *fault)
 	o->aggregates = !o->merge && have_aggregates(o);
 	o->sorts = sorts_records(o);
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge && !o->sorts && (!o->aggregates || o->having)) { /* without a result, groups are counted */
+	if (o->by && !is[FIRST] && !o->merge && !o->sorts && !o->unique && (!o->aggregates || o->having)) { /* without a result, groups are counted */
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
 		NEED(use);
 		use->title = "count";
@@ -1105,6 +1131,7 @@ enum status options_check(struct options *o, struct fault *fault)
 		find_facts(o, is);
 	}
 	o->emits = is[EMITS] != NULL;
+	o->starts_anew = is[NEW] != NULL;
 	o->selects = is[SELECT] || is[DROP];
 	TRY(check_rules(rules_of_reading, o, is, fault));
 	if (!o->merge)

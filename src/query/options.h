@@ -102,6 +102,7 @@ struct options {
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
 	struct record_choice choice;
+	bool starts_anew;           /* there are new columns, which --by starts anew in each group */
 	bool aggregates;            /* an expression has one, or may have: the input is read twice, perhaps */
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
@@ -110,6 +111,7 @@ struct options {
 	const char *having;         /* EXPR, or NULL */
 	const char *sort;           /* a list of [-]KEY, as it was given, or NULL */
 	bool sorts;                 /* ... of records, not of results */
+	const char *unique;         /* COLS, or NULL */
 	uint64_t top;               /* 0: all */
 	bool exclusive, only;
 	struct csv_dialect dialect;

@@ -248,6 +248,9 @@ struct plan {
 	size_t nsort_keys;
 	struct plan_sort_key *sort_keys; /* the first one first */
 	uint64_t top;     /* of sorted records so many at most; 0: all */
+	size_t nsort_groups;
+	size_t *sort_groups; /* columns: of records with the same values in them, */
+	uint64_t group_top;  /* ... so many at most; 0: there are no such columns */
 	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are not sorted */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */

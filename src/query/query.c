@@ -26,7 +26,7 @@ struct demand {
 	bool counts_text;     /* named in COLS of an operation that takes text */
 	bool star;            /* included by '*' */
 	bool is_key;          /* named by --by */
-	bool is_sorted;       /* named by --sort */
+	bool is_sorted;       /* named by --sort, or what tells whether a record is among the first of some */
 	bool is_dropped;      /* named by --drop */
 	size_t column;        /* its place in the plan */
 };
@@ -45,7 +45,7 @@ struct making {
 	struct demand *let_demands;   /* of computed columns */
 	size_t nkeys, keys_capacity;
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
-	size_t sort_selection;        /* --sort's, of records */
+	size_t sort_selection, unique_selection; /* --sort's, of records; --unique's */
 	bool *descend;                /* ... and whether each of its selectors is descending; owned */
 	size_t ndescend;
 	uint32_t use;                 /* of the options: what is asked just now */
@@ -440,7 +440,7 @@ static bool skip_minus(const struct making *m, const char **p)
  * ends at an earlier one is a name. */
 static enum status parse_columns(struct making *m, const struct column_list *list, bool in_pairs)
 {
-	m->ndescend = 0;
+	m->ndescend *= !list->has_signs;
 	for (const char *p = list->text;; p++) {
 		const bool descends = list->has_signs && skip_minus(m, &p);
 		size_t nbytes = strcspn(p, ",");
@@ -718,7 +718,7 @@ static enum status parse_selections(struct making *m)
 	TRY(begin_finishers(m, &nhidden));
 	q->conditions = calloc(o->nuses + 1, sizeof *q->conditions);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
-	m->selections = calloc(o->nuses + nhidden + o->nrenames + 2, sizeof *m->selections);
+	m->selections = calloc(o->nuses + nhidden + o->nrenames + 3, sizeof *m->selections);
 	NEED(q->conditions && q->renames && m->selections);
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where, false));
@@ -742,6 +742,9 @@ static enum status parse_selections(struct making *m)
 	m->sort_selection = m->nselections;
 	if (o->sorts)
 		TRY(parse_columns(m, &(struct column_list){"sort", o->sort, false, &m->selections[m->nselections++], true}, false));
+	m->unique_selection = m->nselections;
+	if (o->unique)
+		TRY(parse_columns(m, &(struct column_list){"unique", o->unique, false, &m->selections[m->nselections++], false}, false));
 	for (size_t i = 0; i < o->nrenames; i++)
 		TRY(parse_rename(m, o->renames[i], &q->renames[q->nrenames++]));
 	return list_selections(m);
@@ -1212,7 +1215,35 @@ static enum status demand_sort_keys(struct making *m)
 			plan->nsort_keys++;
 		}
 	}
-	plan->top = m->options->sorts ? m->options->top : 0;
+	return STATUS_OK;
+}
+
+/* The columns of records of which the first ones are printed: of --unique, or of --by with --sort and --top. */
+static enum status demand_sort_groups(struct making *m)
+{
+	const struct options *o = m->options;
+	const bool by = o->by && o->sorts && o->top;
+	const struct selection *s = &m->selections[by ? m->keys_selection : m->unique_selection];
+	struct plan *plan = &m->q->plan;
+	struct field_range range;
+
+	plan->nsort_groups = 0;
+	plan->top = (o->sorts || o->unique) && !by ? o->top : 0;
+	plan->group_top = by ? o->top : o->unique != NULL;
+	for (size_t i = 0; plan->group_top && i < s->nselectors; i++) {
+		TRY(resolve(m, &s->selectors[i], &range));
+		if (range.star)
+			return option_fault(m->fault, "--%s: '*' is not a column: name those that tell records apart", by ? "by" : "unique");
+		for (uint32_t field = range.first; field <= range.last; field++) {
+			NEED(ARRAY_ADD(plan->sort_groups, plan->nsort_groups));
+			TRY(select_field(m, field));
+			demand_of(m, field)->is_sorted = true;
+			plan->sort_groups[plan->nsort_groups++] = field;
+		}
+	}
+	for (size_t i = 0; i < m->nkeys && by && !o->aggregates && !o->starts_anew; i++)
+		demand_of(m, m->keys[i])->is_key = false;
+	m->nkeys *= !by || o->aggregates || o->starts_anew;
 	return STATUS_OK;
 }
 
@@ -1288,6 +1319,7 @@ static enum status demand(struct making *m)
 	TRY(resolve_lets(m));
 	TRY(demand_keys(m)); /* first: '*' leaves them out */
 	TRY(demand_sort_keys(m));
+	TRY(demand_sort_groups(m));
 	if (q->summary && q->header.nfields) /* each column's values decide whether it is number or text */
 		TRY(demand_range(m, OPERATION_SUM, (struct field_range){0, (uint32_t)q->header.nfields - 1, false}));
 	for (m->use = 0; !q->summary && m->use < m->options->nuses; m->use++)
@@ -1403,6 +1435,8 @@ static enum status plan_columns(struct making *m)
 	}
 	for (; plan->nkeys < m->nkeys; plan->nkeys++)
 		plan->keys[plan->nkeys] = column_of(m, m->keys[plan->nkeys]);
+	for (size_t i = 0; i < plan->nsort_groups; i++)
+		plan->sort_groups[i] = column_of(m, plan->sort_groups[i]);
 	for (size_t i = 0; i < plan->nsort_keys; i++)
 		plan->sort_keys[i].column = column_of(m, plan->sort_keys[i].column);
 	return STATUS_OK;
@@ -1610,7 +1644,7 @@ static void begin(struct query *q, const struct options *options)
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->nthreads = options->nthreads;
 	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
-		     !options->sorts && !options_choice_name(options);
+		     !options->sorts && !options->unique && !options_choice_name(options);
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
@@ -1650,7 +1684,7 @@ static enum status check_groups(const struct making *m)
 
 	for (size_t i = 0; i < o->nuses; i++)
 		has_new |= operation_is_new_column(o->uses[i].operation);
-	if (!o->by || !o->emits || has_new || m->q->naggregates > 0)
+	if (!o->by || !o->emits || has_new || m->q->naggregates > 0 || (o->sorts && o->top))
 		return STATUS_OK;
 	return option_fault(m->fault, "--by is for results and running columns: --select prints records as they came: leave out --by");
 }
@@ -1707,6 +1741,7 @@ void query_free(struct query *q)
 	free(q->plan.columns);
 	free(q->plan.keys);
 	free(q->plan.sort_keys);
+	free(q->plan.sort_groups);
 	free(q->plan.pairs);
 	free(q->plan.predicates);
 	free(q->plan.new_columns);

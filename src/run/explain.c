@@ -180,6 +180,9 @@ static const char *use_of(const struct plan *plan, size_t at)
 	for (size_t i = 0; i < plan->nsort_keys; i++)
 		if (plan->sort_keys[i].column == at)
 			return " (to sort by)";
+	for (size_t i = 0; i < plan->nsort_groups; i++)
+		if (plan->sort_groups[i] == at)
+			return " (for the first records)";
 	for (size_t p = 0; p < plan->npredicates; p++)
 		for (size_t i = 0; i < plan->predicates[p]->names.nselectors; i++)
 			if (plan->predicates[p]->columns[i] == at)

@@ -310,11 +310,13 @@ static enum status prepare_curve(struct run *r, struct fault *fault)
 /* Says how groups are printed. */
 static enum status prepare_printing(struct run *r, struct fault *fault)
 {
+	const bool of_records = r->options.sorts || r->options.unique;
+
 	r->groups.top = r->options.top;
 	r->groups.format = r->options.format;
 	r->groups.picture = r->options.picture;
-	return finishing_make(&r->query.finishing, &r->groups.sort, &r->query, r->options.sorts ? NULL : r->options.sort,
-			      r->options.sorts ? 0 : r->options.top, fault);
+	return finishing_make(&r->query.finishing, &r->groups.sort, &r->query, of_records ? NULL : r->options.sort,
+			      of_records ? 0 : r->options.top, fault);
 }
 
 static void free_printing(struct run *r)
@@ -380,8 +382,8 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if (o->part.of) /* only a range of the file is read */
 		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &q->plan.dialect, &r->range, fault));
 	TRY(prepare_printing(r, fault));
-	q->plan.chooses = choice->tail || choice->sample || q->plan.nsort_keys > 0; /* not all records are printed, or not as they came */
-	if (q->plan.nsort_keys > 0)
+	q->plan.chooses = choice->tail || choice->sample || q->plan.nsort_keys > 0 || q->plan.group_top > 0; /* not all records are printed, or not as they came */
+	if (q->plan.nsort_keys > 0 || q->plan.group_top > 0)
 		NEED(q->plan.sorter = sorter_new(&q->plan, ranks_nthreads(q)));
 	else if (q->plan.chooses)
 		NEED(r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE, choice->tail ? choice->tail : choice->sample,

@@ -89,6 +89,38 @@ def check_combined():
         "--explain")
 
 
+GROUPS = b"k,price,n\nx,5,1\ny,7,2\nx,9,3\ny,7,4\nx,5,5\nz,1,6\n,3,7\ny,8,8\n,4,9\n"
+
+
+def check_groups():
+    rows = GROUPS.splitlines(True)
+    for i, (args, order) in enumerate(((["--by=k", "--sort=-price", "--top=1"], "3896"), (["--by=k", "--sort=-price", "--top=2"], "3821976"),
+                                       (["--by=k", "--sort=k,-price", "--top=2"], "3182697"), (["--by=k,price", "--sort=n", "--top=1"], "123" "6789"),
+                                       (["--by=upper(k)", "--sort=-n", "--top=1"], "9865"), (["--unique=k"], "1267"),
+                                       (["--unique=k", "--sort=-price"], "3896"), (["--unique=k", "--sort=-price", "--top=2"], "38"),
+                                       (["--unique=k,price"], "1236789"), (["--unique=1", "--where=n > 2"], "3467"), (["--unique=price % 2"], "18"),
+                                       (["--unique=k", "--top=1"], "1"))):
+        holds(" ".join(args), args, GROUPS, prints(b"".join([rows[0]] + [rows[int(n)] for n in order])), ways(i))
+    holds("each with the total of its group", ["--by=k", "--cumsum=n", "--sort=-n", "--top=1", "--only"], GROUPS,
+          prints("running_sum(n)\n16\n14\n6\n9\n"), ways(1))
+    holds("some columns", ["--by=k", "--sort=-price", "--top=1", "--select=n"], GROUPS, prints("n\n3\n8\n9\n6\n"), ways(2))
+    holds("values in quotes are the same", ["--unique=a"], b'a,b\n"x",1\nx,2\n"x ",3\n', prints(b'a,b\n"x",1\n"x ",3\n'), ways(3))
+    rng = random.Random(8)
+    many = [(b"%d,%d\n" % (rng.randrange(20000), rng.randrange(1000))) for _ in range(60000)]
+    path, order = fixture("groups.csv", b"k,v\n" + b"".join(many)), sorted(many, key=lambda r: -int(r.split(b",")[1]))
+    for args, rows, most in ((["--by=k", "--sort=-v", "--top=2"], order, 2), (["--unique=k"], many, 1)):
+        seen, want = {}, [b"k,v\n"]
+        for row in rows:
+            n = seen[row.split(b",")[0]] = seen.get(row.split(b",")[0], 0) + 1
+            want += [row] * (n <= most)
+        for more in ([], ["--memory=16M"]):
+            harness.agrees("many: " + " ".join(args + more), args + more + [path], None, harness.exactly(b"".join(want)), [(100000, 3), (None, 2), (None, 1)])
+    for args, word in ((["--unique=k", "--sum=n"], "--unique"), (["--unique=k", "--head=2"], "--top N"), (["--unique=*"], "*"),
+                       (["--unique=k", "--unique=n"], "twice"), (["--by=k", "--sort=price"], "price"), (["--unique=nope"], "nope"),
+                       (["--by=k", "--unique=n", "--sort=n", "--top=2"], "--unique")):
+        refuses("usage: " + " ".join(args), args, GROUPS, 2, word)
+
+
 def check_faults():
     refuses("nothing is printed before a fault", ["--sort=a"], b"a,b\n1,2\n3\n", 1, "<stdin>:3")
     refuses("a computed number that is none", ["--sort=a * 2"], b"a\n1\nx\n", 1, "<stdin>:3", "'x'", "a * 2")
@@ -139,10 +171,21 @@ def check_random():
         keys = [(rng.randrange(3), rng.random() < 0.5) for _ in range(rng.randrange(1, 4))]
         want = in_order([(record, [values[c] for c, _ in keys]) for record, values in rows], [d for _, d in keys])
         args = ["-H", "--sort=" + ",".join("-" * d + "abc"[c] for c, d in keys)]
-        if rng.randrange(3) == 0:
+        kind = rng.randrange(6)
+        if kind < 2:
+            by = rng.randrange(3)
+            n_each = 1 if kind else rng.choice((1, 2, 5))
+            if kind and rng.randrange(2):
+                want, args = [record for record, _ in rows], args[:1]
+            values, seen = {record: v[by] for record, v in rows}, {}
+            want = [r for r in want if seen.setdefault(values[r], []).append(r) or len(seen[values[r]]) <= n_each]
+            if not kind:
+                args[1] += ",i"     # a key of --by alone would sort counts
+            args += ["--unique=" + "abc"[by]] if kind else ["--by=" + "abc"[by], "--top=%d" % n_each]
+        elif kind < 4:
             top = rng.choice((1, 3, 64, 2000))
             args, want = args + ["--top=%d" % top], want[:top]
-        memory = rng.choice(([], [], ["--memory=100K"], ["--memory=400K"]))
+        memory = rng.choice(([], [], ["--memory=100K"], ["--memory=400K"])) if kind > 1 else rng.choice(([], ["--memory=2M"]))
         holds("random %d: %s" % (seed, " ".join(args + memory)), args + memory, b"i,a,b,c\n" + b"".join(r for r, _ in rows),
               prints(b"i,a,b,c\n" + b"".join(want)), ways(seed, (1, 7, 1000, None) if n < 1000 else (777, None)))
 
@@ -172,6 +215,7 @@ def check_many():
 
 check_keys()
 check_combined()
+check_groups()
 check_faults()
 check_random()
 check_many()
