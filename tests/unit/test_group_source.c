@@ -162,7 +162,7 @@ static size_t count_rows(const char *text)
 /* Whether a failure of one block lets the rows before it be printed and no others: none, if all are sorted before. */
 static void test_failure(struct run *r, struct memory_source *m, size_t block, const char *all, const char *words)
 {
-	size_t nlines = r->groups.sort.is_given ? 0 : 1 + block * GROUP_SOURCE_NGROUPS;
+	size_t nlines = r->groups.sort.n ? 0 : 1 + block * GROUP_SOURCE_NGROUPS;
 	enum status status;
 	struct fault fault;
 	char *text;
@@ -195,7 +195,7 @@ static void test_request(const char *words, int argc, const char *const *args)
 	group_store_set_source(r.query.plan.groups, &m->source);
 	seen = print(&r, &status, &fault);
 	ok(status == STATUS_OK && !strcmp(seen, wanted), "%s: the same from a source", words);
-	if (r.groups.top == 0 || r.groups.sort.is_given)
+	if (r.groups.top == 0 || r.groups.sort.n)
 		test_failure(&r, m, 1, wanted, words);
 	run_free(&r);
 	free(wanted);
