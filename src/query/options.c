@@ -16,6 +16,7 @@
 #include "number/decimal.h"
 #include "number/decimal_text.h"
 #include "lang/pattern.h"
+#include "lang/select.h"
 #include "query/remedy.h"
 #include "simd/simd.h"
 
@@ -754,16 +755,62 @@ static bool has_word(const char *text, const char *word, size_t nbytes)
 	return false;
 }
 
+/* Whether an item of nbytes is a column's place, or a range of them: 2, :2, col2, 2-4. */
+static bool is_place(const char *item, size_t nbytes, struct field_range *range)
+{
+	char text[32] = "";
+
+	for (; nbytes > 0 && *item == ' '; nbytes--)
+		item++;
+	while (nbytes > 0 && item[nbytes - 1] == ' ')
+		nbytes--;
+	if (nbytes >= sizeof text)
+		return false;
+	memcpy(text, item, nbytes);
+	return selector_by_position(&(struct selector){.text = text}, FIELD_LIMIT, range);
+}
+
+/* Whether a word of --sort may be a key of --by, also one that is there by its place: the header has its name. */
+static bool may_be_key(const char *by, const char *word, size_t nbytes)
+{
+	struct field_range key, place;
+	const bool has_place = is_place(word, nbytes, &place);
+	const char *item = by;
+	int depth = 0;
+	char quote = 0;
+
+	if (has_word(by, word, nbytes))
+		return true;
+	for (const char *p = by;; p++) {
+		if (!*p || (*p == ',' && depth <= 0 && !quote)) {
+			if (is_place(item, (size_t)(p - item), &key) && (!has_place || (key.first <= place.first && place.first <= key.last)))
+				return true;
+			if (!*p)
+				return false;
+			item = p + 1;
+		}
+		if (*p == quote)
+			quote = 0;
+		else if (!quote && strchr("\"'`", *p))
+			quote = *p;
+		depth += quote ? 0 : (*p == '(') - (*p == ')');
+	}
+}
+
 /* Whether --sort names what --by prints without an operation: its keys and their count, or aggregates. */
 static bool sorts_counts(const struct options *o)
 {
+	static const char rest[] = "-records"; /* count-records is the count as well */
+
 	for (const char *p = o->sort; *p; p++) {
 		const char *word = p;
 		while (token_in_name(*p))
 			p++;
-		if (p > word && *p != '(' && !decimal_is_digit(*word) && !has_word(o->by, word, (size_t)(p - word)) &&
+		if (p > word && *p != '(' && !decimal_is_digit(*word) && !may_be_key(o->by, word, (size_t)(p - word)) &&
 		    !has_word("count", word, (size_t)(p - word)))
 			return expression_has_aggregate(o->sort, aggregate_names);
+		if (has_word("count", word, (size_t)(p - word)) && !strncmp(p, rest, strlen(rest)))
+			p += strlen(rest);
 		p -= p > word && !*p;
 	}
 	return true;

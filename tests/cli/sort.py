@@ -83,8 +83,17 @@ def check_combined():
     answers("its first", ["--sort=-a", "--top=2", packed], None, "a\n100002\n100001\n")
     harness.ok(harness.run(["--sort=name", "--cumsum=n", "--svg=-"], b"name,n\na,1\nb,2\n").out.startswith(b"<svg"), "a line")
     for args, want in ((["--by=k", "--sort=-count"], "k,count\nx,2\ny,1\n"), (["--by=k", "--sort=k", "--top=1"], "k,count\nx,2\n"),
-                       (["--by=k", "--sum=v", "--sort=-sum"], "k,sum(v)\nx,4\ny,2\n")):
+                       (["--by=k", "--sum=v", "--sort=-sum"], "k,sum(v)\nx,4\ny,2\n"),
+                       (["--by=:1", "--sort=-k", "--top=1"], "k,count\ny,1\n"),
+                       (["--by=1-", "--sort=-v", "--top=1"], "k,v,count\nx,3,1\n"),
+                       (["--by=left(k, 1), 2", "--sort=-v", "--top=1"], '"left(k, 1)",v,count\nx,3,1\n'),
+                       (["--header=no", "--by=1-2", "--sort=-col2", "--top=1"], "col1,col2,count\nk,v,1\n"),
+                       (["--by=k", "--sort=-count-records", "--top=1"], "k,count\nx,2\n")):
         answers("results of groups: " + " ".join(args), args, b"k,v\nx,1\ny,2\nx,3\n", want)
+    for args, want in ((["--by=round(k, 1)", "--sort=n", "--top=1"], "k,n\n1,3\n2,4\n"),
+                       (["--by=col1", "--sort=col2", "--top=1"], "k,n\n1,3\n2,4\n"),
+                       (['--by="k"', "--sort=-n", "--top=1"], "k,n\n1,5\n2,4\n")):
+        answers("records of groups: " + " ".join(args), args, b"k,n\n1,5\n2,4\n1,3\n", want)
     is_(harness.run(["--sort=-b", "--explain"], b"a,b\n1,2\n").out.split(b"\n")[4:6], [b"reads:   b (to sort by)", b"prints:  each record, sorted"],
         "--explain")
 
