@@ -436,6 +436,30 @@ static void add_logarithm(struct group_key_logs *logs, uint64_t count)
 	logs->n += count;
 }
 
+/* Takes out of a group's cell what settling, or listing, has put there. */
+static enum status forget_group(void *context, struct group *group)
+{
+	const struct groups *part = context;
+
+	for (size_t c = 0; c < part->plan->ncolumns; c++) {
+		const struct plan_column *column = &part->plan->columns[c];
+		for (int i = 0; column->needs & MOMENT_KEYS && i <= has_text_keys(column); i++)
+			memset(keys_of(group, column, i)->found, 0, sizeof keys_of(group, column, i)->found);
+		if (column->needs & MOMENT_KEY_LOGS)
+			memset(group_key_logs(group, column), 0, group_key_logs_nbytes(column));
+	}
+	return STATUS_OK;
+}
+
+/* Before the cells are filled: they may have been for an earlier reader. */
+static enum status begin_filling(struct groups *part)
+{
+	if (part->is_filled)
+		TRY(groups_each(part, forget_group, part));
+	part->is_filled = true;
+	return STATUS_OK;
+}
+
 static enum status settle_key(void *context, size_t c, const struct group_key *key)
 {
 	struct groups *part = context;
@@ -491,6 +515,7 @@ enum status group_keys_chain(struct groups *part)
 
 	if (!part->keys)
 		return STATUS_OK;
+	TRY(begin_filling(part));
 	NEED(part->chains = calloc(part->plan->nlists, sizeof *part->chains));
 	for (uint32_t i = 0; i < part->plan->nlists; i++)
 		if (part->keys[i].nslots) {
@@ -545,7 +570,10 @@ enum status group_lists_settle(struct groups *part)
 
 	for (uint32_t i = 0; part->keys && i < part->plan->nlists; i++)
 		is_needed |= part->keys[i].value_nbytes > 0;
-	return is_needed ? group_keys_each(part, settle_key, part) : STATUS_OK;
+	if (!is_needed)
+		return STATUS_OK;
+	TRY(begin_filling(part));
+	return group_keys_each(part, settle_key, part);
 }
 
 static enum status visit_settle(void *context, struct groups *part)
@@ -562,6 +590,7 @@ enum status group_store_settle(struct group_store *store, size_t nthreads)
 void group_lists_clear(struct groups *g)
 {
 	free_chains(g);
+	g->is_filled = false;
 	key_arena_clear(&g->values);
 	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
 		key_table_clear(&g->keys[i]);

@@ -42,13 +42,13 @@ enum status group_keys_each(const struct groups *g, group_keys_visitor visit, vo
 enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const char *text, size_t nbytes,
 			   struct key_count times);
 
-/* Has the cells of groups hold what is listed here: of a part, or of the store, with up to nthreads threads. To be called once, when
- * nothing more is added, before groups are read. Errors: as above. */
+/* Has the cells of groups hold what is listed here: of a part, or of the store, with up to nthreads threads. To be called when
+ * nothing more is added, before groups are read: also by each of several readers. Errors: as above. */
 enum status group_lists_settle(struct groups *part);
 enum status group_store_settle(struct group_store *s, size_t nthreads);
 
-/* Lists a part's distinct values by group, instead of group_lists_settle; then adds those of a group and a column to `to`. Errors: as
- * above. */
+/* Lists a part's distinct values by group: cells no longer hold what group_lists_settle found. Then adds those of a group and a
+ * column to `to`. Errors: as above. */
 enum status group_keys_chain(struct groups *part);
 enum status group_keys_add_to(struct group *group, const struct plan *plan, size_t c, struct column_partial *to);
 

@@ -45,6 +45,7 @@ struct groups {
 	struct key_arena values; /* numbers of the groups: group_lists.h */
 	struct key_table *keys; /* distinct values of the groups, plan->nlists; NULL: none yet */
 	uint32_t **chains; /* group_keys_chain: for each of these tables, by slot, 1 + the slot of the group's next value; 0: none */
+	bool is_filled; /* these have been settled, or listed in chains: cells hold what was found */
 	struct text_buffer key_text; /* for one of them */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };

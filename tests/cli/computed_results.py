@@ -126,6 +126,30 @@ def check_parts():
     refuses("and by what it does not hold", ["--merge", "--sort=-min(price) / 2", part], None, 2, "--sort: 'min(price)' is none of the results: ask for it with --agg where")
 
 
+def check_distinct_values():
+    """What is found among a group's distinct values is the same for each that reads it: shares, --having, --sort, the table and
+    the state that is saved after it."""
+    rnd = random.Random(781620)
+    header, rows = b"k,v,n\n", [b"g%d,%s,%d\n" % (rnd.randrange(40), rnd.choice([b"", b"%d" % rnd.randrange(9), b"a%d" % rnd.randrange(9)]), rnd.randrange(1, 99))
+                               for _ in range(1500)]
+    args = ["--by=k", "--entropy=v,n", "--mode=v", "--antimode=n", "--count-distinct=v"]
+    plain = harness.run(args, header + b"".join(rows))
+    want = plain.out.split(b"\n")[1:]
+    for more in (["--cumshare=n"], ["--share=n"], ["--share=n", "--having=entropy(v) >= 0 and mode(v) = mode(v)"],
+                 ["--cumshare=n", "--sort=-round(entropy(v), 1),k"]):
+        for threads in ("1", "3"):
+            r = harness.run(args + more + ["--threads=" + threads], header + b"".join(rows))
+            lines = [line.rsplit(b",", 1)[0] for line in r.out.split(b"\n")[1:]]
+            ok(sorted(lines) == sorted(want) if "--sort" in more[-1] else lines == want, "read twice: %s, threads %s" % (" ".join(more), threads), lambda: harness.describe(r)[:2000])
+    for how in ([], ["--having=count() > 0"], ["--sort=-entropy(n)"], ["--share=n"], ["--top=3"]):
+        state = os.path.join(harness.folder(), "distinct.state")
+        r = harness.run(args + how + ["--save-state=" + state], header + b"".join(rows[:700]))
+        ok(r.status == 0, "a state is saved after it was read: " + " ".join(how), lambda: harness.describe(r)[:2000])
+        r = harness.run(args + how + ["--from-state=" + state], header + b"".join(rows[700:]))
+        whole = harness.run(args + how, header + b"".join(rows))
+        ok((r.status, r.out) == (0, whole.out), "and holds all: " + " ".join(how), lambda: harness.describe(r)[:2000])
+
+
 def check_errors():
     for args, *words in (
             (["--having=count() > 1"], "--having is for groups: there is no --by"), ([BY, "--having=count()"], "--having: expected a comparison"),
@@ -155,5 +179,6 @@ check_meanings()
 check_exactness()
 check_many()
 check_parts()
+check_distinct_values()
 check_errors()
 harness.done()
