@@ -68,7 +68,9 @@ static bool set_cell(struct group_cell *cell, unsigned needs, const struct group
 		return false;
 	for (int i = 0; i < GROUP_NPOWERS; i++)
 		if (needs & group_power_moment(i)) {
-			if (!exact_to_int128(&x->powers[i], power_scale(i, scale), &power))
+			/* numbers of a part without a partner have a scale of 0, whatever that of their squares is */
+			if (x->powers[i].scale > power_scale(i, scale) ||
+			    !exact_to_int128(&x->powers[i], power_scale(i, scale), &power))
 				return false;
 			group_split(made.powers[i], (uint128)power);
 		}
