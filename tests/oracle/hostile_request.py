@@ -148,7 +148,7 @@ def spell_columns(rng, option, columns):
     takes_text = option.kind in ("TEXT", "FIELDS") or option.name in oracle_command.TAKE_TEXT
     pool = list(columns.all()) if takes_text else columns.numeric()
     form = rng.randrange(10)
-    if columns.odd(rng, 5):
+    if columns.odd(rng, 60):  # a law judges it, no model
         return spell_inline(rng, takes_text, columns)
     if columns.one_line and option.kind == "RUNNING":
         return spell_some(rng, pool or list(columns.all()), columns, 1)
