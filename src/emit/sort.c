@@ -45,6 +45,12 @@ struct sorter {
 	uint64_t nprinted;
 };
 
+/* The most records that can be printed, whatever their groups are: UINT64_MAX, all. */
+static uint64_t most_records(const struct plan *plan)
+{
+	return plan->top && !plan->group_top ? plan->top : UINT64_MAX;
+}
+
 /* ---- keys ---- */
 
 /* The first bytes, from which kinds of values are told. No number has a power of ten beyond +-1000. */
@@ -606,7 +612,7 @@ enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, s
 {
 	const struct sort_row *r = &p->rows[row];
 	const struct plan *plan = p->sorter->plan;
-	const uint64_t top = plan->group_top ? 0 : plan->top;
+	const uint64_t most = most_records(plan);
 	size_t key_nbytes = r->end - r->begin;
 	enum status status;
 	struct sort_rest rest = {p->bytes.data + r->begin + sizeof r->key, key_nbytes > sizeof r->key ? key_nbytes - sizeof r->key : 0};
@@ -631,7 +637,7 @@ enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, s
 	if (status != STATUS_OK)
 		return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
 	p->number++;
-	return top && p->n >= 2 * top && p->n >= BLOCK_NENTRIES_MAX ? keep_first(p) : STATUS_OK;
+	return p->n / 2 >= most && p->n >= BLOCK_NENTRIES_MAX ? keep_first(p) : STATUS_OK;
 }
 
 /* ---- order ---- */
@@ -793,13 +799,6 @@ static enum status order_part(struct ordering *o, const struct sort_part *p, str
 
 /* ---- the first N ---- */
 
-static int compare_indices(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Moves the entries with these indices, which ascend, to the part, which has none. from: the part as it was. */
 static enum status move_entries(struct sort_part *p, const struct sort_part *from, const uint64_t *indices, size_t n)
 {
@@ -843,11 +842,9 @@ static enum status keep_first(struct sort_part *p)
 	if (status == STATUS_OK) {
 		memcpy(p->bound, entries[o.indices[n - 1]].key, sizeof p->bound);
 		lower_bound(p->sorter, p->bound[0]);
-		qsort(o.indices, n, sizeof *o.indices, compare_indices);
-		p->memory = (struct key_arena){NULL, NULL};
-		p->first = p->last = NULL;
-		p->is_begun = false;
-		p->n = p->nbytes = 0;
+		qsort(o.indices, n, sizeof *o.indices, compare_uint64);
+		p->memory = (struct key_arena){NULL, NULL}; /* it is from's now */
+		drop_records(p);
 		status = move_entries(p, &from, o.indices, n);
 		sort_part_begin(p, from.number);
 		drop_records(&from);
@@ -932,7 +929,7 @@ static void number_entries(const struct sort_part *p, uint64_t *numbers)
 /* Moves the part's records to its file, sorted. */
 static enum status spill(struct sort_part *p)
 {
-	const uint64_t top = p->sorter->plan->group_top ? 0 : p->sorter->plan->top;
+	const uint64_t most = most_records(p->sorter->plan);
 	struct ordering o = {0};
 	struct sort_entry *entries = NULL;
 	struct text_buffer out = {0};
@@ -945,7 +942,7 @@ static enum status spill(struct sort_part *p)
 	if (status == STATUS_OK) {
 		run->begin = p->file_nbytes;
 		number_entries(p, numbers);
-		status = write_entries(p, entries, o.indices, top && top < p->n ? top : p->n, numbers, &out);
+		status = write_entries(p, entries, o.indices, most < p->n ? most : p->n, numbers, &out);
 		run->end = p->file_nbytes;
 		p->nruns++;
 	}
@@ -1102,7 +1099,7 @@ static enum status write_merged(struct sorter *s, struct writer *writer, struct 
 	if (status == STATUS_OK)
 		status = merge_begin(&m, s);
 	if (status == STATUS_OK)
-		status = merge_write(&m, s, s->plan->top && !s->plan->group_top ? s->plan->top : UINT64_MAX, &out, writer, fault);
+		status = merge_write(&m, s, most_records(s->plan), &out, writer, fault);
 	merge_free(&m);
 	text_free(&out);
 	return status;
@@ -1328,13 +1325,13 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 static void *write_buckets(void *context)
 {
 	struct dealing *d = context;
-	const uint64_t top = d->s->plan->top && !d->s->plan->group_top ? d->s->plan->top : UINT64_MAX;
+	const uint64_t most = most_records(d->s->plan);
 	struct ordering o = {0};
 	struct text_buffer out = {0};
 	uint64_t bucket;
 
 	while (ordered_queue_take(&d->queue, true, &bucket)) {
-		const uint64_t begin = d->begins[bucket], n = d->begins[bucket + 1] - begin, wanted = begin < top ? top - begin : 0;
+		const uint64_t begin = d->begins[bucket], n = d->begins[bucket + 1] - begin, wanted = begin < most ? most - begin : 0;
 		struct fault fault = {.status = STATUS_OK};
 		enum status status = STATUS_OK;
 		if (wanted > 0 && n > 0) {

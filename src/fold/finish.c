@@ -217,7 +217,7 @@ static enum status add_sort(struct placing *p, struct group_sort *sort, struct g
 	return STATUS_OK;
 }
 
-/* Says why an item of --sort is none. */
+/* Says why an item of --sort means nothing to sort by. */
 static enum status fail_sort(struct placing *p, const struct sort_item *item)
 {
 	const struct query *q = p->q;

@@ -145,7 +145,8 @@ struct time_span {
  * some of them; none if step is 0. */
 struct time_span time_span_of(struct time_reader *r, const struct instant *x, int64_t step);
 
-/* A step in which the result of time_truncate, or of time_write_format, is the same; 0: there is none. */
+/* Returns a number of seconds whose multiples bound the times for which time_truncate, or time_write_format, gives one result; 0: none
+ * is known. */
 int64_t time_unit_step(const struct time_unit *unit);
 int64_t time_format_step(const char *format, size_t nbytes);
 

@@ -247,10 +247,10 @@ struct plan {
 	bool chooses;     /* which of these are printed is chosen of all (emit/choice.h), or where (emit/sort.h) */
 	size_t nsort_keys;
 	struct plan_sort_key *sort_keys; /* the first one first */
-	uint64_t top;     /* of sorted records so many at most; 0: all */
+	uint64_t top;     /* the most sorted records that are printed; 0: all of them */
 	size_t nsort_groups;
-	size_t *sort_groups; /* columns: of records with the same values in them, */
-	uint64_t group_top;  /* ... so many at most; 0: there are no such columns */
+	size_t *sort_groups; /* columns: of the records with the same values in these */
+	uint64_t group_top;  /* ... this many are printed at most; 0: there are no such columns */
 	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are not sorted */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */

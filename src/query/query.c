@@ -31,6 +31,12 @@ struct demand {
 	size_t column;        /* its place in the plan */
 };
 
+/* A field that a list names. */
+struct listed_field {
+	uint32_t field;
+	size_t selector; /* which of the list's names it */
+};
+
 /* The state of making a query. */
 struct making {
 	struct query *q;
@@ -45,6 +51,8 @@ struct making {
 	struct demand *let_demands;   /* of computed columns */
 	size_t nkeys, keys_capacity;
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
+	struct listed_field *listed;  /* by list_fields; owned */
+	size_t nlisted;
 	size_t sort_selection, unique_selection; /* --sort's, of records; --unique's */
 	bool *descend;                /* ... and whether each of its selectors is descending; owned */
 	size_t ndescend;
@@ -159,8 +167,8 @@ static bool is_plain_item(const char *item)
 	return !*c || selector_by_position(&(struct selector){.text = (char *)(uintptr_t)item}, 0, &range);
 }
 
-/* Returns where a comma or a colon stands in the text that is in no quotes and parentheses, and is not the colon of a position; the
- * text's end if there is none; NULL if a parenthesis or a quote is not closed. What else is no token is part of a name. */
+/* Returns the first such sign, a comma or a colon, that is outside quotes and parentheses and does not begin a position; the text's
+ * end if there is none, NULL if a parenthesis or a quote is not closed. Any other byte that begins no token belongs to a name. */
 static const char *find_sign(const struct making *m, const char *text, char sign)
 {
 	struct token token = {0};
@@ -285,7 +293,7 @@ static bool has_aggregate(const struct program *p)
 	return false;
 }
 
-/* The computed column that an item of the same text has become, counted from 1; 0: there is none. */
+/* Returns the computed column of an earlier item with the same text, counted from 1, or 0. */
 static uint32_t find_same(const struct making *m, const char *item)
 {
 	for (const struct selection *list = m->selections; list < m->selections + m->nselections; list++)
@@ -394,7 +402,7 @@ static bool has_colon(struct making *m, char *item)
 	return *item && *item != '"' && choose_colon(m, item, &colon) == STATUS_OK && colon;
 }
 
-/* Returns the colon of a pair where its second column begins; NULL: it is none. */
+/* Returns the colon before the second column of a pair, or NULL. */
 static char *find_colon(const struct making *m, char *item)
 {
 	const char *sign = find_sign(m, item, ':');
@@ -1173,23 +1181,38 @@ static enum status demand_use(struct making *m, const struct operation_use *use,
 	return STATUS_OK;
 }
 
+/* Lists the columns of a selection, which may not be all of them. purpose: what they are named for, in the message. */
+static enum status list_fields(struct making *m, const struct selection *s, const char *option, const char *purpose)
+{
+	struct field_range range;
+
+	m->nlisted = 0;
+	for (size_t i = 0; i < s->nselectors; i++) {
+		TRY(resolve(m, &s->selectors[i], &range));
+		if (range.star)
+			return option_fault(m->fault, "--%s: '*' is not a column: name those %s", option, purpose);
+		for (uint32_t field = range.first; field <= range.last; field++) {
+			struct listed_field *listed = ARRAY_ADD(m->listed, m->nlisted);
+			NEED(listed);
+			TRY(select_field(m, field));
+			*listed = (struct listed_field){field, i};
+			m->nlisted++;
+		}
+	}
+	return STATUS_OK;
+}
+
 /* The columns of --by. */
 static enum status demand_keys(struct making *m)
 {
-	const struct selection *s = &m->selections[m->keys_selection];
-	struct field_range range;
-
 	m->nkeys = 0;
-	for (size_t i = 0; m->options->by && i < s->nselectors; i++) {
-		TRY(resolve(m, &s->selectors[i], &range));
-		if (range.star)
-			return option_fault(m->fault, "--by: '*' is not a column: name those that make a group");
-		for (uint32_t field = range.first; field <= range.last; field++) {
-			TRY(select_field(m, field));
-			TRY(ARRAY_GROW(m->keys, m->keys_capacity, m->nkeys + 1));
-			demand_of(m, field)->is_key = true;
-			m->keys[m->nkeys++] = field;
-		}
+	if (!m->options->by)
+		return STATUS_OK;
+	TRY(list_fields(m, &m->selections[m->keys_selection], "by", "that make a group"));
+	TRY(ARRAY_GROW(m->keys, m->keys_capacity, m->nlisted));
+	for (size_t i = 0; i < m->nlisted; i++) {
+		demand_of(m, m->listed[i].field)->is_key = true;
+		m->keys[m->nkeys++] = m->listed[i].field;
 	}
 	return STATUS_OK;
 }
@@ -1197,23 +1220,18 @@ static enum status demand_keys(struct making *m)
 /* The columns of --sort. */
 static enum status demand_sort_keys(struct making *m)
 {
-	const struct selection *s = &m->selections[m->sort_selection];
 	struct plan *plan = &m->q->plan;
-	struct field_range range;
 
 	plan->nsort_keys = 0;
-	for (size_t i = 0; m->options->sorts && i < s->nselectors; i++) {
-		TRY(resolve(m, &s->selectors[i], &range));
-		if (range.star)
-			return option_fault(m->fault, "--sort: '*' is not a column: name those to sort by");
-		for (uint32_t field = range.first; field <= range.last; field++) {
-			struct plan_sort_key *key = ARRAY_ADD(plan->sort_keys, plan->nsort_keys);
-			NEED(key);
-			TRY(select_field(m, field));
-			demand_of(m, field)->is_sorted = true;
-			*key = (struct plan_sort_key){field, m->descend[i]};
-			plan->nsort_keys++;
-		}
+	if (!m->options->sorts)
+		return STATUS_OK;
+	TRY(list_fields(m, &m->selections[m->sort_selection], "sort", "to sort by"));
+	for (size_t i = 0; i < m->nlisted; i++) {
+		struct plan_sort_key *key = ARRAY_ADD(plan->sort_keys, plan->nsort_keys);
+		NEED(key);
+		demand_of(m, m->listed[i].field)->is_sorted = true;
+		*key = (struct plan_sort_key){m->listed[i].field, m->descend[m->listed[i].selector]};
+		plan->nsort_keys++;
 	}
 	return STATUS_OK;
 }
@@ -1223,23 +1241,19 @@ static enum status demand_sort_groups(struct making *m)
 {
 	const struct options *o = m->options;
 	const bool by = o->by && o->sorts && o->top;
-	const struct selection *s = &m->selections[by ? m->keys_selection : m->unique_selection];
 	struct plan *plan = &m->q->plan;
-	struct field_range range;
 
 	plan->nsort_groups = 0;
 	plan->top = (o->sorts || o->unique) && !by ? o->top : 0;
 	plan->group_top = by ? o->top : o->unique != NULL;
-	for (size_t i = 0; plan->group_top && i < s->nselectors; i++) {
-		TRY(resolve(m, &s->selectors[i], &range));
-		if (range.star)
-			return option_fault(m->fault, "--%s: '*' is not a column: name those that tell records apart", by ? "by" : "unique");
-		for (uint32_t field = range.first; field <= range.last; field++) {
-			NEED(ARRAY_ADD(plan->sort_groups, plan->nsort_groups));
-			TRY(select_field(m, field));
-			demand_of(m, field)->is_sorted = true;
-			plan->sort_groups[plan->nsort_groups++] = field;
-		}
+	m->nlisted = 0;
+	if (plan->group_top)
+		TRY(list_fields(m, &m->selections[by ? m->keys_selection : m->unique_selection], by ? "by" : "unique",
+				"that tell records apart"));
+	for (size_t i = 0; i < m->nlisted; i++) {
+		NEED(ARRAY_ADD(plan->sort_groups, plan->nsort_groups));
+		demand_of(m, m->listed[i].field)->is_sorted = true;
+		plan->sort_groups[plan->nsort_groups++] = m->listed[i].field;
 	}
 	for (size_t i = 0; i < m->nkeys && by && !o->aggregates && !o->starts_anew; i++)
 		demand_of(m, m->keys[i])->is_key = false;
@@ -1713,6 +1727,7 @@ static enum status make_and_free(struct making m)
 	free(m.names.at);
 	free(m.demands);
 	free(m.keys);
+	free(m.listed);
 	free(m.descend);
 	name_index_free(&m.index);
 	name_index_free(&m.first);
