@@ -257,10 +257,11 @@ static enum status print_block(struct printing *m)
 	}
 	m->ndone++;
 	TRY(status);
-	if (plan->sorter)
+	if (plan->sorter) {
 		m->chosen = sort_part_pick(m->f->sorted, m->chosen);
-	if (plan->sorter && !plan_has_running(plan))
-		filter->kept = m->chosen;
+		if (!plan_has_running(plan))
+			filter->kept = m->chosen;
+	}
 	if (filter->kept == 0)
 		return STATUS_OK;
 	TRY(new_fields_write(fields, b, filter, groups, m->offset_bytes));

@@ -2,9 +2,9 @@
  *
  * group_result.c - see group_result.h.
  *
- * A result that a group's states hold is written straight from them. Any other is made as without groups, from a
- * partial to which they are added. Rows of CSV and TSV, of which there may be millions, are not made into a table first: each thread makes the
- * text of one block of rows after the other; they are written in turn.
+ * A result that a group's states hold is written straight from them. Any other is made as without groups, from a partial to which they
+ * are added. Rows of CSV and TSV, of which there may be millions, are not made into a table first: each thread makes the text of one
+ * block of rows after the other; they are written in turn.
  */
 #include "fold/group_result.h"
 
