@@ -35,9 +35,11 @@ enum status gpu_fault(struct fault *fault, enum status status, const char *what,
 	return fault_set(fault, status, 0, words);
 }
 
+extern "C" long gpu_nchecked;
+long gpu_nchecked;
+
 cudaError_t gpu_checked(cudaError_t error)
 {
-	static long ncalls;
 	const char *wanted = getenv("GPUSTAT_GPU_FAULT");
 	char *end;
 	long first, now;
@@ -45,7 +47,7 @@ cudaError_t gpu_checked(cudaError_t error)
 	if (!wanted)
 		return error;
 	first = strtol(wanted, &end, 10);
-	now = __atomic_add_fetch(&ncalls, 1, __ATOMIC_RELAXED);
+	now = __atomic_add_fetch(&gpu_nchecked, 1, __ATOMIC_RELAXED);
 	return now == first || (*end == '+' && now > first) ? cudaErrorUnknown : error;
 }
 

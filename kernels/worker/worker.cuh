@@ -186,7 +186,7 @@ enum status gpu_fault(struct fault *fault, enum status status, const char *what,
 		      cudaError_t error);
 
 /* Returns error; or, for tests, another: GPUSTAT_GPU_FAULT=K makes the K-th call of the process
- * fail, K+ all from then on. */
+ * fail, K+ all from then on. gpu_nchecked (C linkage): how many there were. */
 cudaError_t gpu_checked(cudaError_t error);
 
 /* Leaves the function with STATUS_GPU if call fails. */

@@ -188,6 +188,7 @@ uint64_t memory_usable_nbytes(const char *root)
 void memory_limit_set(uint64_t nbytes)
 {
 	limit_nbytes = nbytes;
+	refused = false;
 }
 
 uint64_t memory_limit_nbytes(void)

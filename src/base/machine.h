@@ -37,7 +37,7 @@ void cores_keep_to(const char *folder, const char *name);
  * root: the folder with proc/ and sys/, "" for the system's. Cost: opens some small files. */
 uint64_t memory_usable_nbytes(const char *root);
 
-/* Sets the limit. Before any thread starts. */
+/* Sets the limit; 0: to what is usable. No memory was refused then. Before any thread starts. */
 void memory_limit_set(uint64_t nbytes);
 
 /* The limit: that which was set, else half of memory_usable_nbytes(""). */

@@ -304,6 +304,8 @@ enum status output_close(struct fault *fault)
 	enum status status = output_flush(fault);
 
 	output_trim();
+	ahead.is_known = false; /* standard output may be another file when it is open again */
+	nwritten = nrepeated = 0;
 	/* EBADF: it was never open. If there was output, the flush has failed. */
 	if (status == STATUS_OK && close(STDOUT_FILENO) && errno != EBADF)
 		return fault_set(fault, STATUS_WRITE, errno, NULL);

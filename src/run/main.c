@@ -51,8 +51,7 @@ static enum status run(struct run **passes, int argc, char **argv, bool has_outp
 		return status;
 	if (!has_output && writes_output(&r->options))
 		return fault_set(fault, STATUS_NO_OUTPUT, 0, NULL);
-	if (r->options.memory_nbytes)
-		memory_limit_set(r->options.memory_nbytes);
+	memory_limit_set(r->options.memory_nbytes);
 	if (option_print_about(&options_table, r->options.about))
 		return output_close(fault);
 	if (is_idle(&r->options))
@@ -65,13 +64,17 @@ static enum status run(struct run **passes, int argc, char **argv, bool has_outp
 	return run_whole(passes, fault);
 }
 
+/* Tests call it several times in a process (tests/fuzz/serve.c). */
 int main(int argc, char **argv)
 {
-	static struct run first = {.all_ended = true}, *r = &first;
+	static struct run first;
 	static struct fault fault;
+	struct run *r = &first;
 	bool has_output = fd_open_standard();
 	enum status status;
 
+	first = (struct run){.all_ended = true};
+	memset(&fault, 0, sizeof fault);
 	if (argc > 0)
 		message_program(argv[0]);
 	message_progress(&engine_nbytes_begun, UINT64_MAX);
@@ -84,7 +87,7 @@ int main(int argc, char **argv)
 	if (!run_has_ended(r))
 		_exit(fflush(stdout) ? 1 : 0); /* a thread is still opening a GPU that is not needed */
 	run_close(r);
-#ifdef __SANITIZE_ADDRESS__ /* which looks for leaks: otherwise the system takes millions of groups back at once */
+#if defined __SANITIZE_ADDRESS__ || defined main /* which look for leaks, or go on: else the system takes all back at once */
 	run_free(r);
 #endif
 	return 0;

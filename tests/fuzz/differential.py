@@ -72,39 +72,6 @@ TRIES = 6               # command lines of a case, until one is not refused; the
 OTHERS_ONE_IN = 4       # turn of a pair, by those which trial has found to be refused
 CHECKSUM = re.compile(rb'(?<="crc32":)[0-9]+')
 REPORT = re.compile(rb"Sanitizer|runtime error:")
-# GCC 13 puts frames that it checks after their return where vectors of 64 bytes are not aligned, which ends in a crash (its bug 110027).
-SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:exitcode=86",
-              "UBSAN_OPTIONS": "print_stacktrace=1"}
-
-
-class Server:
-    """The running program tests/fuzz/serve.c, in `folder`. run() is what harness.run() is."""
-    def __init__(self, path, folder=None):
-        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT") and k not in ("COLUMNS", "LC_ALL")}
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
-                                        env=dict(SANITIZERS, **env, LC_ALL="C"))
-        self.nruns = 0
-
-    def run(self, args, stdin, mode="f", env=()):
-        texts = [a if isinstance(a, bytes) else os.fsencode(a) for a in args] + [os.fsencode(e) for e in env]
-        job = struct.pack("=IIII", len(args), len(env), len(stdin), ord(mode))
-        job += b"".join(struct.pack("=I", len(t)) + t for t in texts) + stdin
-        self.process.stdin.write(job)
-        self.process.stdin.flush()
-        status, nout, nerr = struct.unpack("=iII", self._read(12))
-        self.nruns += 1
-        return harness.Result(status, self._read(nout), self._read(nerr), ["gpustat"] + list(args), " ".join(env) + " " + mode)
-
-    def _read(self, n):
-        data = self.process.stdout.read(n)
-        if len(data) != n:
-            raise RuntimeError("the server has ended: %s" % self.process.wait())
-        return data
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
 
 # ---- text that is spoiled ---------------------------------------------------------------------
 
@@ -261,7 +228,7 @@ def pack(rng, data, packing):
 class Fuzzer:
     def __init__(self, serve, nways, device=None, goes=None):
         self.folder = tempfile.mkdtemp(prefix="gpustat-fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.server, self.nways, self.device = Server(os.path.abspath(serve), self.folder), nways, device
+        self.server, self.nways, self.device = harness.Server(os.path.abspath(serve), self.folder), nways, device
         self.seen, self.went, self.refused = (collections.Counter() for _ in range(3))
         self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * serve.c - runs gpustat many times a second, for tests/fuzz/differential.py: main.c is linked in
+ * serve.c - runs gpustat many times a second, for tests/fuzz/differential.py and tests/cli/devices.py: main.c is linked in
  * as gpustat_main, and each run is a fork of this process, without what starting a program costs.
+ *
+ *   serve [--keep]
+ *
+ * --keep: a child of this process runs one job after the other, and so keeps what a run leaves to its process: a CUDA context,
+ * which takes longer to make than most tests. A run that fails ends its process; then the next child makes a new one.
  *
  * A job comes on standard input, numbers in the machine's own order:
  *
@@ -34,15 +39,23 @@
 #define MAX_ARGS 256
 #define NPIECES 8 /* of a text whose writer pauses, about */
 #define PAUSE_NS 300000
+#define KEPT_LIMIT_S 120
+#define KEPT_NFAULTS 40 /* runs with simulated faults of a GPU, which may leave some of its memory taken */
 
 #undef main
 
 int gpustat_main(int argc, char **argv);
 
+/* The calls of the CUDA runtime so far (kernels/worker/worker.cuh); without CUDA there is no such variable. */
+extern long gpu_nchecked __attribute__((weak));
+
 struct job {
 	uint32_t nargs, nenv, stdin_nbytes, mode;
 	char *args[MAX_ARGS + 2], *env[MAX_ARGS + 1], *text;
 };
+
+/* Jobs come from here, and answers go there: --keep moves them away from the descriptors that a run uses. */
+static int jobs_fd = STDIN_FILENO, answers_fd = STDOUT_FILENO;
 
 static _Noreturn void fatal(const char *what)
 {
@@ -56,7 +69,7 @@ static bool read_all(void *to, size_t nbytes)
 	size_t done = 0;
 
 	while (done < nbytes) {
-		ssize_t n = read(STDIN_FILENO, (char *)to + done, nbytes - done);
+		ssize_t n = read(jobs_fd, (char *)to + done, nbytes - done);
 		if (n < 0)
 			fatal("read");
 		if (n == 0 && done == 0)
@@ -181,9 +194,9 @@ static int lay_down(const struct job *job, int file)
 	return file;
 }
 
-static _Noreturn void run(const struct job *job, int in, int out, int err)
+/* Returns the exit status, if the run does not end the process. */
+static int run(const struct job *job, int in, int out, int err, unsigned limit_s)
 {
-	const struct rlimit cpu = {CPU_LIMIT_S, CPU_LIMIT_S + 1};
 	char *args[MAX_ARGS + 2]; /* gpustat reorders them; the job keeps a pointer to each */
 
 	memcpy(args, job->args, sizeof args);
@@ -192,9 +205,16 @@ static _Noreturn void run(const struct job *job, int in, int out, int err)
 	dup2(err, STDERR_FILENO);
 	for (uint32_t i = 0; i < job->nenv; i++)
 		putenv(job->env[i]);
+	alarm(limit_s);
+	return gpustat_main((int)job->nargs + 1, args);
+}
+
+static _Noreturn void run_forked(const struct job *job, int in, int out, int err)
+{
+	const struct rlimit cpu = {CPU_LIMIT_S, CPU_LIMIT_S + 1};
+
 	setrlimit(RLIMIT_CPU, &cpu);
-	alarm(LIMIT_S);
-	exit(gpustat_main((int)job->nargs + 1, args));
+	exit(run(job, in, out, err, LIMIT_S));
 }
 
 static uint32_t length(int file)
@@ -208,7 +228,7 @@ static void copy_out(int file, uint32_t nbytes)
 
 	if (data == MAP_FAILED)
 		fatal("mmap");
-	write_all(STDOUT_FILENO, data, nbytes);
+	write_all(answers_fd, data, nbytes);
 	if (nbytes)
 		munmap(data, nbytes);
 }
@@ -218,31 +238,32 @@ static void answer(int result, int out, int err)
 	int32_t status = WIFEXITED(result) ? WEXITSTATUS(result) : -WTERMSIG(result);
 	uint32_t head[3] = {(uint32_t)status, length(out), length(err)};
 
-	write_all(STDOUT_FILENO, head, sizeof head);
+	write_all(answers_fd, head, sizeof head);
 	copy_out(out, head[1]);
 	copy_out(err, head[2]);
 }
 
-int main(void)
+static void empty(int file)
 {
-	int file = memfd_create("stdin", MFD_CLOEXEC), out = memfd_create("stdout", MFD_CLOEXEC),
-	    err = memfd_create("stderr", MFD_CLOEXEC), result;
-	struct job job;
+	if (ftruncate(file, 0) || lseek(file, 0, SEEK_SET))
+		fatal("memfd");
+}
 
-	if (file < 0 || out < 0 || err < 0)
-		fatal("memfd_create");
+static void run_jobs(int file, int out, int err)
+{
+	struct job job;
+	int result;
+
 	while (read_job(&job)) {
 		int in = lay_down(&job, file);
 		pid_t pid;
-		if (ftruncate(out, 0) || ftruncate(err, 0))
-			fatal("memfd");
-		lseek(out, 0, SEEK_SET);
-		lseek(err, 0, SEEK_SET);
+		empty(out);
+		empty(err);
 		pid = fork();
 		if (pid < 0)
 			fatal("fork");
 		if (pid == 0)
-			run(&job, in, out, err);
+			run_forked(&job, in, out, err);
 		if (waitpid(pid, &result, 0) != pid)
 			fatal("waitpid");
 		answer(result, out, err);
@@ -252,5 +273,85 @@ int main(void)
 			; /* writers that have ended */
 		free_job(&job);
 	}
+}
+
+/* ---- a process that is kept ---- */
+
+/* Takes NAME=VALUE out of the environment. Returns whether it has a GPU fail. */
+static bool forget(const char *variable)
+{
+	char *name = strndup(variable, strcspn(variable, "="));
+	bool is_fault;
+
+	if (!name)
+		fatal("strndup");
+	is_fault = !strcmp(name, "GPUSTAT_GPU_FAULT");
+	unsetenv(name);
+	free(name);
+	return is_fault;
+}
+
+/* Runs jobs in this process until one ends it, or there are no more. *is_running: in memory that the parent has as well. */
+static _Noreturn void run_kept(int file, int out, int err, volatile bool *is_running)
+{
+	struct job job;
+	int nfaults = 0;
+
+	while (nfaults < KEPT_NFAULTS && read_job(&job)) {
+		int in = lay_down(&job, file), status;
+		empty(out);
+		empty(err);
+		if (&gpu_nchecked)
+			gpu_nchecked = 0;
+		*is_running = true;
+		status = run(&job, in, out, err, KEPT_LIMIT_S);
+		fflush(NULL);
+		*is_running = false;
+		if (in != file)
+			close(in);
+		for (uint32_t i = 0; i < job.nenv; i++)
+			nfaults += forget(job.env[i]);
+		answer(W_EXITCODE(status, 0), out, err);
+		free_job(&job);
+	}
+	_exit(nfaults < KEPT_NFAULTS ? 0 : 1);
+}
+
+static void keep_running(int file, int out, int err)
+{
+	volatile bool *is_running = mmap(NULL, sizeof *is_running, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool ended = false;
+	int result;
+
+	jobs_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	answers_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (is_running == MAP_FAILED || jobs_fd < 0 || answers_fd < 0)
+		fatal("serve --keep");
+	while (!ended) {
+		pid_t pid = fork();
+		if (pid < 0)
+			fatal("fork");
+		if (pid == 0)
+			run_kept(file, out, err, is_running);
+		if (waitpid(pid, &result, 0) != pid)
+			fatal("waitpid");
+		if (*is_running)
+			answer(result, out, err);
+		ended = !*is_running && WIFEXITED(result) && WEXITSTATUS(result) == 0;
+		*is_running = false;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int file = memfd_create("stdin", MFD_CLOEXEC), out = memfd_create("stdout", MFD_CLOEXEC),
+	    err = memfd_create("stderr", MFD_CLOEXEC);
+
+	if (file < 0 || out < 0 || err < 0)
+		fatal("memfd_create");
+	if (argc > 1 && !strcmp(argv[1], "--keep"))
+		keep_running(file, out, err);
+	else
+		run_jobs(file, out, err);
 	return 0;
 }

@@ -11,6 +11,7 @@ import concurrent.futures
 import os
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,62 @@ def instruction_sets():
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0]
 
 
+# ---- a program that is kept ---------------------------------------------------------------
+
+# GCC 13 puts frames that it checks after their return where vectors of 64 bytes are not aligned, which ends in a crash (its bug 110027).
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:exitcode=86",
+              "UBSAN_OPTIONS": "print_stacktrace=1"}
+
+
+class Server:
+    """The running program tests/fuzz/serve.c, in `folder`, with options. run() is what run() below is."""
+    def __init__(self, path, folder=None, *options):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("GPUSTAT") and k not in ("COLUMNS", "LC_ALL")}
+        self.process = subprocess.Popen([path, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
+                                        env=dict(SANITIZERS, **env, LC_ALL="C"))
+        self.nruns = 0
+
+    def run(self, args, stdin, mode="f", env=()):
+        texts = [a if isinstance(a, bytes) else os.fsencode(a) for a in args] + [os.fsencode(e) for e in env]
+        job = struct.pack("=IIII", len(args), len(env), len(stdin), ord(mode))
+        job += b"".join(struct.pack("=I", len(t)) + t for t in texts) + stdin
+        self.process.stdin.write(job)
+        self.process.stdin.flush()
+        status, nout, nerr = struct.unpack("=iII", self._read(12))
+        self.nruns += 1
+        return Result(status, self._read(nout), self._read(nerr), ["gpustat"] + list(args), " ".join(env) + " " + mode)
+
+    def _read(self, n):
+        data = self.process.stdout.read(n)
+        if len(data) != n:
+            raise RuntimeError("the server has ended: %s" % self.process.wait())
+        return data
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+_kept = None                        # the path of tests/fuzz/serve, if it runs the program
+_servers = threading.local()        # .server, of a thread that has run something
+
+
+def keep(path):
+    """Has run() leave the program to tests/fuzz/serve --keep from now on, one for each thread, if it was built: then a CUDA
+    context is made for a thread, instead of for a run."""
+    global _kept
+    _kept = path if os.access(path, os.X_OK) else None
+
+
+def _run_kept(args, stdin, chunk, gpu_fault):
+    if not hasattr(_servers, "server"):
+        _servers.server = Server(_kept, None, "--keep")
+        atexit.register(_servers.server.close)
+    env = ["%s=%s" % pair for pair in ((HOOK, chunk), (GPU_FAULT, gpu_fault)) if pair[1] is not None]
+    r = _servers.server.run(args, stdin or b"", "f" if stdin is None else "p", env)
+    return Result(r.status, r.out, r.err, [program()] + args, chunk)
+
+
 def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subprocess.PIPE,
         timeout=120, cwd=None, tool="gpustat", simd=None, gpu_fault=None):
     """Runs the program to its end; `tool` says which. simd: an instruction set, None for the best.
@@ -167,6 +224,8 @@ def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subproce
         argv[1:1] = ["--threads", str(threads)]
     if device is not None:
         argv[1:1] = ["--device", device]
+    if _kept and tool == "gpustat" and stdout == subprocess.PIPE and cwd is None and simd is None:
+        return _run_kept(argv[1:], stdin, chunk, gpu_fault)
     feed = dict(input=stdin) if stdin is not None else dict(stdin=subprocess.DEVNULL)
     extra = {name: value for name, value in ((SIMD, simd), (GPU_FAULT, gpu_fault)) if value}
     try:
