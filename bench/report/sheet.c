@@ -72,7 +72,7 @@ enum status sheet_print(struct sheet *s, struct fault *fault)
 	} else {
 		s->table.nrows = s->nrecords;
 		s->table.ncolumns = s->nrecords ? s->ncells / s->nrecords : 0;
-		status = table_print(&s->table, s->format, fault);
+		status = table_print(&s->table, (struct style){.format = s->format}, fault);
 	}
 	s->table.ncolumns = SHEET_NCOLUMNS_MAX; /* as many as table_free is to free */
 	table_free(&s->table);

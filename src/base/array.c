@@ -59,6 +59,15 @@ enum status text_reserve(struct text_buffer *text, size_t nbytes)
 	return ARRAY_GROW(text->data, text->capacity, text->nbytes + nbytes);
 }
 
+enum status text_append(struct text_buffer *to, const char *text, size_t nbytes)
+{
+	TRY(text_reserve(to, nbytes));
+	if (nbytes > 0)
+		memcpy(to->data + to->nbytes, text, nbytes);
+	to->nbytes += nbytes;
+	return STATUS_OK;
+}
+
 void text_free(struct text_buffer *text)
 {
 	free(text->data);

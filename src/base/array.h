@@ -36,4 +36,7 @@ struct text_buffer {
 
 /* Makes room for nbytes more. Errors: STATUS_NO_MEMORY. */
 enum status text_reserve(struct text_buffer *text, size_t nbytes);
+
+/* Appends text[0 .. nbytes). Errors: STATUS_NO_MEMORY. */
+enum status text_append(struct text_buffer *to, const char *text, size_t nbytes);
 void text_free(struct text_buffer *text);

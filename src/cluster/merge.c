@@ -487,7 +487,7 @@ static enum status copy_seam(struct part_seam *to, const struct part_seam *from)
 /* Sets how results are printed, and with what, to what the command line says. */
 static void set_given(struct options *o, const struct options *given)
 {
-	o->format = given->format;
+	o->style = given->style;
 	o->sort = given->sort;
 	o->top = given->top;
 	o->picture = given->picture;

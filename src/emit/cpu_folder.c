@@ -9,8 +9,10 @@
  */
 #include "emit/cpu_folder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "emit/printed_row.h"
 
 /* How many of a record's first fields are read. */
 static size_t count_fields(const struct plan *plan)
@@ -52,6 +54,7 @@ void cpu_folder_free(struct cpu_folder *f)
 	new_fields_free(&f->fields);
 	candidates_free(&f->candidates);
 	lead_rows_free(&f->leads);
+	free(f->scratch.data);
 	memset(f, 0, sizeof *f);
 }
 
@@ -158,6 +161,18 @@ static inline __attribute__((always_inline)) char *print_rows(const struct print
 	return to;
 }
 
+/* Appends the k-th of the kept rows. */
+static enum status append_row(const struct printing *m, const struct printed_rows *p, unsigned k)
+{
+	const struct plan *plan = m->f->plan;
+	struct text_buffer *out = m->out;
+
+	if (plan->row_format)
+		return printed_row_append(&m->f->folder.block, &m->f->fields, k, &m->f->scratch, NULL, out);
+	out->nbytes = (size_t)(print_row(m, p, k, out->data + out->nbytes, plan->nnew_columns, plan->only, false) - out->data);
+	return STATUS_OK;
+}
+
 /* ---- with a choice ---- */
 
 /* Prints those of the block's kept rows that may be chosen, and notes where. first: the number of the block's
@@ -166,7 +181,6 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 {
 	const struct new_fields *fields = &m->f->fields;
 	const struct printed_rows p = printed_rows(m);
-	const struct plan *plan = m->f->plan;
 	struct text_buffer *out = m->out;
 
 	for (unsigned k = 0; k < fields->nrows; k++) {
@@ -175,8 +189,7 @@ static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_
 		size_t begin = out->nbytes;
 		if (!(m->chosen & row))
 			continue;
-		out->nbytes = (size_t)(print_row(m, &p, k, out->data + begin, plan->nnew_columns, plan->only,
-						  false) - out->data);
+		TRY(append_row(m, &p, k));
 		TRY(candidates_note(&m->f->candidates, number, begin, out->nbytes - begin));
 	}
 	return STATUS_OK;
@@ -187,16 +200,22 @@ static enum status print_sorted(const struct printing *m)
 {
 	const struct new_fields *fields = &m->f->fields;
 	const struct printed_rows p = printed_rows(m);
-	const struct plan *plan = m->f->plan;
-	char *begin = m->out->data + m->out->nbytes;
+	struct text_buffer *out = m->out;
+	const size_t begin = out->nbytes;
 
-	for (unsigned k = 0; k < fields->nrows; k++) {
-		char *end;
+	for (unsigned k = 0; k < fields->nrows; k++, out->nbytes = begin) {
 		if (!(m->chosen >> fields->rows[k] & 1))
 			continue;
-		end = print_row(m, &p, k, begin, plan->nnew_columns, plan->only, false);
-		TRY(sort_part_add(m->f->sorted, fields->rows[k], begin, (size_t)(end - begin)));
+		TRY(append_row(m, &p, k));
+		TRY(sort_part_add(m->f->sorted, fields->rows[k], out->data + begin, out->nbytes - begin));
 	}
+	return STATUS_OK;
+}
+
+static enum status print_formatted(const struct printing *m)
+{
+	for (unsigned k = 0; k < m->f->fields.nrows; k++)
+		TRY(append_row(m, NULL, k));
 	return STATUS_OK;
 }
 
@@ -272,6 +291,8 @@ static enum status print_block(struct printing *m)
 		return print_sorted(m);
 	if (plan->chooses)
 		return print_chosen(m, kept, first);
+	if (plan->row_format)
+		return print_formatted(m);
 	to = out->data + out->nbytes;
 	if (b->stride != plan->ragged.nfields)
 		to = print_rows(m, to, plan->nnew_columns, plan->only, false);
@@ -352,7 +373,7 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	} else if (f->plan->chooses && !candidates_begin(&f->candidates, before->nkept, f->nkept)) {
 		return STATUS_OK;
 	}
-	if (!f->plan->chooses && f->plan->nnew_columns == 0)
+	if (!f->plan->chooses && f->plan->nnew_columns == 0 && !f->plan->row_format)
 		return print_kept(&f->folder, text, out);
 	TRY(emit_rows(f, text, nbytes, entry, before, &m));
 	if (!f->plan->chooses)

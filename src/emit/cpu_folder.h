@@ -29,6 +29,7 @@ struct cpu_folder {
 	struct candidates candidates; /* if the plan has a choice */
 	struct sort_part *sorted;     /* if it has a sorter, whose it is */
 	uint64_t nkept; /* records of the text folded last that are printed */
+	struct scratch scratch; /* of rows with a format of their own */
 	struct lead_rows leads; /* of plans with fields of later records */
 };
 

@@ -13,7 +13,9 @@
 
 #include "base/array.h"
 #include "base/machine.h"
+#include "emit/printed_row.h"
 #include "io/output.h"
+#include "io/row_format.h"
 
 #define IS_OPEN UINT32_MAX /* the length of a field that is not there yet */
 
@@ -67,6 +69,7 @@ void lead_rows_free(struct lead_rows *r)
 	free(r->rows);
 	free(r->order);
 	free(r->groups);
+	free(r->scratch.data);
 	memset(r, 0, sizeof *r);
 }
 
@@ -124,7 +127,13 @@ enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct
 		struct lead_row *out = &r->rows[r->n];
 		TRY(find_number(r, fields, groups ? groups[row] : NULL, &out->group));
 		out->begin = (size_t)(to - r->bytes.data);
-		to = add_row(r, b, fields, k, &record, r->cells + r->n * nleads, to);
+		if (r->plan->row_format) {
+			r->bytes.nbytes = out->begin;
+			TRY(printed_row_append(b, fields, k, &r->scratch, r->cells + r->n * nleads, &r->bytes));
+			to = r->bytes.data + r->bytes.nbytes;
+		} else {
+			to = add_row(r, b, fields, k, &record, r->cells + r->n * nleads, to);
+		}
 	}
 	r->bytes.nbytes = (size_t)(to - r->bytes.data);
 	return STATUS_OK;
@@ -399,12 +408,15 @@ static enum status flush(struct lead_queue *q, struct writer *writer, struct fau
 	return status;
 }
 
-static enum status append(struct text_buffer *to, const char *text, size_t nbytes)
+/* Appends a field that there is not, as one that is empty is written. */
+static enum status append_missing(struct lead_queue *q)
 {
-	TRY(text_reserve(to, nbytes));
-	if (nbytes > 0)
-		memcpy(to->data + to->nbytes, text, nbytes);
-	to->nbytes += nbytes;
+	const struct plan *plan = q->plan;
+
+	if (!plan->row_format)
+		return text_append(&q->ready, "_", plan->dialect.whitespace);
+	TRY(text_reserve(&q->ready, row_value_nbytes_most(plan->row_format, 0, 0)));
+	q->ready.nbytes = (size_t)(row_put_value(plan->row_format, "", 0, false, q->ready.data + q->ready.nbytes) - q->ready.data);
 	return STATUS_OK;
 }
 
@@ -421,15 +433,15 @@ static enum status ready_record(struct lead_queue *q, struct lead_block *b, bool
 		return STATUS_OK;
 	b->nwritten++;
 	for (size_t lead = 0; lead < nleads; lead++, field++) {
-		TRY(append(&q->ready, b->text, piece_nbytes[lead]));
+		TRY(text_append(&q->ready, b->text, piece_nbytes[lead]));
 		b->text += piece_nbytes[lead];
 		if (field->nbytes != IS_OPEN)
-			TRY(append(&q->ready, field->text, field->nbytes));
-		else if (q->plan->dialect.whitespace) /* as new_fields.c writes what is empty */
-			TRY(append(&q->ready, "_", 1));
+			TRY(text_append(&q->ready, field->text, field->nbytes));
+		else
+			TRY(append_missing(q));
 		b->text += field->text == b->text && field->nbytes != IS_OPEN ? field->nbytes : 0;
 	}
-	TRY(append(&q->ready, b->text, piece_nbytes[nleads]));
+	TRY(text_append(&q->ready, b->text, piece_nbytes[nleads]));
 	b->text += piece_nbytes[nleads];
 	return STATUS_OK;
 }
@@ -441,7 +453,7 @@ static enum status write_blocks(struct lead_queue *q, bool at_end, struct writer
 	bool lacks = false;
 
 	for (struct lead_block *b; (b = q->first); free_block(b)) {
-		TRY(append(&q->ready, b->closed, b->closed_nbytes));
+		TRY(text_append(&q->ready, b->closed, b->closed_nbytes));
 		memory_give(b->closed_nbytes);
 		free(b->closed);
 		b->closed = NULL;

@@ -48,6 +48,7 @@ struct lead_rows {
 	struct lead_row *rows;
 	uint32_t *order;          /* the rows, group by group */
 	struct lead_rows_group *groups;
+	struct scratch scratch;
 	size_t n, ngroups, cells_capacity, rows_capacity, order_capacity, groups_capacity;
 };
 

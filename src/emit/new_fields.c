@@ -9,6 +9,7 @@
 
 #include "fold/rank_table.h"
 #include "fold/window.h"
+#include "io/row_format.h"
 #include "number/decimal.h"
 #include "query/value.h"
 
@@ -656,8 +657,10 @@ static enum status finish_fields(const struct writing *w)
 	const struct plan *plan = w->f->plan;
 	const struct csv_dialect *d = &plan->dialect;
 	const bool is_number = !new_column_has(w->column->kind, NEW_COPIES);
-	const bool points = is_number && plan->notation.decimal != '.', quotes = is_number && new_fields_need_quotes(plan);
-	const bool joins = d->whitespace && !is_number, fills = d->whitespace && !plan->draws, guards = !w->leads && d->comment && !plan->draws;
+	const struct row_format *format = plan->row_format; /* of a row with one, printed_row.c sees to the rest */
+	const bool points = is_number && plan->notation.decimal != '.' && !(format && row_has_strings(format));
+	const bool quotes = !format && is_number && new_fields_need_quotes(plan), joins = !format && d->whitespace && !is_number;
+	const bool fills = !format && d->whitespace && !plan->draws, guards = !format && !w->leads && d->comment && !plan->draws;
 
 	for (unsigned k = w->f->nrows; (points || quotes || joins || fills || guards) && k-- > 0;) {
 		size_t begin = w->begins[k] + w->leads, nbytes = w->begins[k + 1] - begin;
@@ -696,7 +699,7 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 		w.column = &f->plan->new_columns[w.i];
 		w.state = f->state + f->offsets[w.i];
 		w.x = ops_of(w.column)->has_numbers ? row_window_numbers(b, w.column->column) : NULL;
-		w.leads = w.i > 0 || !f->plan->only;
+		w.leads = !f->plan->row_format && (w.i > 0 || !f->plan->only);
 		if (!new_column_has(w.column->kind, NEW_COPIES))
 			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));
 		to = ops_of(w.column)->write(&w, f->text.data + f->text.nbytes);

@@ -834,6 +834,8 @@ static struct engine *engine_make(const struct plan *plan, struct input *input,
 		e->entry = (struct chunk_entry){CSV_QUOTED, true, false};
 	e->writer.owes_newline = plan->inside_line;
 	e->writer.curve = total->curve;
+	e->writer.rows = total->rows;
+	e->writer.format = plan->row_format;
 	e->leads = (struct lead_queue){.plan = plan};
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_mutex_init(&e->writing, NULL);

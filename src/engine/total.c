@@ -650,21 +650,22 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 {
 	const struct seam *s = &t->seam;
 	struct text_buffer *out = use->out;
+	const bool lacks_end = at_end && !t->plan->row_format; /* a row of a format has its own */
 	struct partial before = t->partial;
 	size_t had = out->nbytes;
 	enum status status;
 
 	TRY(exchange_groups(t, &use->folder->partial, fault));
 	before.groups = use->folder->partial.groups;
-	use->folder->cpu.candidates.lacks_end = at_end;
+	use->folder->cpu.candidates.lacks_end = lacks_end;
 	status = cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before, s->offset_bytes, out);
 	if (status != STATUS_OK) {
 		out->nbytes = had;
 		return status;
 	}
-	if (at_end && out->nbytes > had && t->plan->nleads > 0) {
+	if (lacks_end && out->nbytes > had && t->plan->nleads > 0) {
 		lead_rows_end_in_line(out, had);
-	} else if (at_end && out->nbytes > had) {
+	} else if (lacks_end && out->nbytes > had) {
 		out->nbytes--;
 		out->in_line = s->data[nbytes - 2] != '\r';
 	}

@@ -3,7 +3,7 @@
  * group_result.c - see group_result.h.
  *
  * A result that a group's states hold is written straight from them. Any other is made as without groups, from a partial to which they
- * are added. Rows of CSV and TSV, of which there may be millions, are not made into a table first: each thread makes the text of one
+ * are added. Rows of text, of which there may be millions, are not made into a table first: each thread makes the text of one
  * block of rows after the other; they are written in turn.
  */
 #include "fold/group_result.h"
@@ -302,92 +302,65 @@ const char *group_key_value(const struct group *g, size_t i, size_t *nbytes)
 /* What is printed as text. */
 struct printing {
 	struct group_rows *rows;
-	char separator;
-	char *(*write)(char *to, const char *value, size_t nbytes);
+	const struct row_format *format;
 	struct text_buffer text;
 	struct fault *fault;
 };
 
-static enum status append_value(struct printing *p, const char *value, size_t nbytes, char behind)
-{
-	char *to;
-
-	TRY(text_reserve(&p->text, 2 * nbytes + 3));
-	to = p->write(p->text.data + p->text.nbytes, value, nbytes);
-	*to++ = behind;
-	p->text.nbytes = (size_t)(to - p->text.data);
-	return STATUS_OK;
-}
-
-static enum status append_result(struct printing *p, struct group_row *row, struct group *g,
-				 const struct result *r, char behind)
+/* The same of any result. */
+static __attribute__((noinline)) enum status append_other(struct printing *p, struct group_row *row, struct group *g, size_t column,
+							   const struct result *r)
 {
 	struct cell cell;
+	enum status status = group_row_result(p->rows, row, g, r, &cell, p->fault);
+
+	if (status != STATUS_OK)
+		return status;
+	status = table_append(&p->text, p->format, column, &cell);
+	free(cell.text);
+	return status;
+}
+
+/* Appends the value of a column of the row. */
+static inline enum status append_result(struct printing *p, struct group_row *row, struct group *g, size_t column, const struct result *r)
+{
+	const struct row_format *f = p->format;
+	char *number, *end;
 	const char *text;
 	size_t nbytes;
-	char *end;
-	enum status status;
+	bool is_number;
 
 	if (p->rows->finisher && operation_is_computed(r->operation)) {
-		bool is_number;
 		TRY(finisher_value(p->rows->finisher, row->number, p->rows->q->finishing->columns[r - p->rows->q->results], &text, &nbytes,
 				   &is_number, p->fault));
-		return append_value(p, text, nbytes, behind);
+		return row_append(&p->text, f, column, text, nbytes, !is_number);
 	}
-	if (find_text(g, p->rows, r, &text, &nbytes))
-		return append_value(p, text, nbytes, behind);
-	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + 1));
-	end = group_write_quickly(g, p->rows->q, p->rows->total, r, p->text.data + p->text.nbytes);
-	if (end) {
-		*end++ = behind;
-		p->text.nbytes = (size_t)(end - p->text.data);
+	if ((operation_kind(r->operation) == OPERATION_TEXT || !row_has_strings(f)) && find_text(g, p->rows, r, &text, &nbytes))
+		return row_append(&p->text, f, column, text, nbytes, nbytes > 0);
+	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + row_value_nbytes_most(f, column, 0)));
+	number = row_put_lead(f, column, p->text.data + p->text.nbytes);
+	end = group_write_quickly(g, p->rows->q, p->rows->total, r, number);
+	if (end && f->takes_numbers && (end > number || !row_has_strings(f))) {
+		p->text.nbytes = (size_t)(row_put_end(f, column, end) - p->text.data);
 		return STATUS_OK;
 	}
-	status = group_row_result(p->rows, row, g, r, &cell, p->fault);
-	if (status == STATUS_OK) {
-		status = append_value(p, cell.text, strlen(cell.text), behind);
-		free(cell.text);
-	}
-	return status;
+	return append_other(p, row, g, column, r);
 }
 
 static enum status append_row(struct printing *p, struct group *g, size_t number)
 {
-	const struct plan *plan = &p->rows->q->plan;
+	const size_t nkeys = p->rows->q->plan.nkeys;
 	struct group_row row = {.number = number};
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < plan->nkeys && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < nkeys && status == STATUS_OK; i++) {
 		size_t nbytes;
 		const char *value = group_key_value(g, i, &nbytes);
-		bool last = i + 1 == plan->nkeys && p->rows->nresults == 0;
-		status = append_value(p, value, nbytes, last ? '\n' : p->separator);
+		status = row_append(&p->text, p->format, i, value, nbytes, true);
 	}
 	for (size_t i = 0; i < p->rows->nresults && status == STATUS_OK; i++)
-		status = append_result(p, &row, g, p->rows->results[i],
-				       i + 1 == p->rows->nresults ? '\n' : p->separator);
+		status = append_result(p, &row, g, nkeys + i, p->rows->results[i]);
 	group_row_end(p->rows, &row);
-	return status;
-}
-
-static enum status append_names(struct printing *p)
-{
-	const struct query *q = p->rows->q;
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < q->plan.nkeys && status == STATUS_OK; i++) {
-		const char *name = q->plan.columns[q->plan.keys[i]].name;
-		bool last = i + 1 == q->plan.nkeys && p->rows->nresults == 0;
-		status = append_value(p, name, strlen(name), last ? '\n' : p->separator);
-	}
-	for (size_t i = 0; i < p->rows->nresults && status == STATUS_OK; i++) {
-		char *name = result_name(q, p->rows->results[i]);
-		if (!name)
-			return STATUS_NO_MEMORY;
-		status = append_value(p, name, strlen(name),
-				      i + 1 == p->rows->nresults ? '\n' : p->separator);
-		free(name);
-	}
 	return status;
 }
 
@@ -443,9 +416,11 @@ static enum status append_block(struct printing *p, const struct row_queue *q, s
 	return q->list ? append_listed(p, q->list, begin, end) : group_reading_visit(r, block, end - begin, append_group, p);
 }
 
-static void print_made(const struct printing *p)
+/* Prints the text, from some byte on. */
+static void print_made(const struct printing *p, size_t begin)
 {
-	fwrite(p->text.data, 1, p->text.nbytes, output_stream());
+	if (p->text.nbytes > begin)
+		fwrite(p->text.data + begin, 1, p->text.nbytes - begin, output_stream());
 }
 
 static void *print_blocks(void *queue)
@@ -472,8 +447,8 @@ static void *print_blocks(void *queue)
 			made = append_block(&p, q, &reading, (size_t)block);
 		if (ordered_queue_await(&q->blocks, block, block) && made == STATUS_OK) {
 			if (block == 0)
-				print_made(q->first);
-			print_made(&p);
+				print_made(q->first, 0);
+			print_made(&p, block == 0 ? p.format->nfirst_less : 0);
 		}
 		if (made != STATUS_OK && made != STATUS_GPU)
 			fault_complete(&reading.fault, made);
@@ -494,7 +469,7 @@ static enum status print_rows(const struct printing *p, struct row_queue *q, str
 	enum status status;
 
 	if (nblocks == 0)
-		print_made(p);
+		print_made(p, 0);
 	q->first = p;
 	ordered_queue_init(&q->blocks, ORDERED_QUEUE_MOST, nblocks, false);
 	ordered_queue_end(&q->blocks);
@@ -512,20 +487,44 @@ static struct row_queue queue_of(const struct group_list *list, const struct pla
 				  .block_nrows = list ? BLOCK_NROWS : GROUP_SOURCE_NGROUPS};
 }
 
+/* Makes the names of the columns; to be freed, with their array. */
+static enum status make_names(const struct group_rows *rows, char **names)
+{
+	const struct query *q = rows->q;
+
+	for (size_t i = 0; i < q->plan.nkeys; i++)
+		NEED(names[i] = strdup(q->plan.columns[q->plan.keys[i]].name));
+	for (size_t i = 0; i < rows->nresults; i++)
+		NEED(names[q->plan.nkeys + i] = result_name(q, rows->results[i]));
+	return STATUS_OK;
+}
+
 /* Prints the names of the columns, and a row for each group of the list; NULL: for each that the source of the plan's
  * store has, up to nmost. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS, STATUS_WRITE; of a source, STATUS_GPU. */
-static enum status print_text(struct group_rows *rows, const struct group_list *list, uint64_t nmost,
-			      enum format format, struct fault *fault)
+static enum status print_text(struct group_rows *rows, const struct group_list *list, uint64_t nmost, struct style style,
+			      struct fault *fault)
 {
-	struct printing p = {.rows = rows, .separator = format == FORMAT_TSV ? '\t' : ',',
-			     .write = format == FORMAT_TSV ? table_write_tsv : table_write_csv};
+	const size_t ncolumns = rows->q->plan.nkeys + rows->nresults;
+	struct row_format format = {.leads = NULL};
+	struct printing p = {.rows = rows, .format = &format};
 	struct row_queue q = queue_of(list, &rows->q->plan, nmost);
-	enum status status = append_names(&p);
+	char **names = calloc(ncolumns + 1, sizeof *names);
+	enum status status = names ? make_names(rows, names) : STATUS_NO_MEMORY;
 
+	if (status == STATUS_OK)
+		status = row_format_init(&format, style, (const char *const *)names, ncolumns);
+	if (status == STATUS_OK)
+		status = row_append_heading(&p.text, &format, (const char *const *)names);
 	if (status == STATUS_OK && list && rows->q->finishing)
 		status = finishing_sum_before(rows->q->finishing, rows, &(struct group_list){.pieces = list->pieces, .n = q.n}, q.block_nrows,
 					      (size_t)rows->nthreads);
 	status = status == STATUS_OK ? print_rows(&p, &q, fault) : fault_set(fault, status, 0, NULL);
+	if (status == STATUS_OK)
+		fputs(row_closing(&format), output_stream());
+	for (size_t i = 0; names && i < ncolumns; i++)
+		free(names[i]);
+	free(names);
+	row_format_free(&format);
 	text_free(&p.text);
 	return status == STATUS_OK ? output_flush(fault) : status;
 }
@@ -534,18 +533,13 @@ static enum status print_text(struct group_rows *rows, const struct group_list *
 
 static enum status set_names(const struct group_rows *rows, struct table *t)
 {
-	const struct query *q = rows->q;
+	char **names = calloc(t->ncolumns + 1, sizeof *names);
+	enum status status = names ? make_names(rows, names) : STATUS_NO_MEMORY;
 
-	for (size_t i = 0; i < q->plan.nkeys; i++)
-		if (!(t->names[i].text = strdup(q->plan.columns[q->plan.keys[i]].name)))
-			return STATUS_NO_MEMORY;
-	for (size_t i = 0; i < rows->nresults; i++) {
-		struct cell *cell = &t->names[q->plan.nkeys + i];
-		cell->is_number = true;
-		if (!(cell->text = result_name(q, rows->results[i])))
-			return STATUS_NO_MEMORY;
-	}
-	return STATUS_OK;
+	for (size_t i = 0; names && i < t->ncolumns; i++)
+		t->names[i] = (struct cell){.text = names[i], .is_number = i >= rows->q->plan.nkeys};
+	free(names);
+	return status;
 }
 
 static enum status set_row(struct group_rows *rows, struct group *g, size_t number, struct cell *cells, struct fault *fault)
@@ -603,7 +597,7 @@ static enum status print_table(struct group_rows *rows, const struct group_list 
 	rows->finisher = finisher.finish ? &finisher : NULL;
 	if (status == STATUS_OK)
 		status = fill_table(rows, list, &t, fault);
-	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, how->format, fault) : fault_complete(fault, status);
+	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, how->style, fault) : fault_complete(fault, status);
 	finisher_free(&finisher);
 	rows->finisher = NULL;
 	if (t.names)
@@ -647,8 +641,9 @@ static enum status list_groups(const struct group_rows *rows, const struct group
 /* Whether the groups are printed as rows of text. */
 static bool is_text(const struct group_printing *how)
 {
-	return (how->format == FORMAT_AUTO || how->format == FORMAT_CSV || how->format == FORMAT_TSV) &&
-	       !picture_is_asked(&how->picture);
+	const enum format format = how->style.format;
+
+	return format != FORMAT_TABLE && format != FORMAT_MARKDOWN && !picture_is_asked(&how->picture);
 }
 
 bool group_printing_reads_once(const struct group_printing *how, const struct query *q)
@@ -664,7 +659,7 @@ static enum status print_list(struct group_rows *rows, const struct group_list *
 	struct group_list shown = {.pieces = list->pieces, .n = how->top && how->top < list->n ? how->top : list->n};
 
 	if (is_text(how))
-		return print_text(rows, &shown, SIZE_MAX, how->format, fault);
+		return print_text(rows, &shown, SIZE_MAX, how->style, fault);
 	return print_table(rows, &shown, how, fault);
 }
 
@@ -702,7 +697,7 @@ enum status group_result_print(const struct query *q, struct partial *total,
 	else if (status == STATUS_OK && is_listed)
 		status = print_list(&rows, &list, how, fault);
 	else if (status == STATUS_OK)
-		status = print_text(&rows, NULL, how->top ? how->top : UINT64_MAX, how->format, fault);
+		status = print_text(&rows, NULL, how->top ? how->top : UINT64_MAX, how->style, fault);
 	group_rows_free(&rows);
 	group_list_free(&list);
 	return status == STATUS_OK ? status : fault->status;

@@ -58,7 +58,7 @@ const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 struct group_printing {
 	struct group_sort sort; /* owned */
 	uint64_t top; /* so many, the first; 0: all */
-	enum format format;
+	struct style style;
 	struct picture picture;
 };
 

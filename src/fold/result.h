@@ -36,8 +36,13 @@ bool result_is_dropped(const struct partial *total, const struct result *r);
 /* The name of a result, "title(column)", or "title(x:y)" of a pair; to be freed. NULL: out of memory. */
 char *result_name(const struct query *q, const struct result *r);
 
+/* The names of the columns of the records that are printed, *n of them; to be freed with result_names_free. A column without a name has
+ * none in CSV and TSV, elsewhere colN. NULL: out of memory. */
+char **result_printed_names(const struct query *q, enum format format, size_t *n);
+void result_names_free(char **names, size_t n);
+
 /* Prints the header of the records that are printed, if the input has one: the record as
- * it came and the names of the new columns. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
+ * it came and the names of the new columns; or what the plan's row_format begins with. Errors: STATUS_WRITE, STATUS_NO_MEMORY. */
 enum status result_heading(const struct query *q, struct fault *fault);
 
 /* Whether the total lacks texts of numbers that the summary needs after all, because their column is

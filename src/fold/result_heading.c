@@ -5,12 +5,14 @@
  */
 #include "fold/result.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "csv/record.h"
 #include "io/output.h"
+#include "io/row_format.h"
 
 /* The field of a column, as --rename has it. */
 static uint32_t column_field(const struct query *q, const struct plan_column *column)
@@ -64,14 +66,14 @@ char *result_name(const struct query *q, const struct result *r)
 	return name;
 }
 
-static void free_names(char **names, size_t nnames)
+void result_names_free(char **names, size_t nnames)
 {
 	for (size_t i = 0; names && i < nnames; i++)
 		free(names[i]);
 	free(names);
 }
 
-/* The names of the new columns, to be freed with free_names. NULL: out of memory. */
+/* The names of the new columns, to be freed with result_names_free. NULL: out of memory. */
 static char **new_column_names(const struct query *q)
 {
 	char **names = calloc(q->nresults + 1, sizeof *names);
@@ -80,7 +82,7 @@ static char **new_column_names(const struct query *q)
 		names[i] = result_name(q, &q->results[i]);
 		if (names[i])
 			continue;
-		free_names(names, i);
+		result_names_free(names, i);
 		return NULL;
 	}
 	return names;
@@ -201,33 +203,93 @@ static enum status check_rename(const struct query *q, char **names, const struc
 	return STATUS_USAGE;
 }
 
-static enum status check_renames(const struct query *q, char **names, struct fault *fault)
+static enum status check_renames(const struct query *q, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	char **names = new_column_names(q);
+	enum status status = names ? STATUS_OK : STATUS_NO_MEMORY;
 
 	for (size_t i = 0; i < q->nrenames && status == STATUS_OK; i++)
 		status = check_rename(q, names, &q->renames[i], fault);
+	result_names_free(names, q->nresults);
+	return status;
+}
+
+/* ---- records in a format of their own ---- */
+
+/* The name of a field of the input. */
+static char *field_name(const struct query *q, uint32_t field, bool is_bare)
+{
+	const struct header *h = &q->header;
+	const char *name = query_new_name(q, field);
+	char *number;
+
+	if (!name && h->present && field < h->nnames)
+		name = h->names[field];
+	if ((name && *name) || is_bare)
+		return strdup(name ? name : "");
+	return asprintf(&number, "col%" PRIu32, field + 1) < 0 ? NULL : number;
+}
+
+char **result_printed_names(const struct query *q, enum format format, size_t *n)
+{
+	const bool is_bare = format == FORMAT_CSV || format == FORMAT_TSV;
+	const size_t nfields = q->plan.only ? 0 : q->plan.ragged.nfields;
+	char **names;
+	bool has_all = true;
+
+	*n = nfields + q->plan.nnew_columns;
+	names = calloc(*n + 1, sizeof *names);
+	for (size_t i = 0; names && i < *n && has_all; i++) {
+		names[i] = i < nfields ? field_name(q, (uint32_t)i, is_bare) : result_name(q, &q->results[i - nfields]);
+		has_all = names[i];
+	}
+	if (has_all)
+		return names;
+	result_names_free(names, *n);
+	return NULL;
+}
+
+static enum status print_formatted(const struct query *q)
+{
+	const struct row_format *f = q->plan.row_format;
+	struct text_buffer text = {.data = NULL};
+	size_t n;
+	char **names = result_printed_names(q, f->format, &n);
+	enum status status = STATUS_NO_MEMORY;
+
+	if (names && (q->header.present || row_has_kinds(f)))
+		status = row_append_heading(&text, f, (const char *const *)names);
+	else if (names)
+		status = STATUS_OK;
+	if (status == STATUS_OK && text.nbytes)
+		fwrite(text.data, 1, text.nbytes, output_stream());
+	text_free(&text);
+	result_names_free(names, n);
+	return status;
+}
+
+static enum status print_as_it_came(const struct query *q, struct fault *fault)
+{
+	char **names = new_column_names(q); /* all, before the first is printed */
+	enum status status = names ? check_names(q, names, fault) : STATUS_NO_MEMORY;
+
+	if (status == STATUS_OK)
+		status = print_heading(q, names);
+	result_names_free(names, q->nresults);
 	return status;
 }
 
 enum status result_heading(const struct query *q, struct fault *fault)
 {
-	enum status status;
-	char **names;
+	enum status status = STATUS_OK;
 
-	if (!q->header.present)
-		return STATUS_OK;
-	names = new_column_names(q); /* all, before the first is printed */
-	if (!names)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	status = check_names(q, names, fault);
-	if (status == STATUS_OK)
-		status = check_renames(q, names, fault);
-	if (status == STATUS_OK)
-		status = print_heading(q, names) == STATUS_OK ? STATUS_OK
-							       : fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	free_names(names, q->nresults);
-	return status == STATUS_OK ? output_flush(fault) : status;
+	if (q->header.present)
+		status = check_renames(q, fault);
+	if (status == STATUS_OK && q->plan.row_format)
+		status = print_formatted(q);
+	else if (status == STATUS_OK && q->header.present)
+		status = print_as_it_came(q, fault);
+	return status == STATUS_OK ? output_flush(fault) : fault_complete(fault, status);
 }
 
 void result_columns(const struct query *q)

@@ -282,6 +282,13 @@ enum status writer_write(struct writer *w, struct text_buffer *text, struct faul
 	text->in_line = false;
 	if (text->nbytes == 0 && !in_line)
 		return STATUS_OK;
+	if (w->rows)
+		return fault_complete(fault, table_rows_add(w->rows, text->data, text->nbytes));
+	if (w->format) {
+		const size_t nless = w->has_rows ? 0 : w->format->nfirst_less;
+		w->has_rows = true;
+		return write_all(w, text->data + nless, text->nbytes - nless, fault);
+	}
 	if (w->owes_newline)
 		status = write_all(w, "\n", 1, fault);
 	w->owes_newline = text->nbytes == 0 || text->data[text->nbytes - 1] != '\n';

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "csv/field.h"
 #include "io/curve.h"
+#include "io/table.h"
 
 /* Standard output, also where it is set to O_NONBLOCK, with which stdout would lose what it cannot
  * write at once. What is printed to stdout before comes before. */
@@ -29,10 +30,13 @@ bool output_field_fits(const char *text, const struct csv_dialect *dialect, bool
  * output has taken. */
 void output_repeat(void);
 
-/* Records to standard output, as they are. */
+/* Records to standard output. */
 struct writer {
 	bool owes_newline;   /* what is written ends inside a line */
 	_Atomic uint64_t busy_ns; /* in which output was written; read by any thread */
+	const struct row_format *format; /* of the records; NULL: as they came. Not owned */
+	bool has_rows;       /* some have been written */
+	struct table_rows *rows; /* takes them in place of standard output; not owned; NULL: none */
 	struct curve *curve; /* takes the records in place of standard output; not owned; NULL: none */
 };
 

@@ -1054,12 +1054,12 @@ static enum status draw(const struct picture *p, const struct drawn *d, struct f
 	return p->svg ? draw_svg(p, d, fault) : STATUS_OK;
 }
 
-enum status picture_print_table(const struct picture *p, const struct table *t, enum format format, struct fault *fault)
+enum status picture_print_table(const struct picture *p, const struct table *t, struct style style, struct fault *fault)
 {
-	bool numbers = format != FORMAT_AUTO || !picture_is_asked(p);
+	bool numbers = style.format != FORMAT_AUTO || !picture_is_asked(p);
 
 	if (numbers)
-		TRY(table_print(t, format, fault));
+		TRY(table_print(t, style, fault));
 	if (numbers && p->plots)
 		putc('\n', output_stream());
 	return draw(p, &(struct drawn){.table = t}, fault);

@@ -29,7 +29,7 @@ extern const struct out_file_kind picture_svg_kind;
 
 /* Prints a table in the format and draws it: only draws it where a picture is asked for and no format. Errors:
  * STATUS_NO_MEMORY, those of out_file_begin, STATUS_WRITE. */
-enum status picture_print_table(const struct picture *p, const struct table *t, enum format format,
+enum status picture_print_table(const struct picture *p, const struct table *t, struct style style,
 				struct fault *fault);
 
 /* Draws a running column called `name`. Errors: those of picture_print_table. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - tables and their formats: see table.h. JSON by RFC 8259; Markdown by GitHub Flavored Markdown Spec 0.29, "Tables
- * (extension)" and "Backslash escapes".
+ * table.c - tables and their formats: see table.h. Markdown by GitHub Flavored Markdown Spec 0.29, "Tables (extension)" and
+ * "Backslash escapes".
  */
 #include "io/table.h"
 
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "base/utf8.h"
 #include "io/output.h"
 
@@ -56,78 +57,67 @@ char *table_join(const struct cell *cells, size_t ncells, const char *between)
 	return text;
 }
 
-/* ---- separated ---- */
+/* ---- rows, one after the other ---- */
 
-char *table_write_csv(char *to, const char *text, size_t nbytes)
+/* Whether a cell is a string in JSON: a number that is spelled otherwise than JSON's are, such as 02134, is one. */
+static bool is_string(const struct cell *cell)
 {
-	bool quoted = memchr(text, ',', nbytes) || memchr(text, '"', nbytes) || memchr(text, '\n', nbytes) ||
-		      memchr(text, '\r', nbytes);
-
-	if (!quoted)
-		return (char *)memcpy(to, text, nbytes) + nbytes;
-	*to++ = '"';
-	for (size_t i = 0; i < nbytes; i++) {
-		if (text[i] == '"')
-			*to++ = '"';
-		*to++ = text[i];
-	}
-	*to++ = '"';
-	return to;
+	if (!cell->is_number || !*cell->text)
+		return !cell->is_number;
+	return cell->is_quoted || (cell->is_spelled && !row_is_json_number(cell->text, strlen(cell->text)));
 }
 
-char *table_write_tsv(char *to, const char *text, size_t nbytes)
+enum status table_append(struct text_buffer *out, const struct row_format *f, size_t column, const struct cell *cell)
 {
-	static const char special[] = "\t\n\r\\";
-
-	for (size_t i = 0; i < nbytes; i++) {
-		const char *at = text[i] ? strchr(special, text[i]) : NULL;
-		if (at)
-			*to++ = '\\';
-		*to++ = at ? "tnr\\"[at - special] : text[i];
-	}
-	return to;
+	return row_append(out, f, column, cell->text, strlen(cell->text), is_string(cell));
 }
 
-/* Room for a row, each of whose cells may be quoted and have every byte escaped. */
-static size_t row_nbytes_most(const struct cell *cells, size_t ncells)
+/* Appends a row of cells. */
+static enum status append_row(struct text_buffer *out, const struct row_format *f, const struct cell *row)
 {
-	size_t nbytes = 3 * ncells;
-
-	for (size_t i = 0; i < ncells; i++)
-		nbytes += 2 * strlen(cells[i].text);
-	return nbytes;
-}
-
-/* Room for the longest row, the names included. */
-static size_t longest_nbytes_most(const struct table *t)
-{
-	size_t most = row_nbytes_most(t->names, t->ncolumns);
-
-	for (size_t i = 0; i < t->nrows; i++) {
-		size_t nbytes = row_nbytes_most(row_of(t, i), t->ncolumns);
-		most = nbytes > most ? nbytes : most;
-	}
-	return most;
-}
-
-/* Prints the names, if asked for, and the rows. All that can fail is done before the first byte is printed. */
-static enum status print_rows(FILE *out, const struct table *t, bool with_names, char separator,
-			      char *(*write)(char *, const char *, size_t))
-{
-	char *text = malloc(longest_nbytes_most(t) + 1);
-
-	NEED(text);
-	for (size_t i = with_names ? 0 : 1; i <= t->nrows; i++) {
-		const struct cell *row = i ? row_of(t, i - 1) : t->names;
-		char *to = text;
-		for (size_t c = 0; c < t->ncolumns; c++) {
-			to = write(to, row[c].text, strlen(row[c].text));
-			*to++ = c + 1 < t->ncolumns ? separator : '\n';
-		}
-		fwrite(text, 1, (size_t)(to - text), out);
-	}
-	free(text);
+	for (size_t i = 0; i < f->ncolumns; i++)
+		TRY(table_append(out, f, i, &row[i]));
 	return STATUS_OK;
+}
+
+static enum status append_rows(struct text_buffer *out, const struct row_format *f, const struct table *t, const char *const *names)
+{
+	const bool is_object = f->format == FORMAT_JSON && t->one_record;
+	const char *closing = is_object ? "\n" : row_closing(f);
+
+	if (!is_object)
+		TRY(row_append_heading(out, f, names));
+	for (size_t i = 0; i < t->nrows; i++) {
+		size_t begin = out->nbytes;
+		TRY(append_row(out, f, row_of(t, i)));
+		if (i > 0 || f->nfirst_less == 0)
+			continue;
+		memmove(out->data + begin, out->data + begin + f->nfirst_less, out->nbytes - begin - f->nfirst_less);
+		out->nbytes -= f->nfirst_less;
+	}
+	return text_append(out, closing, strlen(closing));
+}
+
+/* Prints the rows. All that can fail is done before the first byte is printed. */
+static enum status print_rows(FILE *out, const struct table *t, struct style style)
+{
+	const char **names = calloc(t->ncolumns + 1, sizeof *names);
+	struct row_format f = {.leads = NULL};
+	struct text_buffer text = {.data = NULL};
+	enum status status = names ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; names && i < t->ncolumns; i++)
+		names[i] = t->names[i].text;
+	if (status == STATUS_OK)
+		status = row_format_init(&f, style, names, t->ncolumns);
+	if (status == STATUS_OK)
+		status = append_rows(&text, &f, t, names);
+	if (status == STATUS_OK && text.nbytes > 0)
+		fwrite(text.data, 1, text.nbytes, out);
+	row_format_free(&f);
+	text_free(&text);
+	free(names);
+	return status;
 }
 
 /* ---- aligned ---- */
@@ -274,228 +264,81 @@ static void print_markdown(FILE *out, const struct table *t)
 		print_markdown_row(out, row_of(t, i), t->ncolumns);
 }
 
-/* ---- JSON ---- */
-
-static void print_escaped(FILE *out, const char *text)
-{
-	const char *end = text + strlen(text);
-
-	while (*text) {
-		size_t nbytes = utf8_length(text, (size_t)(end - text));
-		unsigned char c = (unsigned char)*text;
-		if (nbytes == 0)
-			fputs("\\ufffd", out);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			fwrite(text, 1, nbytes, out);
-		text += nbytes ? nbytes : 1;
-	}
-}
-
-/* The text as it stands between the quotes; NULL: out of memory. Owned by the caller. */
-static char *escape(const char *text)
-{
-	char *escaped = NULL;
-	size_t nbytes;
-	FILE *out = open_memstream(&escaped, &nbytes);
-
-	if (!out)
-		return NULL;
-	print_escaped(out, text);
-	if (fclose(out) == 0)
-		return escaped;
-	free(escaped);
-	return NULL;
-}
-
-/* A column's key: the name's first occurrence prints as it is, the others with a number. */
-struct key {
-	char *text;
-	size_t column;
-	unsigned long number; /* 0: none */
-};
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(((const struct key *)a)->text, ((const struct key *)b)->text);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-	int order = compare_texts(x, y);
-
-	return order ? order : (x->column > y->column) - (x->column < y->column);
-}
-
-static int compare_columns(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return (x->column > y->column) - (x->column < y->column);
-}
-
-/* Whether text_number is a name of its own. */
-static bool is_taken(const struct key *sorted, size_t n, const char *text, unsigned long number)
-{
-	struct key wanted = {0};
-	bool taken;
-
-	if (asprintf(&wanted.text, "%s_%lu", text, number) < 0)
-		return false;
-	taken = bsearch(&wanted, sorted, n, sizeof *sorted, compare_texts) != NULL;
-	free(wanted.text);
-	return taken;
-}
-
-/* Numbers the keys that are there already. Sorted by text, then by column. */
-static void number_keys(struct key *sorted, size_t n)
-{
-	unsigned long number = 1;
-
-	for (size_t i = 1; i < n; i++) {
-		if (compare_texts(&sorted[i], &sorted[i - 1])) {
-			number = 1;
-			continue;
-		}
-		do
-			number++;
-		while (is_taken(sorted, n, sorted[i].text, number));
-		sorted[i].number = number;
-	}
-}
-
-static void free_keys(struct key *keys, size_t n)
-{
-	for (size_t i = 0; keys && i < n; i++)
-		free(keys[i].text);
-	free(keys);
-}
-
-/* The keys of the table's columns, in their order; NULL: out of memory. For free_keys. */
-static struct key *make_keys(const struct table *t)
-{
-	struct key *keys = calloc(t->ncolumns + 1, sizeof *keys);
-
-	for (size_t i = 0; keys && i < t->ncolumns; i++) {
-		keys[i] = (struct key){escape(t->names[i].text), i, 0};
-		if (keys[i].text)
-			continue;
-		free_keys(keys, i);
-		return NULL;
-	}
-	if (keys) {
-		qsort(keys, t->ncolumns, sizeof *keys, compare_keys);
-		number_keys(keys, t->ncolumns);
-		qsort(keys, t->ncolumns, sizeof *keys, compare_columns);
-	}
-	return keys;
-}
-
-static const char *skip_digits(const char *text)
-{
-	return text + strspn(text, "0123456789");
-}
-
-/* Whether a number's text is one of JSON: no sign + and no 0 before it, and digits on both sides of the point. */
-static bool is_json_number(const char *text)
-{
-	const char *digits = text + (*text == '-'), *end = skip_digits(digits);
-
-	if (end == digits || (*digits == '0' && end > digits + 1))
-		return false;
-	if (*end == '.') {
-		digits = end + 1;
-		end = skip_digits(digits);
-		if (end == digits)
-			return false;
-	}
-	if (*end == 'e' || *end == 'E') {
-		digits = end + 1;
-		digits += *digits == '+' || *digits == '-';
-		end = skip_digits(digits);
-		if (end == digits)
-			return false;
-	}
-	return *end == '\0';
-}
-
-/* A number that is spelled otherwise than JSON's are, such as 02134, is a string. */
-static bool is_string(const struct cell *cell)
-{
-	if (!cell->is_number || !*cell->text)
-		return !cell->is_number;
-	return cell->is_quoted || (cell->is_spelled && !is_json_number(cell->text));
-}
-
-static void print_value(FILE *out, const struct cell *cell)
-{
-	if (!is_string(cell)) {
-		fputs(*cell->text ? cell->text : "null", out);
-		return;
-	}
-	putc('"', out);
-	print_escaped(out, cell->text);
-	putc('"', out);
-}
-
-static void print_object(FILE *out, const struct key *keys, const struct cell *row, size_t ncolumns)
-{
-	putc('{', out);
-	for (size_t i = 0; i < ncolumns; i++) {
-		fprintf(out, "%s\"%s", i ? ", " : "", keys[i].text);
-		if (keys[i].number)
-			fprintf(out, "_%lu", keys[i].number);
-		fputs("\": ", out);
-		print_value(out, &row[i]);
-	}
-	putc('}', out);
-}
-
-/* A list of objects, or of one record an object; is_lines: the objects, one a line. Keys are the columns'
- * names; of columns with the same name, the second's key ends in _2 and so on, so that no key is
- * there twice. JSON is UTF-8: any other byte prints as U+FFFD. */
-static enum status print_json(FILE *out, const struct table *t, bool is_lines)
-{
-	struct key *keys = make_keys(t);
-	bool is_list = !is_lines && !t->one_record;
-
-	NEED(keys);
-	if (is_list)
-		putc('[', out);
-	for (size_t i = 0; i < t->nrows; i++) {
-		if (i)
-			fputs(is_lines ? "\n" : ",\n ", out);
-		print_object(out, keys, row_of(t, i), t->ncolumns);
-	}
-	fputs(is_list ? "]\n" : is_lines && t->nrows == 0 ? "" : "\n", out);
-	free_keys(keys, t->ncolumns);
-	return STATUS_OK;
-}
-
 /* ---- all of them ---- */
 
-enum status table_print(const struct table *t, enum format format, struct fault *fault)
+enum status table_print(const struct table *t, struct style style, struct fault *fault)
 {
 	FILE *out = output_stream();
 	enum status status = STATUS_OK;
 
-	if (format == FORMAT_CSV)
-		status = print_rows(out, t, true, ',', table_write_csv);
-	else if (format == FORMAT_TSV)
-		status = print_rows(out, t, true, '\t', table_write_tsv);
-	else if (format == FORMAT_JSON)
-		status = print_json(out, t, false);
-	else if (format == FORMAT_NDJSON)
-		status = print_json(out, t, true);
-	else if (format == FORMAT_MARKDOWN)
+	if (style.format == FORMAT_MARKDOWN) {
 		print_markdown(out, t);
-	else if (format == FORMAT_TABLE)
+	} else if (style.format == FORMAT_TABLE) {
 		status = print_table(out, t);
-	else /* the values without names: of one record, one a line; otherwise a row a line */
-		status = print_rows(out, t, false, t->one_record ? '\n' : '\t', table_write_tsv);
+	} else {
+		if (style.format == FORMAT_AUTO)
+			style.format = FORMAT_PLAIN;
+		if (style.format == FORMAT_PLAIN && t->one_record) /* the values, one a line; otherwise a row a line */
+			style.delimiter = '\n';
+		status = print_rows(out, t, style);
+	}
 	return status == STATUS_OK ? output_flush(fault) : fault_set(fault, status, 0, NULL);
+}
+
+/* ---- of records ---- */
+
+#define CELL_NBYTES 64 /* of a cell, and of its text beside the bytes */
+
+enum status table_rows_add(struct table_rows *rows, const char *text, size_t nbytes)
+{
+	size_t ncells = 0;
+	uint64_t needs;
+
+	for (size_t i = 0; i < nbytes; i++)
+		ncells += text[i] == '\0';
+	needs = 2 * nbytes + CELL_NBYTES * ncells;
+	NEED(memory_take(needs));
+	rows->ntaken += needs;
+	rows->ncells += ncells;
+	return text_append(&rows->text, text, nbytes);
+}
+
+/* Fills the table with the cells, one after the other. */
+static enum status set_cells(const struct table_rows *rows, struct table *t)
+{
+	const char *at = rows->text.data;
+
+	for (size_t i = 0; i < rows->ncells; i++, at += strlen(at) + 1) {
+		struct cell *name = &t->names[i % t->ncolumns], *cell = &t->cells[i];
+		*cell = (struct cell){.text = strdup(at + 1), .is_number = *at == 'n'};
+		NEED(cell->text);
+		name->is_number = i < t->ncolumns ? cell->is_number : name->is_number && cell->is_number;
+	}
+	return STATUS_OK;
+}
+
+enum status table_rows_print(const struct table_rows *rows, const char *const *names, size_t ncolumns, struct style style,
+			     struct fault *fault)
+{
+	struct table t = {.names = NULL};
+	enum status status = table_init(&t, ncolumns, rows->ncells / ncolumns);
+
+	t.one_record = true; /* each column and each cell is shown whole */
+	for (size_t i = 0; i < ncolumns && status == STATUS_OK; i++) {
+		t.names[i].text = strdup(names[i]);
+		status = t.names[i].text ? STATUS_OK : STATUS_NO_MEMORY;
+	}
+	if (status == STATUS_OK)
+		status = set_cells(rows, &t);
+	status = status == STATUS_OK ? table_print(&t, style, fault) : fault_set(fault, status, 0, NULL);
+	if (t.names)
+		table_free(&t);
+	return status;
+}
+
+void table_rows_free(struct table_rows *rows)
+{
+	memory_give(rows->ntaken);
+	text_free(&rows->text);
+	memset(rows, 0, sizeof *rows);
 }

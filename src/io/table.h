@@ -6,15 +6,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "csv/field.h"
-
-enum format {
-	FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_NDJSON, FORMAT_TABLE,
-	FORMAT_MARKDOWN
-};
+#include "io/row_format.h"
 
 struct cell {
 	char *text; /* owned by the table; "": no value, null in JSON if is_number */
@@ -46,10 +42,23 @@ void table_free(struct table *t);
 /* The cells in one text, to be freed; NULL: no memory. */
 char *table_join(const struct cell *cells, size_t ncells, const char *between);
 
-/* Write a cell as CSV, or as TSV: with tabs and line ends as \t, \n, \r, and \ as \\. There is room for twice its bytes, and two
- * more. Return its end. */
-char *table_write_csv(char *to, const char *text, size_t nbytes);
-char *table_write_tsv(char *to, const char *text, size_t nbytes);
+/* Records for a table, whose widths depend on all of them: as a row_format of FORMAT_TABLE writes them. Zeroed: none. */
+struct table_rows {
+	struct text_buffer text;
+	size_t ncells;
+	uint64_t ntaken; /* of the memory limit */
+};
+
+/* Adds rows. Errors: STATUS_NO_MEMORY. */
+enum status table_rows_add(struct table_rows *rows, const char *text, size_t nbytes);
+
+/* Prints them: numbers are aligned in a column that has no text. Errors: those of table_print. */
+enum status table_rows_print(const struct table_rows *rows, const char *const *names, size_t ncolumns, struct style style,
+			     struct fault *fault);
+void table_rows_free(struct table_rows *rows);
+
+/* Appends the cell of a column. Errors: STATUS_NO_MEMORY. */
+enum status table_append(struct text_buffer *out, const struct row_format *f, size_t column, const struct cell *cell);
 
 /* Prints and flushes t; FORMAT_AUTO is as FORMAT_PLAIN. Errors: STATUS_NO_MEMORY, STATUS_WRITE. */
-enum status table_print(const struct table *t, enum format format, struct fault *fault);
+enum status table_print(const struct table *t, struct style style, struct fault *fault);

@@ -415,6 +415,8 @@ static bool records_can_be_shared(const struct options *o, const struct query *q
 	for (size_t i = 0; i < o->nuses; i++)
 		if (o->uses[i].operation == OPERATION_EWMA || operation_looks_ahead(o->uses[i].operation))
 			return false; /* a slice shows neither the mean of all records before nor what comes after */
+	if (o->style.format == FORMAT_JSON || o->style.format == FORMAT_TABLE || o->style.format == FORMAT_MARKDOWN)
+		return false; /* a list has one beginning, and a column one width */
 	return !o->aggregates && !o->sorts && !o->unique && !options_choice_name(o) && !picture_is_asked(&o->picture) && !(q && q->star);
 }
 
@@ -687,12 +689,12 @@ static enum status check(const struct command *c, struct fault *fault)
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
-		return option_fault(fault, "--output-dir: one rank prints this (aggregates, --ewma, --head, --lead, --plot, --rank, --sample, "
+		return option_fault(fault, "--output-dir: one rank prints this (aggregates, --ewma, --format json, --head, --lead, --plot, --rank, --sample, "
 				    "--sort, --svg, --tail, --unique), to standard output");
 	if (o->emits || o->aggregates)
 		return STATUS_OK;
 	part.partial = true;
-	part.format = FORMAT_AUTO;
+	part.style = (struct style){.format = FORMAT_AUTO};
 	part.sort = NULL;
 	part.top = 0;
 	part.picture = (struct picture){.plots = false};

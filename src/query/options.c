@@ -262,6 +262,14 @@ static enum status set_delimiter(const struct setting *s)
 	return s->o->dialect.delimiter ? STATUS_OK : refuse_delimiter(s->argument, s->fault);
 }
 
+static enum status set_output_delimiter(const struct setting *s)
+{
+	TRY(set_byte(s));
+	return s->o->style.delimiter != '"' && s->o->style.delimiter != '\n' && s->o->style.delimiter != '\r'
+		       ? STATUS_OK
+		       : option_fault(s->fault, "--output-delimiter: a quote or a line end cannot separate fields");
+}
+
 /* One character of UTF-8. */
 static enum status set_thousands(const struct setting *s)
 {
@@ -923,6 +931,16 @@ static enum status check_unquoted(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Checks that what is printed has a delimiter, which makes it CSV. */
+static enum status check_style(struct options *o, struct fault *fault)
+{
+	if (o->style.delimiter && o->style.format != FORMAT_AUTO && o->style.format != FORMAT_CSV)
+		return option_fault(fault, "--output-delimiter is for CSV: leave out --format, or say --format csv");
+	if (o->style.delimiter)
+		o->style.format = FORMAT_CSV;
+	return STATUS_OK;
+}
+
 static enum status check_one_path(struct options *o, struct fault *fault)
 {
 	return o->part.of && o->npaths != 1 ? option_fault(fault, "--part is of one file, and here are %d", o->npaths) : STATUS_OK;
@@ -972,7 +990,7 @@ static const struct rule rules_of_reading[] = {
 	{.check = check_dialect},
 	RULE({COLUMNS}, {EXPLAIN}, "--columns prints names, --explain what would be done: not both"),
 	RULE({COLUMNS}, {PLOT, SVG}, "--columns prints names: there is nothing for --& to draw"),
-	RULE({COLUMNS}, {USE, WHERE, BY, FORMAT}, "--columns prints names, a line each: no operation and no --format goes with it"),
+	RULE({COLUMNS}, {USE, WHERE, BY, FORMAT, OUTPUT_DELIMITER}, "--columns prints names, a line each: no operation and no --format goes with it"),
 	RULE({COLUMNS}, {ONLY, ALL, CHOICE, SEED, RENAME}, "--columns prints the names in the input, a line each: leave out --&"),
 	{.message = NULL},
 };
@@ -1014,7 +1032,7 @@ static const struct rule rules_of_query[] = {
 	RULE({MAX_INVALID}, {NOTHING}, "--max-invalid: nothing is left out without --invalid skip", .lacks = INVALID),
 	RULE({SORT, TOP}, {EMITS}, "--@ is for results: --& prints records as they came", .lacks = SORTED),
 	RULE({BY}, {EMITS}, "--by is for results and running columns: --& prints records as they came: leave out --by", .lacks = GROUPED),
-	RULE({FORMAT}, {EMITS}, "--format is for results: --& prints records as they came"),
+	RULE({OUTPUT_DELIMITER, FORMAT}, {PLOT, SVG}, "--&: the records are drawn, and not printed: leave out --@", .also = EMITS),
 	RULE({WHITESPACE}, {EMITS}, "--whitespace: a field that a record lacks cannot be printed between blanks: --ragged allow is for "
 	 "results then, not for --&", .also = ALLOW),
 	{.check = check_unquoted},
@@ -1036,7 +1054,8 @@ static const struct rule rules_of_parts[] = {
 	RULE({PART}, {NOTHING}, "--part: a part of a file is written with --partial", .lacks = PARTIAL),
 	{.check = check_one_path},
 	RULE({PARTIAL}, {EMITS}, "--partial is for results: records are printed as they came"),
-	RULE({FORMAT, SORT, TOP, PLOT, SVG}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	RULE({OUTPUT_DELIMITER, FORMAT, SORT, TOP, PLOT, SVG}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	{.check = check_style},
 	{.message = NULL},
 };
 

@@ -127,7 +127,7 @@ struct options {
 	const char **missing; /* blanks trimmed */
 	const char *split_number; /* in a list of them, from where a comma stands between digits; NULL: nowhere */
 	enum invalid_policy invalid;
-	enum format format;
+	struct style style;
 	struct picture picture;
 	enum device device;
 	int device_number; /* with DEVICE_GPU: which; -1: every one */

@@ -104,6 +104,7 @@ struct program; /* an expression: lang/program.h */
 struct group_store; /* fold/groups.h */
 struct rank_tables; /* fold/rank_table.h */
 struct sorter; /* emit/sort.h */
+struct row_format; /* io/row_format.h */
 struct aggregates; /* fold/aggregates.h */
 #define PREDICATE_NONE SIZE_MAX
 
@@ -252,6 +253,8 @@ struct plan {
 	size_t *sort_groups; /* columns: of the records with the same values in these */
 	uint64_t group_top;  /* ... this many are printed at most; 0: there are no such columns */
 	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are not sorted */
+	bool formats;     /* records are not printed as they came, but in a format of their own: */
+	const struct row_format *row_format; /* ... once all names are known; else NULL; whoever runs the plan owns it */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	bool draws;       /* what is printed is drawn (io/curve.h) */
@@ -277,10 +280,10 @@ struct plan {
 	const char *const *missing;  /* each NUL-terminated, blanks trimmed */
 };
 
-/* Whether new fields are printed after those of a record. With --only, _ is written for what is empty. */
+/* Whether new fields are printed after those of a record, in the input's format. With --only, _ is written for what is empty. */
 static inline bool plan_widens_records(const struct plan *plan)
 {
-	return plan->emits && plan->nnew_columns > 0 && !plan->only;
+	return plan->emits && plan->nnew_columns > 0 && !plan->only && !plan->formats;
 }
 
 /* Has a complete plan of a file read words by the layout of its header, NULL: none, which stays the caller's. Sets in the

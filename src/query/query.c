@@ -1652,6 +1652,7 @@ static void begin(struct query *q, const struct options *options)
 	q->plan.dialect = options->dialect;
 	q->plan.notation = options->notation;
 	q->plan.zone = options->zone;
+	q->plan.formats = options->emits && options->style.format != FORMAT_AUTO;
 	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;

@@ -328,7 +328,7 @@ const struct option_synonym remedy_words[] = {
 	{"random-state set-seed", "--seed"},
 	/* what separates fields, headers, numbers */
 	{"separator sep field-separator fs ifs delim delimiters input-delimiter in-delimiter", "--delimiter"},
-	{"ofs out-delimiter output-delimiter output-separator ops", "--format csv or --format tsv; records keep their delimiter"},
+	{"ofs out-delimiter output-separator ops", "--output-delimiter"},
 	{"tabs tab itsv itsvlite t2c t2p t2j", "-d '\\t'"},
 	{"tsv", "-d '\\t' to read it, --format tsv to print it"},
 	{"csv icsv icsvlite csvlite", "leaving it out: CSV is what is read"},

@@ -28,7 +28,7 @@ static bool writes_output(const struct options *o)
 	const struct picture *p = &o->picture;
 
 	return o->about != ABOUT_NOTHING || p->plots || !p->svg || !strcmp(p->svg, PICTURE_STDOUT) ||
-	       o->format != FORMAT_AUTO;
+	       o->style.format != FORMAT_AUTO;
 }
 
 /* Whether the files can be written that the run is to write. */

@@ -188,15 +188,51 @@ static void explain_part(struct run *r, struct fault *fault)
 static enum status print_table(struct run *r, struct fault *fault)
 {
 	const struct picture *picture = &r->options.picture;
-	enum format format = r->options.format;
+	struct style style = r->options.style;
 	struct table table;
 	enum status status;
 
 	TRY(result_table(&r->query, &r->total.partial, r->ranks, &table, fault));
 	if (!picture_is_asked(picture))
-		format = result_format(&r->query, &table, format);
-	status = picture_print_table(picture, &table, format, fault);
+		style.format = result_format(&r->query, &table, style.format);
+	status = picture_print_table(picture, &table, style, fault);
 	table_free(&table);
+	return status;
+}
+
+/* Makes the format of printed records, if they are not printed as they came. */
+static enum status prepare_format(struct run *r)
+{
+	struct query *q = &r->query;
+	size_t n;
+	char **names;
+	enum status status;
+
+	if (!q->plan.formats)
+		return STATUS_OK;
+	NEED(names = result_printed_names(q, r->options.style.format, &n));
+	status = row_format_init(&r->row_format, r->options.style, (const char *const *)names, n);
+	result_names_free(names, n);
+	q->plan.row_format = &r->row_format;
+	q->plan.inside_line = false;
+	return status;
+}
+
+/* Ends the records: prints them, if they are a table's, or what comes after the last one. */
+static enum status end_rows(struct run *r, struct fault *fault)
+{
+	const struct row_format *f = r->query.plan.row_format;
+	size_t n;
+	char **names;
+	enum status status;
+
+	if (!f || f->format != FORMAT_TABLE) {
+		fputs(f ? row_closing(f) : "", output_stream());
+		return STATUS_OK;
+	}
+	NEED(names = result_printed_names(&r->query, f->format, &n));
+	status = table_rows_print(&r->rows, (const char *const *)names, n, r->options.style, fault);
+	result_names_free(names, n);
 	return status;
 }
 
@@ -204,7 +240,8 @@ static enum status print_table(struct run *r, struct fault *fault)
 static enum status print_records(struct run *r, struct fault *fault)
 {
 	const struct plan *plan = &r->query.plan;
-	struct writer writer = {.owes_newline = plan->inside_line, .curve = r->total.curve};
+	struct writer writer = {.owes_newline = plan->inside_line, .format = plan->row_format, .rows = r->total.rows,
+				.curve = r->total.curve};
 	enum status status;
 	char *name;
 
@@ -215,7 +252,7 @@ static enum status print_records(struct run *r, struct fault *fault)
 	else if (plan->chooses)
 		TRY(choice_write(r->choice, &writer, fault));
 	if (!plan->draws)
-		return STATUS_OK;
+		return end_rows(r, fault);
 	NEED(name = result_name(&r->query, &r->query.results[0]));
 	status = picture_print_curve(&r->options.picture, &r->curve, name, fault);
 	free(name);
@@ -239,7 +276,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 
 enum status run_finish(struct run *r, struct fault *fault)
 {
-	bool emits = r->query.plan.emits && !r->query.plan.draws && !r->query.plan.chooses;
+	bool emits = r->query.plan.emits && !r->query.plan.draws && !r->query.plan.chooses && !r->total.rows;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
 		TRY(write_part(r, fault));
@@ -313,7 +350,7 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 	const bool of_records = r->options.sorts || r->options.unique;
 
 	r->groups.top = r->options.top;
-	r->groups.format = r->options.format;
+	r->groups.style = r->options.style;
 	r->groups.picture = r->options.picture;
 	return finishing_make(&r->query.finishing, &r->groups.sort, &r->query, of_records ? NULL : r->options.sort,
 			      of_records ? 0 : r->options.top, fault);
@@ -388,7 +425,8 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	else if (q->plan.chooses)
 		NEED(r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE, choice->tail ? choice->tail : choice->sample,
 					    choice->seed));
-	return prepare_curve(r, fault);
+	TRY(prepare_curve(r, fault));
+	return fault_complete(fault, prepare_format(r));
 }
 
 enum status run_fold_input(struct run *r, struct fault *fault)
@@ -407,6 +445,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	TRY(total_init(&r->total, &q->plan));
 	r->total.choice = r->choice;
 	r->total.curve = q->plan.draws ? &r->curve : NULL;
+	r->total.rows = q->plan.row_format && q->plan.row_format->format == FORMAT_TABLE ? &r->rows : NULL;
 	if (o->part.is_quoted)
 		total_begin_quoted(&r->total);
 	if (o->from_state || o->save_state)
@@ -636,7 +675,7 @@ static void explain_memory(const struct run *r, struct fault *fault)
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
-		 r->query.plan.chooses ? ", or fewer records"
+		 r->query.plan.chooses || r->total.rows ? ", or fewer records"
 		 : r->is_repeatable   ? ""
 				      : ", or a file instead of a pipe");
 }
@@ -744,6 +783,8 @@ void run_free(struct run *r)
 	run_close(r);
 	merge_free(&r->merge);
 	curve_free(&r->curve);
+	row_format_free(&r->row_format);
+	table_rows_free(&r->rows);
 	choice_free(r->choice);
 	options_free(&r->options);
 }

@@ -28,6 +28,8 @@ struct run {
 	struct input *input;
 	struct query query;
 	struct group_printing groups;
+	struct row_format row_format; /* of the records that are printed, unless they are as they came */
+	struct table_rows rows; /* ... of a table */
 	struct curve curve; /* of the running column that is drawn */
 	struct choice *choice; /* of the records that are printed */
 	struct device_choice devices;

@@ -83,7 +83,6 @@ def check_refusals():
     refuses("--from-state", ["--lead=v", "--from-state=" + os.path.join(harness.folder(), "s")], text, 2, "--from-state", "yet to come")
     refuses("--partial", ["--lead=v", "--partial"], text, 2, "--partial is for results")
     refuses("--plot", ["--lead=v", "--plot"], text, 2, "--plot draws numbers", "--lead")
-    refuses("--format", ["--lead=v", "--format=ndjson"], text, 2, "--format is for results")
 
 
 def check_faults():

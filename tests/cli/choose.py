@@ -116,7 +116,7 @@ def check_faults():
                        (["--tail=1", "--seed=1"], "--sample"), (["--head=2", "--tail=2"], "--head and --tail"),
                        (["--head=2", "--sample=2"], "--head and --sample"), (["--tail=2", "--sample=2"], "--tail and --sample"),
                        (["--tail=2", "--sum=a"], "gpustat --tail N FILE | gpustat --sum COLS"), (["--sample=2", "--by=a"], "--top N"),
-                       (["--tail=2", "--format=json"], "--format"), (["--tail=2", "--all"], "--all"),
+                       (["--tail=2", "--all"], "--all"),
                        (["--tail=2", "--partial", "--cumsum=a"], "--partial"), (["--sample=2", "--sort=a"], "--sort")):
         refuses(" ".join(args), args, b"a,b\n1,2\n", 2, word)
 

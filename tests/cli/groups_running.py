@@ -100,8 +100,7 @@ def check_faults():
                        lambda r, out=out, part=part: None if (r.status, r.out, r.err.count(b"\n")) == (0, out, 1)
                        and b"<stdin>:3:" in r.err and part in r.err else "wanted: %r, a warning with %r" % (out, part),
                        [(chunk, threads) for chunk in (1, 3, None) for threads in (1, 2, 3, 7)])
-    for name, args in (("--top", ["--top=1"]), ("a result", ["--sum=v"]), ("--format", ["--format=json"]),
-                       ("'*' as a key", ["--by=*"])):
+    for name, args in (("--top", ["--top=1"]), ("a result", ["--sum=v"]), ("'*' as a key", ["--by=*"])):
         refuses("usage: running columns by group, and " + name, ["--by=k"][:args != ["--by=*"]] + ["--cumsum=v"] + args, DATA, 2, "--")
 
 

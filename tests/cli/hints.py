@@ -177,8 +177,7 @@ def check_exclusions():
     for args, words in (
             (["--sum=1", "--cumsum=1"], "--sum prints one value and --cumsum prints every record: not both"),
             (["--byte-offset", "--mean=1"], "--mean prints one value and --byte-offset prints every record: not both"),
-            (["--format=json", "--running-max=1"], "--format is for results: --running-max prints records as they came"),
-            (["--format=json", "--where=:1 > 1"], "--format is for results: --where prints records as they came"),
+            (["--format=json", "--output-delimiter=;", "--sum=1"], "--output-delimiter is for CSV: leave out --format, or say --format csv"),
             (["--where=:1 > 1", "--where=:1 > 2"], "--where is given twice: join the conditions with and")):
         says("excluded: " + " ".join(args), args, b"1\n", 2, "", "gpustat: %s\nTry 'gpustat --help'.\n" % words)
 

@@ -159,8 +159,6 @@ def check_lines_and_markdown():
                    "markdown: " + name, lambda: harness.describe(markdown) + "\nwanted %r\ngot %r" % (want, rows))
     answers("markdown, byte by byte", ["--format=markdown", "--sum=v", "--by=k"], groups, "| k | sum(v) |\n| --- | --: |\n| a\\|b | 5 |\n| c<br>d | 2 |\n")
     answers("ndjson, byte by byte", ["--format=ndjson", "--sum=v", "--by=k"], groups, '{"k": "a|b", "sum(v)": 5}\n{"k": "c\\u000ad", "sum(v)": 2}\n')
-    for form in ("ndjson", "markdown"):
-        refuses("records are not printed as " + form, ["--cumsum=1", "--format=" + form], b"1\n", 2, "--format is for results: --cumsum prints records")
 
 
 json_wanted = {

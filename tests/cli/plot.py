@@ -261,7 +261,7 @@ def check_errors():
             ("names of columns", ["--columns", "--plot"], "--columns"),
             ("both on standard output", ["--by=host", "--plot", "--svg=-"], "--svg -: --plot"),
             ("numbers and SVG on standard output", ["--by=host", "--format=csv", "--svg=-"], "--svg -: --format"),
-            ("a format of records", ["--cumsum=n", "--plot", "--format=json"], "--format is for results: --cumsum prints records as they came\n"),
+            ("a format of records", ["--cumsum=n", "--plot", "--format=json"], "--plot: the records are drawn, and not printed: leave out --format\n"),
             ("a file without a name", ["--by=host", "--svg="], "'' is no file"),
             ("no file", ["--by=host", "--svg"], "--svg")):
         harness.refuses(name, args, TABLE, 2, words)

@@ -283,8 +283,6 @@ def check_usage():
             ("--exclusive with a filter", ["--exclusive", "--where=v>0"]),
             ("--exclusive with a reduction", ["--exclusive", "--sum=v"]),
             ("--exclusive with offsets only", ["--exclusive", "--byte-offset"]),
-            ("--format with a running total", ["--format=csv", "--cumsum=v"]),
-            ("--format with a filter", ["--format=json", "--where=v>0"]),
             ("an unknown column", ["--cumsum=nope"]),
             ("a column beyond the last", ["--running-min=:3"]),
             ("an unknown column in a condition", ["--offsets=nope > 1"]),

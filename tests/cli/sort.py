@@ -146,7 +146,7 @@ def check_faults():
         os.environ["TMPDIR"] = had
     for args, word in ((["--sort="], "''"), (["--sort=-"], "'-'"), (["--sort=a,"], "'a,'"), (["--sort=*"], "*"), (["--top=2"], "--sort"),
                        (["--sort=a", "--head=2"], "--top N"), (["--sort=a", "--tail=2"], "--top N"), (["--sort=a", "--sample=2"], "--top N"),
-                       (["--sort=a", "--lead=a"], "--lead"), (["--sort=a", "--sum=a"], "--by"), (["--sort=a", "--format=json"], "--format"),
+                       (["--sort=a", "--lead=a"], "--lead"), (["--sort=a", "--sum=a"], "--by"),
                        (["--sort=a", "--partial"], "--partial"), (["--sort=a", "--top=0"], "--top"), (["--sort=a", "--all"], "--all"),
                        (["--where=a > 1", "--top=2"], "--top"), (["--sort=a", "--cumsum=a", "--save-state=s"], "--sort")):
         refuses("usage: " + " ".join(args), args, b"a,b\n1,2\n", 2, word)

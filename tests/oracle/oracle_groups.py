@@ -69,7 +69,7 @@ class GroupAnswer(Answer):
     def text(self, format):
         delimiter = b"," if format in ("auto", "csv") else b"\t"
         table = self.rows if format == "plain" else [self.titles] + self.rows
-        return b"".join(oracle_judge._line(row, delimiter) for row in table)
+        return b"".join(oracle_judge.line(row, delimiter) for row in table)
 
     def matches_json(self, out):
         got = json.loads(out.decode("utf-8"), object_pairs_hook=list, parse_float=Number, parse_int=Number)

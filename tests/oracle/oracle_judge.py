@@ -91,13 +91,13 @@ class Answer:
             table = [[c.encode() if isinstance(c, str) else c for c in self.titles]] + self.rows
             if format not in ("csv", "tsv") and (format != "auto" or self.is_shown(format)):
                 raise Unclear("compare the summary by its meaning")
-            return b"".join(_line(row, b"\t" if format == "tsv" else b",") for row in table)
+            return b"".join(line(row, b"\t" if format == "tsv" else b",") for row in table)
         if format == "plain" or (format == "auto" and len(self.values) == 1):
-            return b"".join(_line([as_cell(v)], b"\t") for _, v in self.values)
+            return b"".join(line([as_cell(v)], b"\t") for _, v in self.values)
         if format in ("auto", "csv", "tsv"):
             delim = b"\t" if format == "tsv" else b","
             names, cells = [n for n, _ in self.values], [as_cell(v) for _, v in self.values]
-            return _line(names, delim) + _line(cells, delim)
+            return line(names, delim) + line(cells, delim)
         raise Unclear("compare json and table by their meaning")
 
     def matches_json(self, out):
@@ -147,7 +147,7 @@ def json_names(names):
     return out
 
 
-def _line(cells, delimiter):
+def line(cells, delimiter):
     """A line as Python's csv writer quotes it; TSV escapes tabs, line ends and backslashes."""
     out = []
     for cell in cells:

@@ -213,6 +213,8 @@ def answer(q, files):
     """files: bytes (stdin) or pairs (name, decompressed bytes) -> Answer; Usage, Unclear."""
     if q.operations:
         return reduce(q, files)
+    if q.format not in ("auto", "csv", "tsv", "plain") or (q.format != "auto" and (q.dialect.whitespace or not q.dialect.quote)):
+        raise Unclear("no model of records in this format")
     if q.dialect.whitespace and q.ragged == "allow":
         raise Usage("a field that is not there cannot be printed between blanks")
     files = [("<stdin>", files)] if isinstance(files, bytes) else files
@@ -256,13 +258,21 @@ class _Printer:
     def __init__(self, q, delimiter):
         self.q, self.delimiter, self.records = q, delimiter, []
 
-    def put(self, raw, cells, end):
+    def put(self, record, cells):
         """cells: bytes, or functions that say them at the end."""
-        self.records.append((raw, cells, end))
+        self.records.append((record, cells))
 
-    def answer(self, bad, notes):
+    def formatted(self, header):
+        """Of --format csv, tsv and plain: values, whatever the input's dialect is."""
+        rows = [([] if self.q.only else list(record.fields)) + [c() if callable(c) else c for c in cells] for record, cells in self.records]
+        rows = rows[1:] if header and self.q.format == "plain" else rows
+        return b"".join(oracle_judge.line(row, b"," if self.q.format == "csv" else b"\t") for row in rows)
+
+    def answer(self, bad, notes, header=True):
         out = []
-        for raw, cells, end in self.records:
+        if self.q.format != "auto":
+            return Answer(self.formatted(header), bad, notes)
+        for (raw, end), cells in [((r.raw, r.end), cells) for r, cells in self.records]:
             if out and not out[-1].endswith(b"\n"):
                 out.append(b"\n")               # a file may end without a line end, the stream goes on
             cells = [c() if callable(c) else c for c in cells]
@@ -277,8 +287,8 @@ def scan(q, table, rows, trouble, where, columns):
     wanted, keys, groups = {t.field: t.as_number for t in totals}, q.keys(table.names, table.ncolumns), {}
     left_out, printer = LeftOut(), _Printer(q, table.delimiter)
     if table.header:
-        printer.put(table.header.raw, [name for name, _ in columns], table.header.end)
-    fails = (lambda bad: Answer(b"", bad)) if q.reads_twice() else (lambda bad: printer.answer(bad, left_out.notes()))
+        printer.put(table.header, [name for name, _ in columns])
+    fails = (lambda bad: Answer(b"", bad)) if q.reads_twice() else (lambda bad: printer.answer(bad, left_out.notes(), table.header))
     for row in rows:
         try:
             keep, truths = admit(q, table.names, row, where, conditions, left_out)
@@ -287,11 +297,11 @@ def scan(q, table, rows, trouble, where, columns):
             return fails(bad)
         if keep:
             group = groups.setdefault(tuple(row.fields[k] for k in keys), [copy.copy(c) for _, c in columns])
-            printer.put(row.raw, step(q, row, group, truths, pairs), row.end)
+            printer.put(row, step(q, row, group, truths, pairs))
     notes = oracle.header_notes(table)
     if trouble and q.reads_twice():
         return fails(trouble)
-    return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes)
+    return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes, table.header)
 
 
 def step(q, row, columns, truths, pairs):

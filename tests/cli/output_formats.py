@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""--format and --output-delimiter of records: what is printed is read again with Python's csv and json, or stands here byte for byte."""
+import csv
+import gzip
+import io
+import json
+import random
+import re
+
+import harness
+from harness import answers, fixture, refuses
+from scan_ways import breaks, holds, ways
+
+DATA = b"""host,n,x,name
+a,1,2.5,"he said ""x"", y"
+b,2,,caf\xc3\xa9
+a,3,02134,tab\there
+b,,1.50,"line
+two"
+c,5,-3e2,back\\slash
+a,007,+1,_under_*star*
+"""
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z")
+
+
+def in_json(cell):
+    """A field of a record in JSON."""
+    return None if not cell.strip(" \t") else (float(cell), cell.strip(" \t")) if NUMBER.match(cell.strip(" \t")) else cell
+
+
+def reads(kind, rows, delimiter=","):
+    """For holds(): status 0, and the rows, of text, when they are read again. JSON has its numbers digit by digit."""
+    def judge(r):
+        if r.status or r.err:
+            return "wanted: status 0 without a message"
+        text = r.out.decode("utf-8")
+        if kind == "csv":
+            got = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+            return None if got == rows else "wanted: %r" % rows
+        if kind in ("tsv", "plain"):
+            undo = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
+            got = [[re.sub(r"\\(.)", lambda m: undo[m[1]], cell) for cell in line.split("\t")] for line in text.split("\n")[:-1]]
+            return None if got == (rows if kind == "tsv" else rows[1:]) else "wanted: %r" % rows
+        number = dict(parse_float=lambda t: (float(t), t), parse_int=lambda t: (float(t), t), object_pairs_hook=list)
+        got = json.loads(text, **number) if kind == "json" else [json.loads(line, **number) for line in text.splitlines()]
+        want = [[(name, in_json(cell)) for name, cell in zip(rows[0], row)] for row in rows[1:]]
+        return None if got == want else "wanted: %r" % want
+    return judge
+
+
+def rows_of(data, delimiter=","):
+    return list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), delimiter=delimiter))
+
+
+KINDS = ("csv", "tsv", "plain", "json", "ndjson")
+
+
+def check_all_ways():
+    rows = rows_of(DATA)
+    for i, kind in enumerate(KINDS):
+        holds("all records as " + kind, ["--format", kind, "--tail", "100"], DATA, reads(kind, rows), ways(i, (1, 7, 64, None)))
+        holds("some as " + kind, ["--format", kind, "--where", "host = 'a'"], DATA,
+              reads(kind, [r for r in rows if r[0] in ("host", "a")]), ways(i))
+        holds("none as " + kind, ["--format", kind, "--where", "host = 'z'"], DATA, reads(kind, rows[:1]), ways(i, (1, None)))
+        holds("selected columns as " + kind, ["--format", kind, "--select", "name,n,name"], DATA,
+              reads(kind, [["name", "n", "name_2" if "json" in kind else "name"]] + [[r[3], r[1], r[3]] for r in rows[1:]]), ways(i))
+        holds("one column, with empty ones, as " + kind, ["--format", kind, "--select", "x"], DATA,
+              lambda r, kind=kind, rows=rows: reads(kind, [[r[2]] for r in rows] if kind != "csv" else [[r[2]] if r[2] else [] for r in rows])(r),
+              ways(i))
+        sums = ["running_sum(n)", "1", "3", "6", "6", "11", "18"]
+        later = ["lead(host)", "b", "a", "b", "c", "a", ""]
+        holds("new columns as " + kind, ["--format", kind, "--cumsum", "n", "--lead", "host"], DATA,
+              reads(kind, [r + [s, e] for r, s, e in zip(rows, sums, later)]), ways(i))
+        holds("nothing but those as " + kind, ["--format", kind, "--cumsum", "n", "--lead", "host", "--only"], DATA,
+              reads(kind, [[s, e] for s, e in zip(sums, later)]), ways(i))
+        ordered = sorted(rows[1:], key=lambda r: (r[1] == "", float(r[1] or 0)))
+        holds("sorted as " + kind, ["--format", kind, "--sort", "n"], DATA, reads(kind, rows[:1] + ordered), ways(i))
+        holds("the first of each host as " + kind, ["--format", kind, "--unique", "host"], DATA,
+              reads(kind, [rows[0], rows[1], rows[2], rows[5]]), ways(i))
+        holds("the last two as " + kind, ["--format", kind, "--tail", "2"], DATA, reads(kind, rows[:1] + rows[-2:]), ways(i))
+        holds("the first two as " + kind, ["--format", kind, "--head", "2"], DATA, reads(kind, rows[:3]), ways(i))
+        holds("the largest of each host as " + kind, ["--format", kind, "--by", "host", "--sort=-n", "--top", "1"], DATA,
+              reads(kind, [rows[0], rows[6], rows[5], rows[2]]), ways(i))
+        holds("renamed as " + kind, ["--format", kind, "--rename", "n=m,\"m\""], DATA,
+              reads(kind, [["host", 'm,"m"'] + rows[0][2:]] + rows[1:]), ways(i, (1, None)))
+        holds("computed as " + kind, ["--format", kind, "--let", "y = n * 2", "--let", "z = upper(host)"], DATA,
+              reads(kind, [r + e for r, e in zip(rows, [["y", "z"], ["2", "A"], ["4", "B"], ["6", "A"], ["", "B"], ["10", "C"], ["14", "A"]])]),
+              ways(i))
+        holds("gzip as " + kind, ["--format", kind, "--where", "n > 0"], gzip.compress(DATA),
+              reads(kind, [r for r in rows if r[1] != ""]), ways(i, (1, None)))
+        holds("without a last line end, as " + kind, ["--format", kind, "--tail", "9"], DATA[:-1], reads(kind, rows), ways(i, (1, 5, None)))
+        two = [fixture("two-%s-%d.csv" % (kind, k), DATA[:-1]) for k in (1, 2)]
+        holds("two files as " + kind, ["--format", kind, "--where", "host = 'c'"] + two, None,
+              reads(kind, rows[:1] + [rows[5], rows[5]]), ways(i, (1, 64, None)))
+
+
+def check_dialects():
+    data = "a;b\n1,5;'x;y'\n2,5;'it''s'\n".encode()
+    answers("a decimal comma in JSON", ["-d;", "--quote", "'", "--decimal=,", "--cumsum=a", "--format=json"], data,
+            '[{"a": "1,5", "b": "x;y", "running_sum(a)": 1.5},\n {"a": "2,5", "b": "it\'s", "running_sum(a)": 4.0}]\n')
+    answers("... and in CSV", ["-d;", "--quote", "'", "--decimal=,", "--cumsum=a", "--format=csv"], data,
+            'a,b,running_sum(a)\n"1,5",x;y,"1,5"\n"2,5",it\'s,"4,0"\n')
+    answers("a point that separates thousands is no number of JSON", ["-d;", "--decimal=,", "--thousands=.", "--where=a > 1", "--format=ndjson"],
+            b"a;b\n1.500;12\n", '{"a": "1.500", "b": 12}\n')
+    answers("escapes", ["--escape", "\\", "--select=1-", "--format=tsv", "-H"], b"a,b\nx\\,y,\\\\\n", "a\tb\nx,y\t\\\\\n")
+    answers("blanks that mean nothing", ["--trim", "--where=b > 0", "--format=csv"], b'a, b\n" x, y" , 1\n', 'a,b\n" x, y",1\n')
+    answers("words", ["-W", "--cumsum=b", "--format=json"], b"a b  c\n1 2  x y\n3 4 z\n",
+            '[{"a": 1, "b": 2, "c": "x y", "running_sum(b)": 2},\n {"a": 3, "b": 4, "c": "z", "running_sum(b)": 6}]\n')
+    answers("comments are none of the records", ["--comment=#", "--where=n > 0", "--format=csv", "-H"], b"# one\nn\n1\n# two\n2\n", "n\n1\n2\n")
+    answers("a field that looks like a comment", ["--comment=#", "--select=b", "--format=csv"], b"a,b\n1,#x\n", "b\n#x\n")
+    answers("fields that a record lacks, and those it has too many", ["--ragged=allow", "-N", "--where=col1 > 0", "--format=json"], b"1,2\n3\n4,5,6\n",
+            '[{"col1": 1, "col2": 2},\n {"col1": 3, "col2": null},\n {"col1": 4, "col2": 5}]\n')
+    answers("no header", ["-N", "--where=:1 > 1", "--format=tsv"], b"1,2\n3,4\n", "3\t4\n")
+    answers("a column without a name", ["--where=a > 0", "--format=ndjson"], b"a,,b\n1,2,3\n", '{"a": 1, "col2": 2, "b": 3}\n')
+    answers("... in CSV", ["--where=a > 0", "--format=csv"], b"a,,b\n1,2,3\n", "a,,b\n1,2,3\n")
+    answers("names twice", ["--where=:1 > 0", "--format=ndjson"], b"a,a,a_2\n1,2,3\n", '{"a": 1, "a_3": 2, "a_2": 3}\n')
+    answers("a spelling of missing", ["--missing=NA,-", "--where=b > 0", "--format=json"], b"a,b\nNA,1\n-,2\nx,3\n",
+            '[{"a": null, "b": 1},\n {"a": null, "b": 2},\n {"a": "x", "b": 3}]\n')
+    answers("... stays in CSV", ["--missing=NA", "--where=b > 0", "--format=csv"], b"a,b\nNA,1\n", "a,b\nNA,1\n")
+    answers("no UTF-8", ["--where=b > 0", "--format=ndjson"], b"a,b\n\xff\x01,1\n", '{"a": "\\ufffd\\u0001", "b": 1}\n')
+    answers("a byte NUL", ["--where=b > 0", "--format=ndjson"], b"a,b\nx\0y,1\n", '{"a": "x\\u0000y", "b": 1}\n')
+    answers("blanks around numbers", ["--where=b > 0", "--format=ndjson"], b"a,b\n 1 , 2\n", '{"a": 1, "b": 2}\n')
+    answers("no digit is lost", ["--where=b > 0", "--format=ndjson"], b"a,b\n123456789012345678901234567890.10,1\n",
+            '{"a": 123456789012345678901234567890.10, "b": 1}\n')
+    answers("--exclusive", ["--running-count=a", "--exclusive", "--format=ndjson", "--select=a"], b"a\n1\n2\n",
+            '{"running_count(a)": 0, "a": 1}\n{"running_count(a)": 1, "a": 2}\n')
+
+
+def check_tables():
+    answers("a table", ["--where=n > 1", "--format=table", "--cumsum=n"], DATA,
+            "host    n      x  name           running_sum(n)\n"
+            "b       2         café                        2\n"
+            "a       3  02134  tab\\there                   5\n"
+            "c       5   -3e2  back\\slash                 10\n"
+            "a     007     +1  _under_*star*              17\n")
+    answers("Markdown", ["--where=n > 1", "--format=markdown", "--select=name,x"], DATA,
+            "| name | x |\n| --- | --: |\n| café |  |\n| tab\there | 02134 |\n| back\\\\slash | -3e2 |\n| \\_under\\_\\*star\\* | +1 |\n")
+    answers("a table without a record", ["--where=n > 100", "--format=table"], DATA, "host  n  x  name\n")
+    answers("a column without a value is shown", ["--where=b > 0", "--format=table"], b"a,b\n,1\n", "a  b\n   1\n")
+    answers("a byte NUL", ["--where=b > 0", "--format=table"], b"a,b\nx\0y,1\n", "a        b\nx\\x00y  1\n".replace("        b", "       b"))
+    many = b"n,t\n" + b"".join(b"%d,%s\n" % (i, b"x" * (i % 7)) for i in range(3000))
+    width = len("2999")
+    table = "".join("%*s  %s\n" % (width, a, b) if b else "%*s\n" % (width, a) for a, b in (line.split(",") for line in many.decode().splitlines()))
+    holds("widths are those of all records", ["--format=table", "--tail=5000"], many, harness.exactly(table.encode()), ways(1, (100, None)))
+    refuses("more than memory holds", ["--format=table", "--where=n >= 0", "--memory=64K"], many * 1, 1, "--memory", "or fewer records")
+
+
+def check_delimiter():
+    rows = rows_of(DATA)
+    for i, (typed, byte) in enumerate(((";", ";"), ("tab", "\t"), ("\\t", "\t"), ("|", "|"), (".", "."), ("\\x1f", "\x1f"))):
+        holds("records with " + typed, ["--output-delimiter", typed, "--select", "1-"], DATA, reads("csv", rows, byte), ways(i, (1, 9, None)))
+        holds("results with " + typed, ["--output-delimiter", typed, "--by=host", "--sum=n,x", "--first=name"], DATA,
+              reads("csv", [["host", "sum(n)", "sum(x)", "first(name)"], ["a", "11", "2137.5", 'he said "x", y'], ["b", "2", "1.50", "café"],
+                            ["c", "5", "-300", "back\\slash"]], byte), ways(i, (1, None)))
+    answers("a result", ["--output-delimiter=;", "--sum=a,b"], b"a,b\n1,2\n", "sum(a);sum(b)\n1;2\n")
+    answers("with --format csv", ["--output-delimiter=;", "--format=csv", "--sum=a"], b"a,b\n1,2\n", "sum(a)\n1\n")
+    answers("from another delimiter", ["-d;", "--output-delimiter=,", "--where=a > 0"], b"a;b\n1;x,y\n", 'a,b\n1,"x,y"\n')
+    answers("of the summary", ["--output-delimiter=;"], b"a\n1\n", "column;type;count;missing;invalid;sum;min;max;mean;shortest;longest\n"
+            "a;number;1;0;0;1;1;1;1;;\n")
+    for name in ("json", "tsv", "table", "plain"):
+        refuses("not with " + name, ["--output-delimiter=;", "--format", name, "--sum=a"], b"a\n1\n", 2, "--output-delimiter", "--format csv")
+    refuses("two bytes", ["--output-delimiter=ab", "--sum=a"], b"a\n1\n", 2, "not one byte")
+    refuses("a quote", ["--output-delimiter=\"", "--sum=a"], b"a\n1\n", 2, "cannot separate fields")
+    refuses("of a part", ["--output-delimiter=;", "--partial", "--sum=a"], b"a\n1\n", 2, "--merge")
+    refuses("a picture", ["--plot", "--format=csv", "--cumsum=a"], b"a\n1\n", 2, "drawn")
+
+
+def check_random():
+    """Tables of anything, with every kind of column before and after."""
+    rng = random.Random(43)
+    cells = ["", "1", "-2.50", "007", "x", "a,b", 'q"q', "two\nlines", "tab\t", "\\", " 5", "é", "1e5", "-", "0.1"]
+    for seed in range(12):
+        names = ["c%d" % i for i in range(rng.randrange(1, 5))]
+        rows = [names + ["k"]] + [[rng.choice(cells) for _ in names] + [str(i)] for i in range(rng.choice((1, 5, 70, 200)))]
+        out = io.StringIO(newline="")
+        csv.writer(out, lineterminator=rng.choice(("\n", "\r\n"))).writerows(rows)
+        kind = rng.choice(KINDS)
+        args, want = rng.choice((
+            (["--where", "k >= 0"], rows),
+            (["--sort=-k"], rows[:1] + rows[:0:-1]),
+            (["--row-number"], [r + [str(i) if i else "row_number"] for i, r in enumerate(rows)]),
+            (["--lag=k"], [r + [rows[i - 1][-1] if i > 1 else "" if i else "lag(k)"] for i, r in enumerate(rows)])))
+        holds("random %d as %s" % (seed, kind), args + ["--format", kind], out.getvalue().encode(), reads(kind, want), ways(seed, (1, 30, None)))
+    bad = b"n\n1\n2\nx\n"
+    for chunk in (None,):
+        holds("what comes before an error", ["--cumsum=n", "--format=csv"], bad, breaks("n,running_sum(n)\n1,1\n2,3\n", "not a number"), ways(0, (1, chunk)))
+
+
+check_all_ways()
+check_dialects()
+check_tables()
+check_delimiter()
+check_random()
+harness.done()
