@@ -244,6 +244,52 @@ WRITE_WINDOWS(rolling, rolling_show, group_rolling_show)
 WRITE_WINDOWS(change, change_show, group_change_show)
 WRITE_WINDOWS(weighted, ewma_show, group_ewma_show)
 
+/* Writes what a window shows of a block's k-th record. */
+static inline __attribute__((always_inline)) char *write_rolled(const struct window_block *b, struct decimal_writer *d,
+								enum operation aggregate, unsigned k, char *to)
+{
+	switch (aggregate) {
+	case OPERATION_COUNT:
+		return decimal_writer_u64(d, to, b->count[k]);
+	case OPERATION_MEAN:
+		return exact_write_mean(&(struct exact){.value = b->total[k], .scale = b->total_scale}, b->total_scale, b->count[k], to);
+	case OPERATION_SUM:
+		return decimal_writer_i64(d, to, b->total[k]);
+	default:
+		return b->count[k] ? decimal_writer_i64(d, to, b->total[k]) : to;
+	}
+}
+
+/* A block at a time where that can be, else record after record. */
+static char *write_rolling_block(const struct writing *w, char *to)
+{
+	const enum operation aggregate = new_column_aggregate(w->column->kind);
+	struct decimal_writer d = w->f->writers[w->i];
+	struct window_block b = {.n = w->f->nrows};
+	bool is_done;
+
+	if (w->groups || w->filter->kept & ~(w->x->numbers | w->x->empty))
+		return write_each_of_rolling(w, to);
+	for (unsigned k = 0; k < b.n; k++) {
+		unsigned row = w->f->rows[k];
+		b.significand[k] = w->x->significand[row];
+		b.scale[k] = w->x->numbers >> row & 1 ? w->x->scale[row] : RECENT_SCALE_NONE;
+	}
+	if (rolling_slide(w->state, &b, &is_done) != STATUS_OK)
+		return NULL;
+	if (!is_done)
+		return write_each_of_rolling(w, to);
+	if (aggregate != OPERATION_COUNT && d.scale != b.total_scale)
+		decimal_writer_set(&d, b.total_scale);
+	for (unsigned k = 0; k < b.n; k++) {
+		w->begins[k] = (size_t)(to - w->f->text.data);
+		*to = w->f->plan->dialect.delimiter;
+		to = write_rolled(&b, &d, aggregate, k, to + w->leads);
+	}
+	w->f->writers[w->i] = d;
+	return to;
+}
+
 /* ---- fields, of any length ---- */
 
 /* Appends the fields of n kept rows, from row `first` on, each with the delimiter before it. is_padded: COPY_NBYTES may be read
@@ -503,7 +549,7 @@ struct new_column_ops {
 static const struct new_column_ops
 	totals = {offsetof(struct running, squares), begin_running, free_running, write_totals, true},
 	spreads = {sizeof(struct running), begin_running, free_running, write_spreads, true},
-	rollings = {sizeof(struct window_fold), begin_window, free_window, write_each_of_rolling, true},
+	rollings = {sizeof(struct window_fold), begin_window, free_window, write_rolling_block, true},
 	changes = {sizeof(struct window_fold), begin_window, free_window, write_each_of_change, true},
 	weighted = {sizeof(struct window_fold), begin_window, free_window, write_each_of_weighted, true},
 	lags = {sizeof(struct window_fold), begin_window, free_window, write_lags, false},

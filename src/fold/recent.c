@@ -16,11 +16,9 @@
 #define BLOCK_NVALUES_MAX 8192
 #define BLOCK_TEXT_NBYTES_MAX ((size_t)1 << 20) /* unless one text is longer */
 #define LIKELY_TEXT_NBYTES 16 /* that a text is longer than the first one of its block */
-#define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full */
+#define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full; and a block of vectors has room for so many */
 
-/* In place of a scale: */
-#define IS_NONE 255
-#define IS_TEXT 254
+#define IS_TEXT 254 /* in place of a scale, as RECENT_SCALE_NONE */
 
 /* One allocation. */
 struct recent_block {
@@ -120,7 +118,7 @@ static void block_put(struct recent_block *b, const struct recent_value *v)
 	uint32_t at = b->nvalues++;
 
 	b->significands[at] = v->number.significand;
-	b->scales[at] = v->kind == RECENT_NUMBER ? (uint8_t)v->number.scale : IS_NONE;
+	b->scales[at] = v->kind == RECENT_NUMBER ? (uint8_t)v->number.scale : RECENT_SCALE_NONE;
 	if (v->kind != RECENT_TEXT)
 		return;
 	b->significands[at] = (int64_t)((uint64_t)b->text_nbytes << 32 | v->nbytes);
@@ -135,7 +133,7 @@ static struct recent_value block_value(const struct recent_block *b, uint32_t at
 	uint64_t bits = (uint64_t)b->significands[at];
 	struct recent_value v = {.kind = RECENT_NUMBER, .number = {b->significands[at], b->scales[at]}};
 
-	if (b->scales[at] == IS_NONE)
+	if (b->scales[at] == RECENT_SCALE_NONE)
 		v.kind = RECENT_NONE;
 	if (b->scales[at] != IS_TEXT)
 		return v;
@@ -189,13 +187,13 @@ static bool has_room(const struct recent *r, size_t nbytes)
 	return b && b->nvalues < b->capacity && nbytes <= b->text_capacity - b->text_nbytes;
 }
 
-/* Begins a block of r's own. */
-static __attribute__((noinline)) enum status begin_block(struct recent *r, size_t nbytes)
+/* Begins a block of r's own, as of a queue of nvalues. */
+static __attribute__((noinline)) enum status begin_block(struct recent *r, uint64_t nvalues, size_t nbytes)
 {
 	struct recent_block *b;
 
 	TRY(need_piece(r));
-	NEED(b = block_new(r->nvalues, nbytes));
+	NEED(b = block_new(nvalues, nbytes));
 	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
 	return STATUS_OK;
@@ -207,7 +205,7 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 	struct recent_piece *last;
 
 	if (!has_room(r, nbytes))
-		TRY(begin_block(r, nbytes));
+		TRY(begin_block(r, r->nvalues, nbytes));
 	last = &r->pieces[r->end - 1];
 	block_put(last->block, value);
 	if (r->is_last)
@@ -217,6 +215,43 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 	last->end++;
 	r->nvalues++;
 	return STATUS_OK;
+}
+
+enum status recent_push_numbers(struct recent *r, const int64_t *significand, const uint8_t *scale, size_t n)
+{
+	while (n > 0) {
+		struct recent_block *b;
+		size_t room;
+		if (!has_room(r, 0))
+			TRY(begin_block(r, r->nvalues > FEW_NVALUES ? r->nvalues : FEW_NVALUES, 0));
+		b = r->pieces[r->end - 1].block;
+		room = b->capacity - b->nvalues < n ? b->capacity - b->nvalues : n;
+		memcpy(b->significands + b->nvalues, significand, room * sizeof *significand);
+		memcpy(b->scales + b->nvalues, scale, room);
+		b->nvalues += (uint32_t)room;
+		r->pieces[r->end - 1].end += (uint32_t)room;
+		r->pieces[r->end - 1].has_sum = false;
+		r->nvalues += room;
+		significand += room;
+		scale += room;
+		n -= room;
+	}
+	return STATUS_OK;
+}
+
+bool recent_read_numbers(const struct recent *r, size_t n, int64_t *significand, uint8_t *scale)
+{
+	for (const struct recent_piece *p = &r->pieces[r->first]; n > 0; p++) {
+		size_t count = p->end - p->begin < n ? p->end - p->begin : n;
+		memcpy(significand, p->block->significands + p->begin, count * sizeof *significand);
+		memcpy(scale, p->block->scales + p->begin, count);
+		if (memchr(scale, IS_TEXT, count))
+			return false;
+		significand += count;
+		scale += count;
+		n -= count;
+	}
+	return true;
 }
 
 void recent_keep(struct recent *r, uint64_t n)

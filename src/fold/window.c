@@ -103,14 +103,20 @@ static struct held *held_at(const struct held_queue *q, size_t i)
 	return &q->ring[(q->first + i) & (q->capacity - 1)];
 }
 
-static void drop_last(struct held_queue *q)
+static inline void drop(struct held *x)
 {
-	free((char *)held_at(q, --q->n)->value.text);
+	if (x->value.kind == RECENT_TEXT)
+		free((char *)x->value.text);
 }
 
-static void drop_first(struct held_queue *q)
+static inline void drop_last(struct held_queue *q)
 {
-	free((char *)held_at(q, 0)->value.text);
+	drop(held_at(q, --q->n));
+}
+
+static inline void drop_first(struct held_queue *q)
+{
+	drop(held_at(q, 0));
 	q->first = (q->first + 1) & (q->capacity - 1);
 	q->n--;
 }
@@ -123,15 +129,11 @@ static void held_clear(struct held_queue *q)
 	q->nvalues = 0;
 }
 
-/* Makes room for a value more. */
-static enum status need_held(struct held_queue *q)
+static __attribute__((noinline)) enum status grow_held(struct held_queue *q)
 {
 	size_t capacity = q->capacity ? 2 * q->capacity : 8;
-	struct held *grown;
+	struct held *grown = malloc(capacity * sizeof *grown);
 
-	if (q->n < q->capacity)
-		return STATUS_OK;
-	grown = malloc(capacity * sizeof *grown);
 	NEED(grown);
 	for (size_t i = 0; i < q->n; i++)
 		grown[i] = *held_at(q, i);
@@ -142,8 +144,14 @@ static enum status need_held(struct held_queue *q)
 	return STATUS_OK;
 }
 
+/* Makes room for a value more. */
+static inline enum status need_held(struct held_queue *q)
+{
+	return q->n < q->capacity ? STATUS_OK : grow_held(q);
+}
+
 /* Makes *x value number `at`, and copies its text. */
-static enum status hold(struct held *x, uint64_t at, const struct recent_value *value)
+static inline enum status hold(struct held *x, uint64_t at, const struct recent_value *value)
 {
 	char *text = NULL;
 
@@ -163,7 +171,7 @@ static enum status hold(struct held *x, uint64_t at, const struct recent_value *
  * Source: the monotonic queue (D. Lemire, "Streaming maximum-minimum filter using no more than three comparisons per element", 2006).
  */
 
-static enum status extremes_add(struct held_queue *q, bool wants_max, const struct recent_value *value)
+static inline enum status extremes_add(struct held_queue *q, bool wants_max, const struct recent_value *value)
 {
 	struct held x;
 
@@ -366,6 +374,7 @@ struct rolling {
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
 	struct exact sum, squares;
 	struct held_queue held;   /* with MOMENT_EXTREMES or MOMENT_VALUES, in place of the sums */
+	uint64_t nodd;            /* no extreme held, but of these first values added, has another scale than the above, or a text */
 	struct half halves[2];    /* with MOMENT_VALUES */
 	struct recent_value last; /* of changes: the last number, a long one in the fold's values */
 };
@@ -560,6 +569,13 @@ static enum status add_held(void *context, const struct recent_value *v)
 	return halves_add(w->rolling->halves, w->plan->nrows, v);
 }
 
+/* Notes the scale of the value that is added as number `at`. */
+static inline void note_odd(struct rolling *r, const struct recent_value *v, uint64_t at)
+{
+	if (v->kind == RECENT_TEXT || (v->kind == RECENT_NUMBER && v->number.scale != r->scale))
+		r->nodd = at + 1;
+}
+
 static bool wants_max(const struct plan_window *window)
 {
 	return window->kind == NEW_ROLLING_MAX;
@@ -594,8 +610,19 @@ enum status window_begin(struct window_fold *w, int scale)
 		TRY(recent_each(&w->recent, false, NULL, add_held, w));
 	else
 		TRY(extremes_begin(&r->held, wants_max(w->plan), &w->recent));
+	r->nodd = 0;
+	for (size_t i = 0; i < r->held.n; i++)
+		note_odd(r, &held_at(&r->held, i)->value, held_at(&r->held, i)->at);
 	recent_clear(&w->recent);
 	return STATUS_OK;
+}
+
+/* Moves an extreme's window on by a record. */
+static inline enum status slide_extreme(const struct window_fold *w, struct held_queue *q, const struct recent_value *v)
+{
+	while (q->n > 0 && q->nvalues - held_at(q, 0)->at > w->plan->nrows - 1)
+		drop_first(q);
+	return extremes_add(q, wants_max(w->plan), v);
 }
 
 /* Moves the window on by a record. */
@@ -604,14 +631,15 @@ static enum status slide(struct window_fold *w, const struct recent_value *v)
 	struct rolling *r = w->rolling;
 	int scale = scale_of(v);
 
-	r->scale = scale > r->scale ? scale : r->scale;
+	if (scale > r->scale) {
+		r->scale = scale;
+		r->nodd = r->held.nvalues;
+	}
 	if (r->needs & MOMENT_VALUES)
 		return add_held(w, v);
-	if (r->needs & MOMENT_EXTREMES) {
-		while (r->held.n > 0 && r->held.nvalues - held_at(&r->held, 0)->at > w->plan->nrows - 1)
-			drop_first(&r->held);
-		return extremes_add(&r->held, wants_max(w->plan), v);
-	}
+	note_odd(r, v, r->held.nvalues);
+	if (r->needs & MOMENT_EXTREMES)
+		return slide_extreme(w, &r->held, v);
 	if (w->recent.nvalues == w->plan->nrows) {
 		struct recent_value oldest = recent_oldest(&w->recent);
 		TRY(take(r, &oldest, true));
@@ -619,6 +647,79 @@ static enum status slide(struct window_fold *w, const struct recent_value *v)
 	}
 	TRY(take(r, v, false));
 	return recent_push(&w->recent, v);
+}
+
+/* Gives n numbers one scale, and makes those that are missing 0. Returns false where one is beyond it. */
+static bool align(int64_t *x, const uint8_t *scales, unsigned n, int scale)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (scales[k] == RECENT_SCALE_NONE)
+			x[k] = 0;
+		else if (scales[k] > scale || (scales[k] < scale && !decimal_lengthen_64(&x[k], (unsigned)(scale - scales[k]))))
+			return false;
+	return true;
+}
+
+/* x: the block's numbers at the window's scale. */
+static enum status slide_extremes(const struct window_fold *w, struct window_block *b, const int64_t *x, bool *is_done)
+{
+	struct held_queue *q = &w->rolling->held;
+	struct recent_value v = {.number.scale = b->total_scale};
+
+	if (q->n > 0 && held_at(q, 0)->at < w->rolling->nodd)
+		return STATUS_OK;
+	for (unsigned k = 0; k < b->n; k++) {
+		v.kind = b->scale[k] == RECENT_SCALE_NONE ? RECENT_NONE : RECENT_NUMBER;
+		v.number.significand = x[k];
+		TRY(slide_extreme(w, q, &v));
+		b->count[k] = q->n;
+		b->total[k] = q->n ? held_at(q, 0)->value.number.significand : 0;
+	}
+	*is_done = true;
+	return STATUS_OK;
+}
+
+enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done)
+{
+	const uint64_t nrows = w->plan->nrows, had = w->recent.nvalues;
+	const unsigned n = b->n, ngone = had + n > nrows ? (unsigned)(had + n - nrows) : 0, nold = ngone < had ? ngone : (unsigned)had;
+	int64_t x[ROW_BLOCK_NROWS], gone[2 * ROW_BLOCK_NROWS] = {0}, *old = gone + n - ngone, total;
+	uint8_t gone_scales[2 * ROW_BLOCK_NROWS], *old_scales = gone_scales + n - ngone;
+	struct rolling *r = w->rolling;
+	uint64_t count = r->count;
+	bool overflows = false;
+
+	*is_done = false;
+	b->total_scale = r->scale;
+	memcpy(x, b->significand, n * sizeof *x);
+	if (r->needs & (MOMENT_SQUARES | MOMENT_VALUES) || r->scale > DECIMAL_POWER_MAX || !align(x, b->scale, n, r->scale))
+		return STATUS_OK;
+	if (r->needs & MOMENT_EXTREMES)
+		return slide_extremes(w, b, x, is_done);
+	if (r->coarsest || r->sum.is_long || exact_raise(&r->sum, r->scale) != STATUS_OK || r->sum.is_long || r->sum.value != (int64_t)r->sum.value)
+		return STATUS_OK;
+	if (nold > 0 && !recent_read_numbers(&w->recent, nold, old, old_scales))
+		return STATUS_OK;
+	memcpy(old + nold, b->significand, (ngone - nold) * sizeof *old);
+	memcpy(old_scales + nold, b->scale, ngone - nold);
+	memset(gone_scales, RECENT_SCALE_NONE, n - ngone);
+	if (!align(gone, gone_scales, n, r->scale))
+		return STATUS_OK;
+	total = (int64_t)r->sum.value;
+	for (unsigned k = 0; k < n; k++) {
+		overflows |= __builtin_add_overflow(total, x[k], &total) | __builtin_sub_overflow(total, gone[k], &total);
+		count += (b->scale[k] != RECENT_SCALE_NONE) - (uint64_t)(gone_scales[k] != RECENT_SCALE_NONE);
+		b->total[k] = total;
+		b->count[k] = count;
+	}
+	if (overflows)
+		return STATUS_OK;
+	r->sum.value = total;
+	r->count = count;
+	TRY(recent_push_numbers(&w->recent, b->significand, b->scale, n));
+	recent_keep(&w->recent, nrows);
+	*is_done = true;
+	return STATUS_OK;
 }
 
 char *rolling_show(struct window_fold *w, const struct recent_value *v, char *to)

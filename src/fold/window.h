@@ -118,6 +118,20 @@ enum status window_begin(struct window_fold *w, int scale);
 typedef char *window_show(struct window_fold *w, const struct recent_value *value, char *to);
 window_show rolling_show, change_show, ewma_show;
 
+/* The numbers of a block's records in order, as vectors of recent.h, and what the window of each holds. */
+struct window_block {
+	unsigned n;
+	int64_t significand[ROW_BLOCK_NROWS];
+	uint8_t scale[ROW_BLOCK_NROWS];
+	uint64_t count[ROW_BLOCK_NROWS]; /* of its numbers; of an extreme, 0 if there is none */
+	int64_t total[ROW_BLOCK_NROWS];  /* their sum, or their extreme, x 10^total_scale */
+	int total_scale;                 /* at most DECIMAL_POWER_MAX */
+};
+
+/* Moves a window that has begun on by the block's records, as rolling_show does with each, and sets *is_done; or changes nothing, where
+ * the window shows more than such a total, or is not of short numbers only. Errors: STATUS_NO_MEMORY. */
+enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done);
+
 /* The same for fields: sets *out to the one that the new column shows, of no bytes if the column is empty in this record. Its text is
  * the caller's to copy: it is valid up to the next call, and as long as value's. Errors: STATUS_NO_MEMORY. */
 enum status window_show_field(struct window_fold *w, const struct recent_value *value, struct recent_value *out);

@@ -171,40 +171,59 @@ int ratio_magnitude(struct ratio x)
 
 static const uint128 ten16 = 10000000000000000;
 
-/* Sets *significand and *exponent to p / q if that has up to 17 digits, which it often has where q has no other
- * factors than 2 and 5: the mean of 10 values. Returns false where it has more, or may have. */
-static bool divides(uint128 p, uint64_t q, uint64_t *significand, int *exponent)
-{
-	int ntwos = __builtin_ctzll(q), nfives = 0;
-	uint64_t factor = 1;
+#define SHORT_DENOMINATOR_MAX ((uint64_t)1 << 34) /* times 10^9 it has 64 bits */
 
-	if (p >= 10 * ten16 || ntwos > 16)
-		return false;
-	for (q >>= ntwos; q % 5 == 0; q /= 5)
-		nfives++;
-	if (q != 1 || nfives > 16)
-		return false;
-	*exponent = ntwos > nfives ? -ntwos : -nfives;
-	for (int i = nfives; i < ntwos; i++)
-		factor *= 5;
-	for (int i = ntwos; i < nfives; i++)
-		factor *= 2;
-	return !__builtin_mul_overflow((uint64_t)p, factor, significand) && *significand < 10 * ten16;
+/* Writes p / q x 10^-scale in words of 64 bits: the whole part, and as many digits of the fraction as make it 17, or as it has. Returns
+ * NULL where the whole part is 0 or has 17 digits itself. */
+static char *write_short(bool negative, uint64_t p, uint64_t q, int scale, char *to)
+{
+	uint64_t whole = p / q, rest = p - whole * q, fraction = 0, unit;
+	const int n = RATIO_NDIGITS - decimal_ndigits(whole);
+	int nwritten = rest ? n : 0;
+
+	if (whole == 0 || n <= 0)
+		return NULL;
+	for (int nleft = nwritten, nnow; rest && nleft > 0; nleft -= nnow, nwritten = rest ? n : n - nleft) {
+		nnow = nleft < 9 ? nleft : 9;
+		unit = decimal_powers[nnow];
+		fraction = fraction * unit + rest * unit / q;
+		rest = rest * unit % q;
+	}
+	fraction += 2 * rest > q || (2 * rest == q && fraction % 2 == 1);
+	if (fraction == decimal_powers[nwritten] && nwritten) {
+		nwritten = 0;
+		whole++;
+	}
+	*to = '-';
+	to += negative;
+	unit = decimal_powers[scale];
+	to = decimal_write_u64(to, whole / unit);
+	if (scale + nwritten == 0)
+		return to;
+	*to = '.';
+	to = decimal_write_padded(to + 1, whole % unit, scale);
+	to = decimal_write_padded(to, fraction, nwritten);
+	while (to[-1] == '0')
+		to--;
+	return to - (to[-1] == '.');
 }
 
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
 			  char *text)
 {
 	uint128 p = numerator, q = denominator, least, rest;
-	int exponent = -scale, places, nbits, nzeros;
+	int exponent = -scale, nbits, nzeros;
+	char *end = NULL;
 	uint64_t s;
 
-	if (p < 10 * ten16 && denominator == 1)
-		return write_plain(negative && p > 0, (uint64_t)p, p > 0 ? -scale : 0, text);
 	if (p == 0)
 		return write_plain(false, 0, 0, text);
-	if (divides(p, denominator, &s, &places))
-		return write_plain(negative, s, places - scale, text);
+	if (p >> 64 == 0 && denominator < SHORT_DENOMINATOR_MAX && scale >= 0 && scale <= DECIMAL_POWER_MAX)
+		end = write_short(negative, (uint64_t)p, denominator, scale, text);
+	if (end) {
+		*end = '\0';
+		return (size_t)(end - text);
+	}
 	/* p / q is at least 2^nbits, and less than four times that */
 	nbits = decimal_nbits(p) - decimal_nbits(q) - 1;
 	least = q * ten16; /* q < 2^64: nothing leaves 128 bits */
