@@ -245,14 +245,17 @@ WRITE_WINDOWS(change, change_show, group_change_show)
 WRITE_WINDOWS(weighted, ewma_show, group_ewma_show)
 
 /* Writes what a window shows of a block's k-th record. */
-static inline __attribute__((always_inline)) char *write_rolled(const struct window_block *b, struct decimal_writer *d,
-								enum operation aggregate, unsigned k, char *to)
+static inline __attribute__((always_inline)) char *
+write_rolled(const struct window_block *b, struct decimal_writer *d, enum operation aggregate,
+	     unsigned k, char *to)
 {
+	const struct exact sum = {.value = b->total[k], .scale = b->total_scale};
+
 	switch (aggregate) {
 	case OPERATION_COUNT:
 		return decimal_writer_u64(d, to, b->count[k]);
 	case OPERATION_MEAN:
-		return exact_write_mean(&(struct exact){.value = b->total[k], .scale = b->total_scale}, b->total_scale, b->count[k], to);
+		return exact_write_mean(&sum, b->total_scale, b->count[k], to);
 	case OPERATION_SUM:
 		return decimal_writer_i64(d, to, b->total[k]);
 	default:
@@ -265,16 +268,11 @@ static char *write_rolling_block(const struct writing *w, char *to)
 {
 	const enum operation aggregate = new_column_aggregate(w->column->kind);
 	struct decimal_writer d = w->f->writers[w->i];
-	struct window_block b = {.n = w->f->nrows};
+	struct window_block b;
 	bool is_done;
 
-	if (w->groups || w->filter->kept & ~(w->x->numbers | w->x->empty))
+	if (w->groups || !window_block_read(&b, w->x, w->filter->kept, false))
 		return write_each_of_rolling(w, to);
-	for (unsigned k = 0; k < b.n; k++) {
-		unsigned row = w->f->rows[k];
-		b.significand[k] = w->x->significand[row];
-		b.scale[k] = w->x->numbers >> row & 1 ? w->x->scale[row] : RECENT_SCALE_NONE;
-	}
 	if (rolling_slide(w->state, &b, &is_done) != STATUS_OK)
 		return NULL;
 	if (!is_done)

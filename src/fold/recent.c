@@ -16,7 +16,8 @@
 #define BLOCK_NVALUES_MAX 8192
 #define BLOCK_TEXT_NBYTES_MAX ((size_t)1 << 20) /* unless one text is longer */
 #define LIKELY_TEXT_NBYTES 16 /* that a text is longer than the first one of its block */
-#define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full; and a block of vectors has room for so many */
+#define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full */
+#define VECTORS_NVALUES 512 /* room in the blocks of a queue to which vectors are appended */
 
 #define IS_TEXT 254 /* in place of a scale, as RECENT_SCALE_NONE */
 
@@ -97,20 +98,25 @@ static struct recent_piece piece_of(struct recent_block *b)
 				     .sum = {.least = INT64_MAX, .greatest = INT64_MIN}};
 }
 
-/* Adds a value to the sum of its piece. It does not overflow: a block is short, and a number below 10^18. */
-static inline void sum_put(struct recent_piece *p, const struct recent_value *v)
+/* Adds the values from a place in the block on to the sum of their piece. It does not overflow: a
+ * block is short, and a number below 10^18. */
+static inline void sum_put(struct recent_piece *p, uint32_t begin)
 {
+	const struct recent_block *b = p->block;
 	struct recent_sum *s = &p->sum;
 
-	s->nvalues++;
-	if (v->kind == RECENT_NONE)
-		return;
-	if (s->count++ == 0)
-		s->scale = v->number.scale;
-	p->has_sum &= v->kind == RECENT_NUMBER && v->number.scale == s->scale;
-	s->sum += v->number.significand;
-	s->least = v->number.significand < s->least ? v->number.significand : s->least;
-	s->greatest = v->number.significand > s->greatest ? v->number.significand : s->greatest;
+	s->nvalues += b->nvalues - begin;
+	for (uint32_t i = begin; i < b->nvalues; i++) {
+		int64_t x = b->significands[i];
+		if (b->scales[i] == RECENT_SCALE_NONE)
+			continue;
+		if (s->count++ == 0)
+			s->scale = b->scales[i];
+		p->has_sum &= b->scales[i] != IS_TEXT && b->scales[i] == s->scale;
+		s->sum += x;
+		s->least = x < s->least ? x : s->least;
+		s->greatest = x > s->greatest ? x : s->greatest;
+	}
 }
 
 static void block_put(struct recent_block *b, const struct recent_value *v)
@@ -188,7 +194,8 @@ static bool has_room(const struct recent *r, size_t nbytes)
 }
 
 /* Begins a block of r's own, as of a queue of nvalues. */
-static __attribute__((noinline)) enum status begin_block(struct recent *r, uint64_t nvalues, size_t nbytes)
+static __attribute__((noinline)) enum status begin_block(struct recent *r, uint64_t nvalues,
+							  size_t nbytes)
 {
 	struct recent_block *b;
 
@@ -197,6 +204,17 @@ static __attribute__((noinline)) enum status begin_block(struct recent *r, uint6
 	r->pieces[r->end++] = piece_of(b);
 	r->owns_last = true;
 	return STATUS_OK;
+}
+
+/* Takes what was appended to the last block into the queue. */
+static inline void put_in_piece(struct recent *r, struct recent_piece *last, uint32_t nvalues)
+{
+	if (r->is_last)
+		last->has_sum = false;
+	else
+		sum_put(last, last->end);
+	last->end += nvalues;
+	r->nvalues += nvalues;
 }
 
 enum status recent_push(struct recent *r, const struct recent_value *value)
@@ -208,30 +226,24 @@ enum status recent_push(struct recent *r, const struct recent_value *value)
 		TRY(begin_block(r, r->nvalues, nbytes));
 	last = &r->pieces[r->end - 1];
 	block_put(last->block, value);
-	if (r->is_last)
-		last->has_sum = false;
-	else
-		sum_put(last, value);
-	last->end++;
-	r->nvalues++;
+	put_in_piece(r, last, 1);
 	return STATUS_OK;
 }
 
-enum status recent_push_numbers(struct recent *r, const int64_t *significand, const uint8_t *scale, size_t n)
+enum status recent_push_numbers(struct recent *r, const int64_t *significand,
+				const uint8_t *scale, size_t n)
 {
 	while (n > 0) {
 		struct recent_block *b;
-		size_t room;
+		uint32_t room;
 		if (!has_room(r, 0))
-			TRY(begin_block(r, r->nvalues > FEW_NVALUES ? r->nvalues : FEW_NVALUES, 0));
+			TRY(begin_block(r, r->nvalues + VECTORS_NVALUES, 0));
 		b = r->pieces[r->end - 1].block;
-		room = b->capacity - b->nvalues < n ? b->capacity - b->nvalues : n;
+		room = b->capacity - b->nvalues < n ? b->capacity - b->nvalues : (uint32_t)n;
 		memcpy(b->significands + b->nvalues, significand, room * sizeof *significand);
 		memcpy(b->scales + b->nvalues, scale, room);
-		b->nvalues += (uint32_t)room;
-		r->pieces[r->end - 1].end += (uint32_t)room;
-		r->pieces[r->end - 1].has_sum = false;
-		r->nvalues += room;
+		b->nvalues += room;
+		put_in_piece(r, &r->pieces[r->end - 1], room);
 		significand += room;
 		scale += room;
 		n -= room;

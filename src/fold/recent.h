@@ -85,11 +85,13 @@ void recent_clear(struct recent *r);
 /* Appends a value; a text is copied. Errors: STATUS_NO_MEMORY, also where --memory is used up. */
 enum status recent_push(struct recent *r, const struct recent_value *value);
 
-/* Values that have no text, as vectors: significand[i] x 10^-scale[i]; no value where the scale is RECENT_SCALE_NONE. */
+/* Values that have no text, as vectors: significand[i] x 10^-scale[i]; no value where the scale is
+ * RECENT_SCALE_NONE. */
 #define RECENT_SCALE_NONE 255
 
-/* Appends n of them to a queue that is_last. Errors: as above. */
-enum status recent_push_numbers(struct recent *r, const int64_t *significand, const uint8_t *scale, size_t n);
+/* Appends n of them. Errors: as above. */
+enum status recent_push_numbers(struct recent *r, const int64_t *significand,
+				const uint8_t *scale, size_t n);
 
 /* Reads the oldest n values, of at least so many. Returns false if one has a text. */
 bool recent_read_numbers(const struct recent *r, size_t n, int64_t *significand, uint8_t *scale);

@@ -171,7 +171,8 @@ static inline enum status hold(struct held *x, uint64_t at, const struct recent_
  * Source: the monotonic queue (D. Lemire, "Streaming maximum-minimum filter using no more than three comparisons per element", 2006).
  */
 
-static inline enum status extremes_add(struct held_queue *q, bool wants_max, const struct recent_value *value)
+static inline enum status extremes_add(struct held_queue *q, bool wants_max,
+				       const struct recent_value *value)
 {
 	struct held x;
 
@@ -374,7 +375,7 @@ struct rolling {
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
 	struct exact sum, squares;
 	struct held_queue held;   /* with MOMENT_EXTREMES or MOMENT_VALUES, in place of the sums */
-	uint64_t nodd;            /* no extreme held, but of these first values added, has another scale than the above, or a text */
+	uint64_t nodd; /* of values: one held that came after these has no text, and has `scale` */
 	struct half halves[2];    /* with MOMENT_VALUES */
 	struct recent_value last; /* of changes: the last number, a long one in the fold's values */
 };
@@ -618,7 +619,8 @@ enum status window_begin(struct window_fold *w, int scale)
 }
 
 /* Moves an extreme's window on by a record. */
-static inline enum status slide_extreme(const struct window_fold *w, struct held_queue *q, const struct recent_value *v)
+static inline enum status slide_extreme(const struct window_fold *w, struct held_queue *q,
+					const struct recent_value *v)
 {
 	while (q->n > 0 && q->nvalues - held_at(q, 0)->at > w->plan->nrows - 1)
 		drop_first(q);
@@ -649,19 +651,37 @@ static enum status slide(struct window_fold *w, const struct recent_value *v)
 	return recent_push(&w->recent, v);
 }
 
-/* Gives n numbers one scale, and makes those that are missing 0. Returns false where one is beyond it. */
+bool window_block_read(struct window_block *b, const struct simd_numbers *x, uint64_t rows,
+		       bool skips_missing)
+{
+	if (rows & ~(x->numbers | x->empty))
+		return false;
+	b->n = 0;
+	for (rows &= skips_missing ? x->numbers : rows; rows; rows &= rows - 1) {
+		unsigned row = lowest(rows);
+		b->significand[b->n] = x->significand[row];
+		b->scale[b->n++] = x->numbers >> row & 1 ? x->scale[row] : RECENT_SCALE_NONE;
+	}
+	return true;
+}
+
+/* Gives n numbers one scale, and makes those that are missing 0. Returns false where one does not
+ * fit. */
 static bool align(int64_t *x, const uint8_t *scales, unsigned n, int scale)
 {
-	for (unsigned k = 0; k < n; k++)
+	for (unsigned k = 0; k < n; k++) {
+		int nzeros = scale - scales[k];
 		if (scales[k] == RECENT_SCALE_NONE)
 			x[k] = 0;
-		else if (scales[k] > scale || (scales[k] < scale && !decimal_lengthen_64(&x[k], (unsigned)(scale - scales[k]))))
+		else if (nzeros != 0 && (nzeros < 0 || !decimal_lengthen_64(&x[k], (unsigned)nzeros)))
 			return false;
+	}
 	return true;
 }
 
 /* x: the block's numbers at the window's scale. */
-static enum status slide_extremes(const struct window_fold *w, struct window_block *b, const int64_t *x, bool *is_done)
+static enum status slide_extremes(const struct window_fold *w, struct window_block *b,
+				  const int64_t *x, bool *is_done)
 {
 	struct held_queue *q = &w->rolling->held;
 	struct recent_value v = {.number.scale = b->total_scale};
@@ -682,7 +702,8 @@ static enum status slide_extremes(const struct window_fold *w, struct window_blo
 enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done)
 {
 	const uint64_t nrows = w->plan->nrows, had = w->recent.nvalues;
-	const unsigned n = b->n, ngone = had + n > nrows ? (unsigned)(had + n - nrows) : 0, nold = ngone < had ? ngone : (unsigned)had;
+	const unsigned n = b->n, ngone = had + n > nrows ? (unsigned)(had + n - nrows) : 0;
+	const unsigned nold = ngone < had ? ngone : (unsigned)had; /* that came before the block */
 	int64_t x[ROW_BLOCK_NROWS], gone[2 * ROW_BLOCK_NROWS] = {0}, *old = gone + n - ngone, total;
 	uint8_t gone_scales[2 * ROW_BLOCK_NROWS], *old_scales = gone_scales + n - ngone;
 	struct rolling *r = w->rolling;
@@ -692,11 +713,13 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	*is_done = false;
 	b->total_scale = r->scale;
 	memcpy(x, b->significand, n * sizeof *x);
-	if (r->needs & (MOMENT_SQUARES | MOMENT_VALUES) || r->scale > DECIMAL_POWER_MAX || !align(x, b->scale, n, r->scale))
+	if (r->needs & (MOMENT_SQUARES | MOMENT_VALUES) || r->scale > DECIMAL_POWER_MAX ||
+	    !align(x, b->scale, n, r->scale))
 		return STATUS_OK;
 	if (r->needs & MOMENT_EXTREMES)
 		return slide_extremes(w, b, x, is_done);
-	if (r->coarsest || r->sum.is_long || exact_raise(&r->sum, r->scale) != STATUS_OK || r->sum.is_long || r->sum.value != (int64_t)r->sum.value)
+	if (r->coarsest || exact_raise(&r->sum, r->scale) != STATUS_OK || r->sum.is_long ||
+	    r->sum.value != (int64_t)r->sum.value)
 		return STATUS_OK;
 	if (nold > 0 && !recent_read_numbers(&w->recent, nold, old, old_scales))
 		return STATUS_OK;
@@ -707,8 +730,10 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 		return STATUS_OK;
 	total = (int64_t)r->sum.value;
 	for (unsigned k = 0; k < n; k++) {
-		overflows |= __builtin_add_overflow(total, x[k], &total) | __builtin_sub_overflow(total, gone[k], &total);
-		count += (b->scale[k] != RECENT_SCALE_NONE) - (uint64_t)(gone_scales[k] != RECENT_SCALE_NONE);
+		overflows |= __builtin_add_overflow(total, x[k], &total);
+		overflows |= __builtin_sub_overflow(total, gone[k], &total);
+		count += b->scale[k] != RECENT_SCALE_NONE;
+		count -= gone_scales[k] != RECENT_SCALE_NONE;
 		b->total[k] = total;
 		b->count[k] = count;
 	}
@@ -1360,6 +1385,7 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 		new_column_has(window->kind, NEW_COPIES) ? NULL : row_window_numbers(&f->block, window->column);
 	bool by_group = f->plan->nkeys > 0;
 	enum status status = STATUS_OK;
+	struct window_block b;
 
 	*adds = false;
 	if (!by_group && is_of_last_value(window)) {
@@ -1369,6 +1395,12 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 	}
 	if (!by_group)
 		rows = last_rows(rows, plan_window_nbefore(window));
+	if (!by_group && x &&
+	    window_block_read(&b, x, rows, new_column_has(window->kind, NEW_SKIPS_MISSING))) {
+		TRY(recent_push_numbers(&out->windows[i].recent, b.significand, b.scale, b.n));
+		recent_keep(&out->windows[i].recent, plan_window_nbefore(window));
+		return STATUS_OK;
+	}
 	for (; rows && status == STATUS_OK; rows &= rows - 1)
 		status = add_row(f, i, x, lowest(rows), out, adds);
 	return status;

@@ -118,7 +118,8 @@ enum status window_begin(struct window_fold *w, int scale);
 typedef char *window_show(struct window_fold *w, const struct recent_value *value, char *to);
 window_show rolling_show, change_show, ewma_show;
 
-/* The numbers of a block's records in order, as vectors of recent.h, and what the window of each holds. */
+/* The numbers of a block's records in order, as vectors of recent.h, and what the window of each
+ * holds. */
 struct window_block {
 	unsigned n;
 	int64_t significand[ROW_BLOCK_NROWS];
@@ -128,8 +129,14 @@ struct window_block {
 	int total_scale;                 /* at most DECIMAL_POWER_MAX */
 };
 
-/* Moves a window that has begun on by the block's records, as rolling_show does with each, and sets *is_done; or changes nothing, where
- * the window shows more than such a total, or is not of short numbers only. Errors: STATUS_NO_MEMORY. */
+/* Makes b those of some rows, in which x has numbers; or returns false, where another value is among
+ * them. skips_missing: without those that are missing. */
+bool window_block_read(struct window_block *b, const struct simd_numbers *x, uint64_t rows,
+		       bool skips_missing);
+
+/* Moves a window that has begun on by the block's records, as rolling_show does with each, and sets
+ * *is_done; or changes nothing, where the window shows more than such a total, or is not of short
+ * numbers only. Errors: STATUS_NO_MEMORY. */
 enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done);
 
 /* The same for fields: sets *out to the one that the new column shows, of no bytes if the column is empty in this record. Its text is

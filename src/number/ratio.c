@@ -173,8 +173,8 @@ static const uint128 ten16 = 10000000000000000;
 
 #define SHORT_DENOMINATOR_MAX ((uint64_t)1 << 34) /* times 10^9 it has 64 bits */
 
-/* Writes p / q x 10^-scale in words of 64 bits: the whole part, and as many digits of the fraction as make it 17, or as it has. Returns
- * NULL where the whole part is 0 or has 17 digits itself. */
+/* Writes p / q x 10^-scale in words of 64 bits: the whole part, and as many digits of the fraction as
+ * make it 17, or as it has. Returns NULL where the whole part is 0 or has 17 digits itself. */
 static char *write_short(bool negative, uint64_t p, uint64_t q, int scale, char *to)
 {
 	uint64_t whole = p / q, rest = p - whole * q, fraction = 0, unit;
@@ -183,11 +183,12 @@ static char *write_short(bool negative, uint64_t p, uint64_t q, int scale, char 
 
 	if (whole == 0 || n <= 0)
 		return NULL;
-	for (int nleft = nwritten, nnow; rest && nleft > 0; nleft -= nnow, nwritten = rest ? n : n - nleft) {
-		nnow = nleft < 9 ? nleft : 9;
+	for (int nleft = nwritten; rest && nleft > 0; nwritten = rest ? n : n - nleft) {
+		int nnow = nleft < 9 ? nleft : 9;
 		unit = decimal_powers[nnow];
 		fraction = fraction * unit + rest * unit / q;
 		rest = rest * unit % q;
+		nleft -= nnow;
 	}
 	fraction += 2 * rest > q || (2 * rest == q && fraction % 2 == 1);
 	if (fraction == decimal_powers[nwritten] && nwritten) {
@@ -218,7 +219,8 @@ size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator
 
 	if (p == 0)
 		return write_plain(false, 0, 0, text);
-	if (p >> 64 == 0 && denominator < SHORT_DENOMINATOR_MAX && scale >= 0 && scale <= DECIMAL_POWER_MAX)
+	if (p >> 64 == 0 && denominator < SHORT_DENOMINATOR_MAX && scale >= 0 &&
+	    scale <= DECIMAL_POWER_MAX)
 		end = write_short(negative, (uint64_t)p, denominator, scale, text);
 	if (end) {
 		*end = '\0';
