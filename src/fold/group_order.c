@@ -552,6 +552,41 @@ static inline __attribute__((always_inline)) int compare_rows(const struct sort_
 	return order ? order : a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* A value, and its number among others. */
+struct numbered_value {
+	struct sort_value value;
+	size_t i;
+	bool is_descending; /* as all others */
+};
+
+static int compare_numbered(const void *a, const void *b)
+{
+	const struct numbered_value *x = a, *y = b;
+	int order = compare_values(&x->value, &y->value, x->is_descending);
+
+	return order ? order : (x->i > y->i) - (x->i < y->i);
+}
+
+enum status group_order_texts(const struct plan *plan, const char *const *texts, size_t n, bool is_descending, size_t *places)
+{
+	struct numbered_value *values = calloc(n + 1, sizeof *values);
+	enum status status = values ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		values[i].i = i;
+		values[i].is_descending = is_descending;
+		status = set_value(&values[i].value, texts[i], strlen(texts[i]), &plan->notation);
+	}
+	if (status == STATUS_OK)
+		qsort(values, n, sizeof *values, compare_numbered);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++)
+		places[values[i].i] = i;
+	for (size_t i = 0; values && i < n; i++)
+		free(values[i].value.text);
+	free(values);
+	return status;
+}
+
 static int compare_ascending(const void *a, const void *b)
 {
 	return compare_rows(a, b, false);

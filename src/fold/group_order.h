@@ -76,6 +76,9 @@ struct group_rows; /* group_result.h */
 enum status group_list_sort(struct group_list *list, const struct group_rows *rows, const struct group_sort *sort,
 			    size_t nfirst, size_t nthreads, struct fault *fault);
 
+/* Sorts texts of keys as groups are sorted by a key: places[i] is the place of texts[i]. Errors: STATUS_NO_MEMORY. */
+enum status group_order_texts(const struct plan *plan, const char *const *texts, size_t n, bool is_descending, size_t *places);
+
 /* Leaves out the groups of the list for which --having does not hold. Errors: STATUS_NO_MEMORY. */
 enum status group_list_choose(struct group_list *l, const struct group_rows *rows, size_t nthreads);
 

@@ -585,19 +585,59 @@ static enum status fill_table(struct group_rows *rows, const struct group_list *
 	return STATUS_OK;
 }
 
+/* How the values of the last key are sorted. */
+struct pivoting {
+	const struct plan *plan;
+	bool is_descending;
+};
+
+static enum status arrange_values(void *context, const char *const *values, size_t n, size_t *places)
+{
+	const struct pivoting *p = context;
+
+	return group_order_texts(p->plan, values, n, p->is_descending, places);
+}
+
+/* Makes the values of the last key columns, in the order of --sort if that names it. That key may be among the others. */
+static enum status pivot(const struct plan *plan, const struct group_sort *sort, struct table *t, struct fault *fault)
+{
+	bool *is_repeated = calloc(plan->nkeys, sizeof *is_repeated), is_sorted = false;
+	struct pivoting p = {plan, false};
+	enum status status;
+
+	NEED(is_repeated);
+	for (size_t i = 0; i < plan->nkeys; i++)
+		is_repeated[i] = plan->keys[i] == plan->keys[plan->nkeys - 1];
+	for (size_t i = 0; i < sort->n && !is_sorted; i++)
+		if (sort->keys[i].kind == SORT_KEY && is_repeated[sort->keys[i].index]) {
+			is_sorted = true;
+			p.is_descending = sort->keys[i].is_descending;
+		}
+	status = table_pivot(t, plan->nkeys, is_repeated, is_sorted ? arrange_values : NULL, &p, fault);
+	free(is_repeated);
+	return status;
+}
+
 static enum status print_table(struct group_rows *rows, const struct group_list *list,
 			       const struct group_printing *how, struct fault *fault)
 {
 	struct table t;
 	struct finisher finisher;
+	struct style style = how->style;
 	enum status status = table_init(&t, rows->q->plan.nkeys + rows->nresults, list->n);
 
 	if (finisher_init(&finisher, rows->q, finishing_printed(rows->q)) != STATUS_OK)
 		status = STATUS_NO_MEMORY;
 	rows->finisher = finisher.finish ? &finisher : NULL;
+	if (style.format == FORMAT_AUTO && !picture_is_asked(&how->picture))
+		style.format = FORMAT_CSV;
 	if (status == STATUS_OK)
 		status = fill_table(rows, list, &t, fault);
-	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, how->style, fault) : fault_complete(fault, status);
+	if (status == STATUS_OK && how->pivots)
+		status = pivot(&rows->q->plan, &how->sort, &t, fault);
+	if (status == STATUS_OK && style.transposed)
+		status = table_transpose(&t, fault);
+	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, style, fault) : fault_complete(fault, status);
 	finisher_free(&finisher);
 	rows->finisher = NULL;
 	if (t.names)
@@ -643,7 +683,7 @@ static bool is_text(const struct group_printing *how)
 {
 	const enum format format = how->style.format;
 
-	return format != FORMAT_TABLE && format != FORMAT_MARKDOWN && !picture_is_asked(&how->picture);
+	return !how->pivots && !how->style.transposed && format != FORMAT_TABLE && format != FORMAT_MARKDOWN && !picture_is_asked(&how->picture);
 }
 
 bool group_printing_reads_once(const struct group_printing *how, const struct query *q)

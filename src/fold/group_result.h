@@ -59,6 +59,7 @@ struct group_printing {
 	struct group_sort sort; /* owned */
 	uint64_t top; /* so many, the first; 0: all */
 	struct style style;
+	bool pivots; /* the last key's values are columns */
 	struct picture picture;
 };
 

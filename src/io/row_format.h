@@ -24,6 +24,7 @@ enum format {
 struct style {
 	enum format format;
 	char delimiter; /* of CSV; 0: a comma */
+	bool transposed; /* columns as rows: see table_transpose */
 };
 
 /* What stands before a value. */

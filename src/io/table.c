@@ -264,6 +264,208 @@ static void print_markdown(FILE *out, const struct table *t)
 		print_markdown_row(out, row_of(t, i), t->ncolumns);
 }
 
+/* ---- columns as rows, values as columns ---- */
+
+/* A row's place among those that differ from it in some columns. */
+struct placed_row {
+	const struct cell *cells;
+	const size_t *columns; /* ncolumns; the same for all rows */
+	size_t ncolumns;
+	size_t row, first; /* its number, and the first row's with the same cells */
+};
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct placed_row *x = a, *y = b;
+	int order = 0;
+
+	for (size_t i = 0; i < x->ncolumns && order == 0; i++)
+		order = strcmp(x->cells[x->columns[i]].text, y->cells[x->columns[i]].text);
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Numbers the rows by their cells in some columns, in the order in which these come first: places[row]. firsts[place]: the first row
+ * there. Returns how many there are. rows: room for all. */
+static size_t number_rows(const struct table *t, const size_t *columns, size_t ncolumns, struct placed_row *rows, size_t *places,
+			  size_t *firsts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nrows; i++)
+		rows[i] = (struct placed_row){row_of(t, i), columns, ncolumns, i, i};
+	if (t->nrows > 0)
+		qsort(rows, t->nrows, sizeof *rows, compare_cells);
+	for (size_t i = 0; i < t->nrows; i++) {
+		bool is_same = i > 0;
+		for (size_t k = 0; k < ncolumns && is_same; k++)
+			is_same = !strcmp(rows[i].cells[columns[k]].text, rows[i - 1].cells[columns[k]].text);
+		places[rows[i].row] = rows[i].first = is_same ? rows[i - 1].first : rows[i].row;
+	}
+	for (size_t i = 0; i < t->nrows; i++) {
+		if (places[i] == i)
+			firsts[n++] = i;
+		places[i] = places[i] == i ? n - 1 : places[places[i]];
+	}
+	return n;
+}
+
+/* Copies a text to a cell. */
+static bool copy_cell(struct cell *to, const char *text, bool is_number)
+{
+	*to = (struct cell){.text = strdup(text), .is_number = is_number};
+	return to->text != NULL;
+}
+
+/* Moves a cell. */
+static void move_cell(struct cell *to, struct cell *from)
+{
+	free(to->text);
+	*to = *from;
+	from->text = NULL;
+}
+
+static enum status fail_width(const char *option, size_t ncolumns, const char *remedy, struct fault *fault)
+{
+	char words[FAULT_DETAIL_NBYTES];
+
+	snprintf(words, sizeof words, "--%s: there would be %zu columns, and at most %d are printed: %s", option, ncolumns,
+		 TABLE_NCOLUMNS_MOST, remedy);
+	return fault_set_usage(fault, words);
+}
+
+/* The names of the table that table_pivot makes: those of the labels, and nvalues times those of the others. */
+static enum status name_pivoted(struct table *to, struct table *from, const size_t *labels, size_t nlabels, size_t pivot, const size_t *firsts)
+{
+	const size_t nothers = from->ncolumns - pivot - 1;
+
+	for (size_t i = 0; i < nlabels; i++)
+		move_cell(&to->names[i], &from->names[labels[i]]);
+	for (size_t i = nlabels; i < to->ncolumns; i++) {
+		const char *value = row_of(from, firsts[(i - nlabels) / nothers])[pivot].text;
+		const struct cell *other = &from->names[pivot + 1 + (i - nlabels) % nothers];
+		to->names[i].is_number = other->is_number;
+		if (asprintf(&to->names[i].text, nothers > 1 ? "%s_%s" : "%s", value, other->text) < 0)
+			to->names[i].text = NULL;
+		NEED(to->names[i].text);
+	}
+	return STATUS_OK;
+}
+
+/* The same of the cells. rows, values: the places of each row of `from`. */
+static enum status fill_pivoted(struct table *to, struct table *from, const size_t *labels, size_t nlabels, size_t pivot, const size_t *rows,
+				const size_t *values)
+{
+	const size_t nothers = from->ncolumns - pivot - 1;
+
+	for (size_t i = 0; i < to->nrows * to->ncolumns; i++)
+		NEED(copy_cell(&to->cells[i], "", i % to->ncolumns >= nlabels));
+	for (size_t i = 0; i < from->nrows; i++) {
+		struct cell *cells = &to->cells[rows[i] * to->ncolumns], *source = &from->cells[i * from->ncolumns];
+		for (size_t k = 0; k < nlabels; k++)
+			move_cell(&cells[k], &source[labels[k]]);
+		for (size_t k = 0; k < nothers; k++)
+			move_cell(&cells[nlabels + values[i] * nothers + k], &source[pivot + 1 + k]);
+	}
+	return STATUS_OK;
+}
+
+/* Puts the columns of the values in another order. values: the places of rows; firsts: as number_rows has made them, n. */
+static enum status arrange_values(const struct table *t, size_t pivot, size_t *values, size_t *firsts, size_t n,
+				  enum status (*arrange)(void *context, const char *const *values, size_t n, size_t *places), void *context)
+{
+	const char **texts = calloc(n + 1, sizeof *texts);
+	size_t *places = calloc(2 * n + 1, sizeof *places), *arranged = places + n;
+	enum status status = texts && places ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; i < n && status == STATUS_OK; i++)
+		texts[i] = row_of(t, firsts[i])[pivot].text;
+	if (status == STATUS_OK)
+		status = arrange(context, texts, n, places);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++)
+		arranged[places[i]] = firsts[i];
+	for (size_t i = 0; i < t->nrows && status == STATUS_OK; i++)
+		values[i] = places[values[i]];
+	if (status == STATUS_OK)
+		memcpy(firsts, arranged, n * sizeof *firsts);
+	free(texts);
+	free(places);
+	return status;
+}
+
+enum status table_pivot(struct table *t, size_t nlabels, const bool *is_repeated,
+			enum status (*arrange)(void *context, const char *const *values, size_t n, size_t *places), void *context,
+			struct fault *fault)
+{
+	const size_t pivot = nlabels - 1, n = t->nrows + 1;
+	size_t *memory = calloc(nlabels + 4 * n, sizeof *memory), *labels = memory, *rows = memory + nlabels, *values = rows + n;
+	size_t *firsts = values + n, *value_firsts = firsts + n, nkept = 0, nrows, nvalues;
+	struct placed_row *placed = calloc(n, sizeof *placed);
+	struct table to = {.names = NULL};
+	enum status status = memory && placed ? STATUS_OK : STATUS_NO_MEMORY;
+
+	if (status == STATUS_OK) {
+		for (size_t i = 0; i < pivot; i++)
+			if (!is_repeated[i])
+				labels[nkept++] = i;
+		nrows = number_rows(t, labels, nkept, placed, rows, firsts);
+		nvalues = number_rows(t, &pivot, 1, placed, values, value_firsts);
+		if (nkept + nvalues * (t->ncolumns - nlabels) > TABLE_NCOLUMNS_MOST)
+			status = fail_width("pivot", nkept + nvalues * (t->ncolumns - nlabels), "fewer values by --where, or --by in its place", fault);
+		else
+			status = table_init(&to, nkept + nvalues * (t->ncolumns - nlabels), nrows);
+	}
+	if (status == STATUS_OK && arrange)
+		status = arrange_values(t, pivot, values, value_firsts, nvalues, arrange, context);
+	if (status == STATUS_OK) {
+		to.nlabels = nkept;
+		to.one_record = nkept == 0 && nrows > 0;
+		status = name_pivoted(&to, t, labels, nkept, pivot, value_firsts);
+	}
+	if (status == STATUS_OK)
+		status = fill_pivoted(&to, t, labels, nkept, pivot, rows, values);
+	free(memory);
+	free(placed);
+	if (status == STATUS_OK) {
+		table_free(t);
+		*t = to;
+	} else if (to.names) {
+		table_free(&to);
+	}
+	return status;
+}
+
+enum status table_transpose(struct table *t, struct fault *fault)
+{
+	const bool of_one = t->one_record;
+	struct table to;
+
+	if (t->nrows + 1 > TABLE_NCOLUMNS_MOST)
+		return fail_width("transpose", t->nrows + 1, "--top N", fault);
+	TRY(table_init(&to, t->nrows + 1, t->ncolumns - !of_one));
+	for (size_t i = 0; i < to.nrows; i++)
+		for (size_t k = 0; k < to.ncolumns; k++) {
+			struct cell *from = (k ? &t->cells[(k - 1) * t->ncolumns] : t->names) + i + !of_one, *cell = &to.cells[i * to.ncolumns + k];
+			move_cell(cell, from);
+			cell->is_number &= k > 0;
+			to.names[k].is_number = cell->is_number && (i == 0 || to.names[k].is_number);
+		}
+	if (of_one) {
+		if (!copy_cell(&to.names[0], "name", false) || !copy_cell(&to.names[to.ncolumns - 1], "value", to.names[to.ncolumns - 1].is_number)) {
+			table_free(&to);
+			return STATUS_NO_MEMORY;
+		}
+	} else {
+		for (size_t k = 0; k < to.ncolumns; k++) {
+			const bool is_number = to.names[k].is_number;
+			move_cell(&to.names[k], k ? &t->cells[(k - 1) * t->ncolumns] : t->names);
+			to.names[k].is_number = is_number;
+		}
+	}
+	table_free(t);
+	*t = to;
+	return STATUS_OK;
+}
+
 /* ---- all of them ---- */
 
 enum status table_print(const struct table *t, struct style style, struct fault *fault)

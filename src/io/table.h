@@ -42,6 +42,21 @@ void table_free(struct table *t);
 /* The cells in one text, to be freed; NULL: no memory. */
 char *table_join(const struct cell *cells, size_t ncells, const char *between);
 
+/* The most columns that rows, or the values of a key, become. */
+#define TABLE_NCOLUMNS_MOST 1000
+
+/* Makes the last of the first nlabels columns, which name rows, columns: a row for each combination of the others, in the order in which
+ * these first come, and for each value of that column as many as there are after it, in the order in which the values first come,
+ * or as `arrange` says: places[i] is that of values[i]. A column is called VALUE, or VALUE_NAME if there are several for each. A cell of no row is missing. A label column which that column repeats
+ * is dropped. is_repeated: of each label. Errors: STATUS_NO_MEMORY, STATUS_USAGE: there would be more than TABLE_NCOLUMNS_MOST. */
+enum status table_pivot(struct table *t, size_t nlabels, const bool *is_repeated,
+			enum status (*arrange)(void *context, const char *const *values, size_t n, size_t *places), void *context,
+			struct fault *fault);
+
+/* Makes columns rows, whose first cell is the column's name, and rows columns, which are called as their first cell: of one record, "value".
+ * Errors: STATUS_NO_MEMORY, STATUS_USAGE: there would be more than TABLE_NCOLUMNS_MOST. */
+enum status table_transpose(struct table *t, struct fault *fault);
+
 /* Records for a table, whose widths depend on all of them: as a row_format of FORMAT_TABLE writes them. Zeroed: none. */
 struct table_rows {
 	struct text_buffer text;

@@ -126,7 +126,8 @@ static enum status set_once(const struct setting *s)
 {
 	if (*(const char **)s->member)
 		return option_fault(s->fault, "--%s is given twice: join the %s", s->row->name,
-				    s->row == &rows[OPTION_BY] || s->row == &rows[OPTION_UNIQUE] ? "columns with ," : "conditions with and");
+				    s->row == &rows[OPTION_BY] || s->row == &rows[OPTION_UNIQUE] ? "columns with ,"
+				    : s->row == &rows[OPTION_PIVOT] ? "values by --let NAME=concat(...)" : "conditions with and");
 	return set_text(s);
 }
 
@@ -990,7 +991,7 @@ static const struct rule rules_of_reading[] = {
 	{.check = check_dialect},
 	RULE({COLUMNS}, {EXPLAIN}, "--columns prints names, --explain what would be done: not both"),
 	RULE({COLUMNS}, {PLOT, SVG}, "--columns prints names: there is nothing for --& to draw"),
-	RULE({COLUMNS}, {USE, WHERE, BY, FORMAT, OUTPUT_DELIMITER}, "--columns prints names, a line each: no operation and no --format goes with it"),
+	RULE({COLUMNS}, {USE, WHERE, BY, FORMAT, OUTPUT_DELIMITER, TRANSPOSE}, "--columns prints names, a line each: no operation and no --format goes with it"),
 	RULE({COLUMNS}, {ONLY, ALL, CHOICE, SEED, RENAME}, "--columns prints the names in the input, a line each: leave out --&"),
 	{.message = NULL},
 };
@@ -1007,6 +1008,8 @@ static const struct rule rules_of_query[] = {
 	RULE({TOP}, {NOTHING}, "--top is for groups, or for records with --sort: there is neither", .lacks = ORDERED),
 	RULE({SORTED}, {CHOICE}, "--& chooses records as they come: --top N prints the first N of those that --@ prints"),
 	RULE({SORTED}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
+	RULE({PIVOT, TRANSPOSE}, {EMITS}, "--@ is for results: --& prints records"),
+	RULE({PIVOT}, {TOP}, "--pivot with --top: cells of the groups left out would look like those that are missing: choose groups by --having"),
 	RULE({HAVING}, {NOTHING}, "--having is for groups: there is no --by: --where chooses records", .lacks = BY),
 	RULE({SHARE_OF}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
 	RULE({HAVING}, {EMITS}, "--having is for results: --& prints records: --where chooses them by their group as well"),
@@ -1055,11 +1058,13 @@ static const struct rule rules_of_parts[] = {
 	{.check = check_one_path},
 	RULE({PARTIAL}, {EMITS}, "--partial is for results: records are printed as they came"),
 	RULE({OUTPUT_DELIMITER, FORMAT, SORT, TOP, PLOT, SVG}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	RULE({TRANSPOSE}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
 	{.check = check_style},
 	{.message = NULL},
 };
 
 static const struct rule rules_of_pictures[] = {
+	RULE({PLOT, SVG}, {PIVOT, TRANSPOSE}, "--@ draws results as they are: leave out --&"),
 	RULE({EMPTY_SVG}, {NOTHING}, "--svg: '' is no file"),
 	RULE({STDOUT_SVG}, {PLOT, FORMAT}, "--svg -: --& is for standard output as well"),
 	RULE({PLOT, SVG}, {NOT_DRAWN}, "--@ draws groups, a histogram or one running column: --& prints records"),
@@ -1186,6 +1191,7 @@ enum status options_check(struct options *o, struct fault *fault)
 {
 	const char *is[NFACTS] = {NULL};
 
+	o->by = o->pivot && !o->by ? o->pivot : o->by;
 	o->aggregates = !o->merge && have_aggregates(o);
 	o->sorts = sorts_records(o);
 	find_facts(o, is);

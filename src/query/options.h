@@ -108,6 +108,7 @@ struct options {
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
 	const char *by;             /* COLS, or NULL */
+	const char *pivot;          /* COL, or NULL: the last key; alone, it is `by`, too */
 	const char *having;         /* EXPR, or NULL */
 	const char *sort;           /* a list of [-]KEY, as it was given, or NULL */
 	bool sorts;                 /* ... of records, not of results */

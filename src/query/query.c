@@ -53,6 +53,7 @@ struct making {
 	uint32_t *keys;               /* fields, as --by names them. Owned. */
 	struct listed_field *listed;  /* by list_fields; owned */
 	size_t nlisted;
+	size_t nby; /* of the keys' selectors: those before that of --pivot */
 	size_t sort_selection, unique_selection; /* --sort's, of records; --unique's */
 	bool *descend;                /* ... and whether each of its selectors is descending; owned */
 	size_t ndescend;
@@ -747,6 +748,9 @@ static enum status parse_selections(struct making *m)
 	m->keys_selection = m->nselections;
 	if (o->by)
 		TRY(parse_columns(m, &(struct column_list){"by", o->by, true, &m->selections[m->nselections++], false}, false));
+	m->nby = o->pivot == o->by ? 0 : m->selections[m->keys_selection].nselectors;
+	if (o->pivot && o->pivot != o->by) /* the last key */
+		TRY(parse_columns(m, &(struct column_list){"pivot", o->pivot, true, &m->selections[m->keys_selection], false}, false));
 	m->sort_selection = m->nselections;
 	if (o->sorts)
 		TRY(parse_columns(m, &(struct column_list){"sort", o->sort, false, &m->selections[m->nselections++], true}, false));
@@ -1202,6 +1206,19 @@ static enum status list_fields(struct making *m, const struct selection *s, cons
 	return STATUS_OK;
 }
 
+/* Checks that --pivot, the last item of the keys, names one column. */
+static enum status check_pivot(const struct making *m)
+{
+	const struct options *o = m->options;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->nlisted; i++)
+		n += m->listed[i].selector >= m->nby;
+	if (!o->pivot || n == 1)
+		return STATUS_OK;
+	return option_fault(m->fault, "--pivot: '%.64s' is not one column", o->pivot);
+}
+
 /* The columns of --by. */
 static enum status demand_keys(struct making *m)
 {
@@ -1209,6 +1226,7 @@ static enum status demand_keys(struct making *m)
 	if (!m->options->by)
 		return STATUS_OK;
 	TRY(list_fields(m, &m->selections[m->keys_selection], "by", "that make a group"));
+	TRY(check_pivot(m));
 	TRY(ARRAY_GROW(m->keys, m->keys_capacity, m->nlisted));
 	for (size_t i = 0; i < m->nlisted; i++) {
 		demand_of(m, m->listed[i].field)->is_key = true;

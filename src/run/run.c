@@ -193,6 +193,8 @@ static enum status print_table(struct run *r, struct fault *fault)
 	enum status status;
 
 	TRY(result_table(&r->query, &r->total.partial, r->ranks, &table, fault));
+	if (style.transposed)
+		TRY(fault_complete(fault, table_transpose(&table, fault)));
 	if (!picture_is_asked(picture))
 		style.format = result_format(&r->query, &table, style.format);
 	status = picture_print_table(picture, &table, style, fault);
@@ -351,6 +353,7 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 
 	r->groups.top = r->options.top;
 	r->groups.style = r->options.style;
+	r->groups.pivots = r->options.pivot;
 	r->groups.picture = r->options.picture;
 	return finishing_make(&r->query.finishing, &r->groups.sort, &r->query, of_records ? NULL : r->options.sort,
 			      of_records ? 0 : r->options.top, fault);

@@ -71,6 +71,12 @@ REQUESTS = (
      700, 2),
     ("one name in JSON", ["--sum", "n,n,x,n", "--format=json"], TABLE, False, None, 1),
     ("padded gzip", ["--sum", "n"], gzip.compress(TABLE) + bytes(600), False, None, 1),
+    ("records as JSON, small chunks", ["--cumsum", "n", "--lead", "name", "--format=ndjson"], TABLE, False, 700, 2),
+    ("records as a table", ["--where", "n > 20", "--format=table"], TABLE, False, 700, 2),
+    ("another delimiter", ["--cumsum", "n", "--output-delimiter=;"], TABLE, True, 500, 2),
+    ("groups as JSON", ["--sum", "n", "--by", "x", "--format=json"], TABLE, False, 700, 2),
+    ("a pivot", ["--sum", "n", "--by", "x", "--pivot", "n < 20", "--sort", "n < 20"], TABLE, False, 700, 2),
+    ("turned over", ["--sum", "n", "--by", "x", "--transpose"], TABLE, False, None, 1),
     ("blank lines before", ["--cumsum", "1", harness.fixture("blank.csv", b"\n\n")], b"5\n6\n" * 900, False, 1000, 2),
 )
 

@@ -179,8 +179,8 @@ MISTAKES = (
 # Options of other programs, and what the message says behind "unknown option 'X'".
 ELSEWHERE = (
     ("--join", " (try join(1), mlr join or xsv join: no tables are joined here)"),
-    ("--pivot", " (try --by ROW,COLUMN: a line for each pair; no table is turned)"),
-    ("--transpose", " (try datamash transpose: no table is turned here)"),
+    ("--pivot-table", " (try --by ROWS --pivot COLUMN)"),
+    ("--melt", " (try --by ROWS --pivot COLUMN for long to wide; a wide table is not made long)"),
     ("--percentile", " (try --p95 COLS, or any other number from 0 to 100)"),
     ("--quantile=0.9", " (try --p95 COLS, or any other number from 0 to 100)"),
     ("--round", " (try --let 'x = round(COL, 2)')"),

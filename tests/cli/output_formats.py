@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--format and --output-delimiter of records: what is printed is read again with Python's csv and json, or stands here byte for byte."""
+"""--format and --output-delimiter of records, --pivot and --transpose of results: what is printed is read again with Python's csv and json, or stands here byte for byte."""
 import csv
 import gzip
 import io
@@ -186,9 +186,87 @@ def check_random():
         holds("what comes before an error", ["--cumsum=n", "--format=csv"], bad, breaks("n,running_sum(n)\n1,1\n2,3\n", "not a number"), ways(0, (1, chunk)))
 
 
+LOG = b"""host,status,bytes
+a,200,10
+b,500,1
+a,404,5
+a,200,2.5
+c,,7
+b,200,
+"""
+
+
+def check_pivot():
+    for i, chunk in enumerate((1, 5, None)):
+        way = ways(i, (chunk,))
+        holds("a count in each cell", ["--by=host", "--pivot=status"], LOG, harness.exactly(b"host,200,500,404,\na,2,,1,\nb,1,1,,\nc,,,,1\n"), way)
+        holds("a sum in each cell", ["--by=host", "--pivot=status", "--sum=bytes"], LOG,
+              harness.exactly(b"host,200,500,404,\na,12.5,,5,\nb,0,1,,\nc,,,,7\n"), way)
+        holds("two results", ["--by=host", "--pivot=status", "--sum=bytes", "--count-records", "--sort=host,status"], LOG, harness.exactly(
+            b"host,200_sum(bytes),200_records,404_sum(bytes),404_records,500_sum(bytes),500_records,_sum(bytes),_records\n"
+            b"a,12.5,2,5,1,,,,\nb,0,1,,,1,1,,\nc,,,,,,,7,1\n"), way)
+    answers("sorted values", ["--by=host", "--pivot=status", "--sort=-status"], LOG, "host,500,404,200,\nb,1,,1,\na,,1,2,\nc,,,,1\n")
+    answers("... numbers by value", ["--by=k", "--pivot=n", "--sort=k,n"], b"k,n\na,10\na,9\na,x\na,-1\n", "k,-1,9,10,x\na,1,1,1,1\n")
+    answers("sorted by a result", ["--by=host", "--pivot=status", "--sum=bytes", "--sort=-sum"], LOG, "host,200,,404,500\na,12.5,,5,\nc,,7,,\nb,0,,,1\n")
+    answers("in --by already", ["--by=host,status", "--pivot=status"], LOG, "host,200,500,404,\na,2,,1,\nb,1,1,,\nc,,,,1\n")
+    answers("one row", ["--pivot=status", "--sum=bytes"], LOG, "200,500,404,\n12.5,1,5,7\n")
+    answers("... in JSON", ["--pivot=status", "--sum=bytes", "--format=json"], LOG, '{"200": 12.5, "500": 1, "404": 5, "": 7}\n')
+    answers("missing cells in JSON", ["--by=host", "--pivot=status", "--max=bytes", "--format=ndjson"], LOG,
+            '{"host": "a", "200": 10.0, "500": null, "404": 5, "": null}\n{"host": "b", "200": null, "500": 1, "404": null, "": null}\n'
+            '{"host": "c", "200": null, "500": null, "404": null, "": 7}\n')
+    answers("as a table", ["--by=host", "--pivot=status", "--sum=bytes", "--format=table", "--where=status > 0"], LOG,
+            "host   200  500  404\na     12.5         5\nb        0    1\n")
+    answers("of two keys", ["--by=a,b", "--pivot=c", "--format=tsv"], b"a,b,c\n1,2,x\n1,3,y\n1,2,y\n", "a\tb\tx\ty\n1\t2\t1\t1\n1\t3\t\t1\n")
+    answers("by an expression", ["--by=host", "--pivot", "kind = if(status >= 400, 'bad', 'good')", "--count=bytes", "--where=status > 0"], LOG,
+            "host,good,bad\na,2,1\nb,0,1\n")
+    answers("of texts", ["--by=host", "--pivot=status", "--first=bytes", "--where=status = 200"], LOG, "host,200\na,10\nb,\n")
+    answers("--having leaves cells out", ["--by=host", "--pivot=status", "--having=count() > 1"], LOG, "host,200\na,2\n")
+    answers("--share is of all", ["--by=host", "--pivot=status", "--share=bytes", "--where=bytes >= 5"], b"host,status,bytes\na,1,5\nb,1,15\n",
+            "host,1\na,0.25\nb,0.75\n")
+    answers("--agg", ["--by=host", "--pivot=status", "--agg=m = sum(bytes) / count(bytes)", "--where=status = 200"], LOG, "host,200\na,6.25\nb,\n")
+    answers("no record", ["--by=host", "--pivot=status", "--where=bytes > 100"], LOG, "host\n")
+    answers("no record, one row", ["--pivot=status", "--where=bytes > 100", "--format=json"], LOG, "[]\n")
+    parts = []
+    for k in range(2):
+        part = harness.run(["--by=host", "--pivot=status", "--sum=bytes", "--partial"], LOG).out
+        parts.append(fixture("pivot%d.part" % k, part))
+    answers("parts", ["--merge", "--format=csv"] + parts, None, "host,200,500,404,\na,25.0,,10,\nb,0,2,,\nc,,,,14\n")
+    wide = b"k,v\n" + b"".join(b"a,%d\n" % i for i in range(1001))
+    refuses("too many values", ["--by=k", "--pivot=v"], wide, 2, "--pivot: there would be 1002 columns, and at most 1000", "--where")
+    answers("as many as there may be", ["--by=k", "--pivot=v", "--where=v < 999"], wide,
+            "k," + ",".join("%d" % i for i in range(999)) + "\na" + ",1" * 999 + "\n")
+    for name, args in (("--top", ["--top=1"]), ("--plot", ["--plot"]), ("--cumsum", ["--cumsum=bytes"]), ("one column", ["--pivot=host,bytes"][:1])):
+        refuses("usage: " + name, ["--by=host"] + (["--pivot=status"] if name != "one column" else []) + args, LOG, 2, name)
+    refuses("usage: an unknown column", ["--by=host", "--pivot=nothing"], LOG, 2, "unknown column 'nothing'")
+    refuses("usage: twice", ["--by=host", "--pivot=status", "--pivot=host"], LOG, 2, "--pivot is given twice")
+
+
+def check_transpose():
+    answers("results", ["--transpose", "--sum=bytes", "--mean=bytes", "--count=host"], LOG,
+            "name,value\nsum(bytes),25.5\nmean(bytes),5.1\ncount(host),6\n")
+    answers("one result", ["--transpose", "--sum=bytes"], LOG, "name,value\nsum(bytes),25.5\n")
+    answers("as JSON", ["--transpose", "--sum=bytes", "--text-max=host", "--format=json"], LOG,
+            '[{"name": "sum(bytes)", "value": 25.5},\n {"name": "text_max(host)", "value": "c"}]\n')
+    answers("as a table", ["--transpose", "--sum=bytes", "--max=bytes", "--format=table"], LOG, "name        value\nsum(bytes)   25.5\nmax(bytes)   10.0\n")
+    answers("groups", ["--transpose", "--by=host", "--sum=bytes", "--count-records"], LOG, "host,a,b,c\nsum(bytes),17.5,1,7\nrecords,3,2,1\n")
+    answers("groups of two keys", ["--transpose", "--by=host,status", "--where=host = 'a'", "--output-delimiter=;"], LOG,
+            "host;a;a\nstatus;200;404\ncount;2;1\n")
+    answers("after --pivot", ["--by=host", "--pivot=status", "--transpose"], LOG, "host,a,b,c\n200,2,1,\n500,,1,\n404,1,,\n,,,1\n")
+    answers("a matrix", ["--transpose", "--corr=*", "--format=csv"], b"a,b\n1,2\n2,4\n", "column,a,b\na,1,1\nb,1,1\n")
+    answers("the summary", ["--transpose"], b"a,b\n1,x\n2,y\n",
+            "column    a    b\ntype      number  text\n".replace("a    b", "a       b") + "count     2       2\nmissing   0       0\ninvalid   0       0\n"
+            "sum       3\nmin       1       x\nmax       2       y\nmean      1.5\nshortest          1\nlongest           1\n")
+    wide = b"k\n" + b"".join(b"%d\n" % i for i in range(1000))
+    refuses("too many rows", ["--by=k", "--transpose"], wide, 2, "--transpose: there would be 1001 columns", "--top")
+    refuses("usage: records", ["--transpose", "--cumsum=bytes"], LOG, 2, "--cumsum prints records")
+    refuses("usage: a part", ["--transpose", "--sum=bytes", "--partial"], LOG, 2, "give it to --merge")
+
+
 check_all_ways()
 check_dialects()
 check_tables()
 check_delimiter()
+check_pivot()
+check_transpose()
 check_random()
 harness.done()

@@ -383,6 +383,43 @@ def record_formats_agree(case, run):
     return None
 
 
+def pivot_is_by(case, run):
+    """--pivot has the cells of --by with one key more; --transpose has those of the table."""
+    data, by, pivot = one_file(case), only(case.uses, ("by",))[0].argument, only(case.uses, ("pivot",))[0].argument
+    base = without(case.uses, ("by", "pivot")) + [HEADER, use("format", b"csv")]
+    long, wide = run(base + [use("by", by + b"," + pivot)], data), run(base + [use("by", by), use("pivot", pivot)], data)
+    if long.status or wide.status:
+        wrong = not long.status and b" columns, and at most " not in wide.err and b"is not one column" not in wide.err or not wide.status
+        return "only one of --by and --pivot fails:\n%s\n%s" % (describe(long), describe(wide)) if wrong else ABSENT
+    keys = run(without(base, RESULTS + ("sort", "share", "cumshare", "agg", "having")) + [use("by", by + b"," + pivot), use("count-records")], data)
+    long, wide, nkeys = rows_of(long.out), rows_of(wide.out), len(rows_of(keys.out)[0]) - 1
+    pivots = [k for k in range(nkeys - 1) if all(row[k] == row[nkeys - 1] for row in long)]
+    if pivots or b"*" in by:
+        return ABSENT
+    labels, names, stats, cells = {}, {}, long[0][nkeys:], {}
+    for row in long[1:]:
+        label, value = labels.setdefault(tuple(row[:nkeys - 1]), len(labels)), names.setdefault(row[nkeys - 1], len(names))
+        cells[label, value] = row[nkeys:]
+    titles = long[0][:nkeys - 1] + [value + "_" + stat if len(stats) > 1 else value for value in names for stat in stats]
+    want = [titles] + [list(label) + [cell for v in range(len(names)) for cell in cells.get((i, v), [""] * len(stats))]
+                       for label, i in labels.items()]
+    if only(case.uses, ("sort",)):      # which may order the columns
+        want, wide = ([sorted(zip(table[0], row)) for row in table] for table in (want, wide))
+    return None if want == wide else "--pivot is not --by:\n%r\n%r\n%s" % (want[:20], wide[:20], case.uses)
+
+
+def transposed_is_turned(case, run):
+    data, uses = one_file(case), case.uses + [HEADER, use("format", b"csv")]
+    plain, turned = run(uses, data), run(uses + [use("transpose")], data)
+    if plain.status or turned.status:
+        return ABSENT if plain.status or re.search(rb" columns, and at most | prints records", turned.err) else "--transpose fails:\n%s" % describe(turned)
+    want, got = rows_of(plain.out), rows_of(turned.out)
+    want = [list(row) for row in zip(*want)]
+    if not only(case.uses, ("by", "hist")) and any(u.option.kind or u.option.name == "pivot" for u in case.uses if u.option.name != "let"):
+        want = [["name", "value"]] + want if not any(u.argument == b"*" and u.option.kind == "PAIR" for u in case.uses) else want
+    return None if want == got else "--transpose does not turn the table:\n%r\n%r" % (want[:20], got[:20])
+
+
 def all_is_all(case, run):
     """The first, the last, and a draw of more records than there are; and again of what that prints."""
     data = one_file(case)
@@ -486,6 +523,8 @@ LAWS = (
     Law("formats agree", (), READING + KEPT + RESULTS + ("by", "where", "let", "sort", "top", "all", "invalid"), formats_agree),
     Law("formats of records agree", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number",
                                                                     "sort", "unique", "lead", "invalid", "ragged"), record_formats_agree),
+    Law("--pivot is --by", ("by", "pivot"), READING + KEPT + RESULTS[:-1] + ("where", "let", "invalid", "sort", "share", "agg"), pivot_is_by),
+    Law("--transpose turns", (), READING + KEPT + RESULTS + ("by", "pivot", "let", "where", "sort", "all", "invalid"), transposed_is_turned),
     Law("all is all", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number"), all_is_all),
     Law("--head and --tail", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "row-number"),
         head_is_the_beginning),
