@@ -288,6 +288,25 @@ static char *write_rolling_block(const struct writing *w, char *to)
 	return to;
 }
 
+/* The same of weighted means. */
+static char *write_weighted_block(const struct writing *w, char *to)
+{
+	struct window_fold *window = w->state;
+	struct window_block b;
+
+	if (w->groups || !window_block_read(&b, w->x, w->filter->kept, false))
+		return write_each_of_weighted(w, to);
+	for (unsigned k = 0; k < b.n; k++) {
+		w->begins[k] = (size_t)(to - w->f->text.data);
+		*to = w->f->plan->dialect.delimiter;
+		if (b.scale[k] != RECENT_SCALE_NONE)
+			ewma_add(&window->mean, &window->plan->weight,
+				 (struct decimal){b.significand[k], b.scale[k]}, NULL, 0);
+		to = ewma_write(&window->mean, to + w->leads);
+	}
+	return to;
+}
+
 /* ---- fields, of any length ---- */
 
 /* Appends the fields of n kept rows, from row `first` on, each with the delimiter before it. is_padded: COPY_NBYTES may be read
@@ -549,7 +568,7 @@ static const struct new_column_ops
 	spreads = {sizeof(struct running), begin_running, free_running, write_spreads, true},
 	rollings = {sizeof(struct window_fold), begin_window, free_window, write_rolling_block, true},
 	changes = {sizeof(struct window_fold), begin_window, free_window, write_each_of_change, true},
-	weighted = {sizeof(struct window_fold), begin_window, free_window, write_each_of_weighted, true},
+	weighted = {sizeof(struct window_fold), begin_window, free_window, write_weighted_block, true},
 	lags = {sizeof(struct window_fold), begin_window, free_window, write_lags, false},
 	copies = {0, NULL, NULL, write_copies, false},
 	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, true},

@@ -1004,6 +1004,8 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 		status = f->programs.status;
 	if (status == STATUS_OK)
 		status = end_quotients(f, out);
+	if (status == STATUS_OK)
+		status = row_windows_end(f->plan, out);
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;

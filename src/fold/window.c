@@ -504,7 +504,7 @@ void window_free(struct window_fold *w)
 void window_clear(struct window_fold *w)
 {
 	recent_clear(&w->recent);
-	w->mean.is_set = w->is_begun = w->recent.is_last = false;
+	w->mean.is_set = w->settled.is_set = w->is_begun = w->recent.is_last = false;
 	if (w->rolling)
 		rolling_clear(w->rolling);
 }
@@ -543,7 +543,54 @@ static enum status combine_means(struct window_fold *w, const struct window_fold
 	recent_clear(&w->recent);
 	if (later->mean.is_set) /* w has no record: later is the fold from the first one on */
 		w->mean = later->mean;
-	return recent_each(&later->recent, false, NULL, weigh_next, w);
+	w->settled.is_set = false;
+	if (!later->settled.is_set || !ewma_is_bounded(&w->mean))
+		return recent_each(&later->recent, false, NULL, weigh_next, w);
+	w->mean = later->settled;
+	return STATUS_OK;
+}
+
+struct settling {
+	const struct ewma_weight *weight;
+	struct ewma_bounds bounds;
+};
+
+/* Adds a short number; another value makes that the mean does not settle. */
+static enum status settle_next(void *context, const struct recent_value *value)
+{
+	struct settling *s = context;
+
+	if (value->kind == RECENT_NUMBER)
+		ewma_bounds_add(&s->bounds, s->weight, value->number);
+	return value->kind == RECENT_NUMBER ? STATUS_OK : STATUS_NOT_A_NUMBER;
+}
+
+/* Finds the mean after the values, if the last few of them suffice. */
+static enum status settle(struct window_fold *w)
+{
+	struct settling s = {.weight = &w->plan->weight};
+	struct recent last = {.nvalues = 0};
+	enum status status;
+	uint64_t nvalues;
+
+	if (w->recent.nvalues == 0 || (nvalues = ewma_memory(s.weight)) > w->recent.nvalues / 4)
+		return STATUS_OK;
+	ewma_bounds_begin(&s.bounds);
+	status = recent_append(&last, &w->recent);
+	recent_keep(&last, nvalues);
+	if (status == STATUS_OK && recent_each(&last, false, NULL, settle_next, &s) == STATUS_OK &&
+	    ewma_bounds_meet(&s.bounds))
+		w->settled = s.bounds.low;
+	recent_free(&last);
+	return status;
+}
+
+enum status row_windows_end(const struct plan *plan, struct partial *out)
+{
+	for (size_t i = 0; plan->nkeys == 0 && i < plan->nwindows; i++)
+		if (plan->windows[i].kind == NEW_EWMA)
+			TRY(settle(&out->windows[i]));
+	return STATUS_OK;
 }
 
 enum status window_combine(struct window_fold *w, const struct window_fold *later)

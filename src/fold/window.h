@@ -10,8 +10,8 @@
  * What a chunk needs of the records before it is a fold, a struct window_fold: the last values of its column, or the weighted mean so far.
  * Identity: zeroed but for the plan, or window_clear. Combine: window_combine(earlier, later), associative. An
  * exponentially weighted mean is known only from the first value on, so of a text alone its values are kept,
- * and in window_combine(earlier, later) earlier is the fold of all records before: the mean goes from value to
- * value in the turn of the total chain, and later's values have been parsed outside it.
+ * and in window_combine(earlier, later) earlier is the fold of all records before. Usually the last few values of
+ * a text settle the mean, whatever came before; else it goes from value to value in the turn of the total chain.
  *
  * A group has a few values in line with its cells: struct group_window. One with a value too long for that, or with more values,
  * keeps them in a struct window_fold; then its struct group_window says so, and has its address. While records are printed, both are
@@ -93,6 +93,7 @@ struct window_fold {
 	struct recent recent; /* the last plan_window_nbefore values; of NEW_FILL_DOWN those not missing, of
 			       * NEW_EWMA the numbers since `mean`. Owned. */
 	struct ewma mean;     /* of the numbers before these, from the first of all on */
+	struct ewma settled;  /* if it is set: of these and all before, if ewma_is_bounded of `mean` */
 	bool is_begun;        /* records are printed: `recent` has the last plan->nrows values, if they are needed, and: */
 	struct rolling *rolling; /* what they add up to. Owned; NULL: nothing. */
 };
@@ -237,6 +238,10 @@ enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool ski
 /* Adds the values of some of the block's rows to the plan's windows: by group, if the plan has keys, those of
  * f->groups. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial *out);
+
+/* Ends the fold of a text: finds out how far the windows of it are known without the records before.
+ * Errors: STATUS_NO_MEMORY. */
+enum status row_windows_end(const struct plan *plan, struct partial *out);
 
 /* Adds all rows of a run, without keys and conditions. Errors: STATUS_NO_MEMORY. */
 enum status row_windows_fold_run(struct row_folder *f, const char *text, const struct row_run *run,

@@ -37,17 +37,32 @@ static bool set_short(struct ewma *y, int128 x, int scale)
 	return true;
 }
 
+#define STEP_WEIGHT_SCALE_MAX 4 /* the mean has 34 digits: times the weight, and one more, it is below 2^127 */
+
+/* *x *= 10^n, n <= 38. Returns false, and changes nothing, where that has more than 126 bits, or may have. */
+static inline bool multiply_short(uint128 *x, int n)
+{
+	uint128 power = decimal_power(n);
+
+	if (decimal_nbits(*x) + decimal_nbits(power) > (n ? 126 : 127))
+		return false;
+	*x *= power;
+	return true;
+}
+
 /* A step in 128 bits; returns false, and changes nothing, where it does not fit. */
 static bool step_short(struct ewma *y, const struct ewma_weight *w, struct decimal x)
 {
-	int128 now = (int128)x.significand * w->now, before = (int128)y->magnitude, sum;
-	int scale = y->scale > x.scale ? y->scale : x.scale;
+	const int scale = y->scale > x.scale ? y->scale : x.scale;
+	const int nzeros_before = scale - y->scale, nzeros_now = scale - x.scale;
+	uint128 before = y->magnitude * (uint64_t)w->before, now = (uint64_t)w->now;
 
-	if (__builtin_mul_overflow(before, (int128)w->before, &before) ||
-	    !decimal_lengthen(&before, scale - y->scale) || !decimal_lengthen(&now, scale - x.scale) ||
-	    __builtin_add_overflow(y->negative ? -before : before, now, &sum))
+	now *= x.significand < 0 ? -(uint64_t)x.significand : (uint64_t)x.significand;
+	if (w->scale > STEP_WEIGHT_SCALE_MAX || nzeros_before > 38 || nzeros_now > 38 ||
+	    !multiply_short(&before, nzeros_before) || !multiply_short(&now, nzeros_now))
 		return false;
-	return set_short(y, sum, scale + w->scale);
+	return set_short(y, (y->negative ? -(int128)before : (int128)before) +
+				    (x.significand < 0 ? -(int128)now : (int128)now), scale + w->scale);
 }
 
 /* ---- the errors of rounded numbers ---- */
@@ -150,6 +165,35 @@ void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number
 	else
 		set_long(y, &x);
 	y->is_set = true;
+}
+
+/* ---- means after numbers, whatever came before ---- */
+
+uint64_t ewma_memory(const struct ewma_weight *w)
+{
+	return 150 * decimal_powers[w->scale] / (uint64_t)w->now;
+}
+
+void ewma_bounds_begin(struct ewma_bounds *b)
+{
+	b->high = (struct ewma){.is_set = true, .magnitude = decimal_powers[DECIMAL_NDIGITS]};
+	b->low = b->high;
+	b->low.negative = true;
+}
+
+bool ewma_bounds_meet(const struct ewma_bounds *b)
+{
+	const struct ewma *x = &b->low, *y = &b->high;
+
+	/* one of all 34 digits has no other scale */
+	return x->magnitude == y->magnitude && x->scale == y->scale && x->negative == y->negative &&
+	       decimal_ndigits(x->magnitude) == EWMA_NDIGITS && x->magnitude % 10 != 0;
+}
+
+bool ewma_is_bounded(const struct ewma *before)
+{
+	return before->is_set && !before->reach.digits &&
+	       decimal_ndigits(before->magnitude) <= DECIMAL_NDIGITS + before->scale;
 }
 
 char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES])

@@ -53,6 +53,31 @@ bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w);
 void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number, const char *text,
 	      size_t nbytes);
 
+/* After so many short numbers it usually does not matter what came before them. */
+uint64_t ewma_memory(const struct ewma_weight *w);
+
+/* The means after some short numbers, of the lowest mean that can have come before them and of the
+ * highest one. Rounding keeps the order of two means, so where these lead to the same, each does. */
+struct ewma_bounds {
+	struct ewma low, high;
+};
+
+/* Sets b to those of no numbers. */
+void ewma_bounds_begin(struct ewma_bounds *b);
+
+/* Adds a number. */
+static inline void ewma_bounds_add(struct ewma_bounds *b, const struct ewma_weight *w,
+				   struct decimal x)
+{
+	ewma_add(&b->low, w, x, NULL, 0);
+	ewma_add(&b->high, w, x, NULL, 0);
+}
+
+/* Whether b->low is the mean after the numbers, with its scale, if ewma_is_bounded of the one before
+ * them. */
+bool ewma_bounds_meet(const struct ewma_bounds *b);
+bool ewma_is_bounded(const struct ewma *before);
+
 /* Writes y rounded half-even to 17 significant digits, or to those that are right, as ratio_format does; nothing of no
  * value. No terminator. Returns the text's end. */
 char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES]);

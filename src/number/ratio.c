@@ -174,14 +174,14 @@ static const uint128 ten16 = 10000000000000000;
 #define SHORT_DENOMINATOR_MAX ((uint64_t)1 << 34) /* times 10^9 it has 64 bits */
 
 /* Writes p / q x 10^-scale in words of 64 bits: the whole part, and as many digits of the fraction as
- * make it 17, or as it has. Returns NULL where the whole part is 0 or has 17 digits itself. */
+ * make it 17, or as it has. Returns NULL where the whole part is 0 or has more than 17 digits itself. */
 static char *write_short(bool negative, uint64_t p, uint64_t q, int scale, char *to)
 {
 	uint64_t whole = p / q, rest = p - whole * q, fraction = 0, unit;
 	const int n = RATIO_NDIGITS - decimal_ndigits(whole);
 	int nwritten = rest ? n : 0;
 
-	if (whole == 0 || n <= 0)
+	if (whole == 0 || n < 0)
 		return NULL;
 	for (int nleft = nwritten; rest && nleft > 0; nwritten = rest ? n : n - nleft) {
 		int nnow = nleft < 9 ? nleft : 9;
@@ -190,8 +190,9 @@ static char *write_short(bool negative, uint64_t p, uint64_t q, int scale, char 
 		rest = rest * unit % q;
 		nleft -= nnow;
 	}
-	fraction += 2 * rest > q || (2 * rest == q && fraction % 2 == 1);
-	if (fraction == decimal_powers[nwritten] && nwritten) {
+	*(nwritten ? &fraction : &whole) += 2 * rest > q ||
+					    (2 * rest == q && (nwritten ? fraction : whole) % 2 == 1);
+	if (nwritten && fraction == decimal_powers[nwritten]) {
 		nwritten = 0;
 		whole++;
 	}
