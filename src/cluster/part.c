@@ -379,7 +379,7 @@ static void put_all_groups(const struct query *q, struct partial *total, bool an
 		status = group_list_order_keys(&list);
 	for (size_t i = 0; status == STATUS_OK && i < list.n; i++) {
 		if (i + 8 < list.n)
-			group_prefetch(group_list_at(&list, i + 8));
+			group_prefetch(group_list_at(&list, i + 8), &q->plan);
 		status = put_group(&groups, group_list_at(&list, i));
 	}
 	if (status != STATUS_OK)

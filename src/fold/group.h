@@ -209,11 +209,17 @@ static inline struct group **group_home(struct group *g)
 	return (struct group **)g - 1;
 }
 
-/* Fetches the first two lines of a group into the cache: its key, and some cells. */
-static inline __attribute__((always_inline)) void group_prefetch(const struct group *g)
+/* Fetches a group of the plan into the cache, or as much of it as most groups have. */
+#define GROUP_PREFETCH_NBYTES 192
+static inline __attribute__((always_inline)) void group_prefetch(const struct group *g,
+								 const struct plan *plan)
 {
+	const size_t all = plan->group_nbytes;
+	const size_t nbytes = all < GROUP_PREFETCH_NBYTES ? all : GROUP_PREFETCH_NBYTES;
+
 	__builtin_prefetch(g, 1);
-	__builtin_prefetch((const char *)g + 64, 1);
+	for (size_t at = 64; at < nbytes + 64; at += 64) /* its last byte may lie in a line more */
+		__builtin_prefetch((const char *)g + (at < nbytes ? at : nbytes - 1), 1);
 }
 
 /* The records for which each of the plan's predicates holds; NULL: they are not counted. */

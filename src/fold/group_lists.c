@@ -93,10 +93,17 @@ static enum status add_long(struct groups *g, struct group_values *v, const stru
 static enum status values_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	const struct plan_column *column = &g->plan->columns[c];
+	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_VALUES);
+	struct group_values *values[SIMD_NUMBERS_NROWS];
 
 	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		TRY(add_number(g, group_values(groups[row], column), v->x->significand[row], v->x->scale[row]));
+		values[row] = (struct group_values *)((char *)groups[row] + offset);
+		__builtin_prefetch(values[row]->last, 1);
+	}
+	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		TRY(add_number(g, values[row], v->x->significand[row], v->x->scale[row]));
 	}
 	return STATUS_OK;
 }
@@ -225,6 +232,13 @@ bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to)
 			fits = decimal_lengthen_64(&to[i], scale - b->scale) && fits;
 	}
 	return fits;
+}
+
+void group_values_prefetch(struct group *g, const struct plan *plan)
+{
+	for (size_t c = 0; plan->nlists && c < plan->ncolumns; c++)
+		if (plan->columns[c].needs & MOMENT_VALUES)
+			__builtin_prefetch(group_values(g, &plan->columns[c])->last);
 }
 
 /* ---- distinct values ---- */
@@ -407,12 +421,23 @@ size_t group_keys_count(const struct groups *g)
 	return n;
 }
 
+#define AHEAD_NKEYS 16
+
+/* Fetches the group of a slot's key into the cache; the text if it is a long key's. */
+static void prefetch_group(const struct groups *g, const struct key_table *table, size_t slot)
+{
+	const uint64_t low = table->keys[slot & (table->nslots - 1)].low;
+
+	group_prefetch(groups_at(low), g->plan);
+}
+
 enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context)
 {
 	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++)
 		for (int i = 0; g->plan->columns[c].needs & MOMENT_KEYS && i <= has_text_keys(&g->plan->columns[c]); i++)
 			for (size_t slot = 0; slot < table_of(g, c, i)->nslots; slot++) {
 				struct group_key key;
+				prefetch_group(g, table_of(g, c, i), slot + AHEAD_NKEYS);
 				if (read_key(g, c, i, slot, &key))
 					TRY(visit(context, c, &key));
 			}

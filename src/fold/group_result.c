@@ -394,7 +394,9 @@ static enum status append_listed(struct printing *p, const struct group_list *li
 		if (number == 0)
 			TRY(finish_groups(p->rows, list, i, end - i < ROW_BLOCK_NROWS ? end : i + ROW_BLOCK_NROWS));
 		if (i + 8 < end)
-			group_prefetch(group_list_at(list, i + 8));
+			group_prefetch(group_list_at(list, i + 8), &p->rows->q->plan);
+		if (i + 4 < end)
+			group_values_prefetch(group_list_at(list, i + 4), &p->rows->q->plan);
 		TRY(append_row(p, group_list_at(list, i), number));
 	}
 	return STATUS_OK;

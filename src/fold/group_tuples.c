@@ -19,7 +19,10 @@
 #define FLIGHT_NTUPLES SIMD_NUMBERS_NROWS
 #define NTUPLES_MIN 16
 #define NWAITING_FEW 512 /* in a part with few groups */
-#define WAITING_NBYTES_MAX ((size_t)128 << 10) /* of a part; in all 32 MiB, but not more than a fourth of --memory */
+/* Of a part: in all 64 MiB, but not more than a fourth of --memory. Half of it with lists, whose
+ * tables are larger than a cache in any case. */
+#define WAITING_NBYTES_MAX ((size_t)256 << 10)
+#define WAITING_LISTS_NBYTES_MAX ((size_t)128 << 10)
 
 /* The code of a number is its scale; that of a value of a column that does not parse is 0. */
 #define TUPLE_MISSING 255 /* or no value */
@@ -139,7 +142,8 @@ void group_tuples_free(struct group_tuples *t, const struct plan *plan)
 static size_t nwaiting_max(const struct plan *plan)
 {
 	uint64_t share = memory_limit_nbytes() >> (GROUPS_PART_BITS + 2);
-	size_t n = (size_t)(share < WAITING_NBYTES_MAX ? share : WAITING_NBYTES_MAX) / plan->tuple_nbytes;
+	size_t most = plan->nlists ? WAITING_LISTS_NBYTES_MAX : WAITING_NBYTES_MAX;
+	size_t n = (share < most ? (size_t)share : most) / plan->tuple_nbytes;
 
 	return n < NTUPLES_MIN ? NTUPLES_MIN : n;
 }
@@ -313,17 +317,15 @@ static enum status find(struct groups *to, size_t number, const uint8_t *parts, 
 			struct group **groups)
 {
 	const struct key_seed seed = key_seed_get();
+	const struct key *keys[FLIGHT_NTUPLES];
 	uint64_t hashes[FLIGHT_NTUPLES];
 
 	for (unsigned i = 0; i < n; i++) {
 		const uint64_t part = parts ? parts[i] : number;
-		hashes[i] = key_held_hash(&tuples[i]->key, seed) | part << (64 - GROUPS_PART_BITS);
-		groups_prefetch(to, hashes[i]);
+		keys[i] = &tuples[i]->key;
+		hashes[i] = key_held_hash(keys[i], seed) | part << (64 - GROUPS_PART_BITS);
 	}
-	for (unsigned i = 0; i < n; i++) {
-		TRY(groups_find(to, &tuples[i]->key, hashes[i], &groups[i]));
-		group_prefetch(groups[i]);
-	}
+	TRY(groups_find_flight(to, keys, hashes, n, groups));
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t place = tuples[i]->place & (TUPLE_PLACES - 1);
 		if (groups[i]->nrecords++ == 0 || place < groups[i]->first)

@@ -171,7 +171,7 @@ static enum status add_flight(struct groups *to, const struct group_layout *layo
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		groups[i] = (struct group *)groups_seek(to, &from[i]->key, hashes[i]);
 		if (groups[i])
-			group_prefetch(groups[i]);
+			group_prefetch(groups[i], to->plan);
 		else
 			status = groups_append(to, &from[i]->key, &groups[i]);
 	}

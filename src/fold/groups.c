@@ -234,6 +234,19 @@ enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash
 	return STATUS_OK;
 }
 
+enum status groups_find_flight(struct groups *g, const struct key *const *keys, const uint64_t *hashes,
+			       size_t n, struct group **out)
+{
+	TRY(groups_index(g));
+	for (size_t i = 0; i < n; i++)
+		groups_prefetch(g, hashes[i]);
+	for (size_t i = 0; i < n; i++)
+		groups_prefetch_group(g, hashes[i]);
+	for (size_t i = 0; i < n; i++)
+		TRY(groups_find(g, keys[i], hashes[i], &out[i]));
+	return STATUS_OK;
+}
+
 /* ---- combining ---- */
 
 static enum status add_group(void *context, struct group *group)
@@ -482,16 +495,14 @@ static enum status add_flight(struct groups *to, struct group *const *from, size
 {
 	struct group *groups[FLIGHT_NKEYS];
 	const struct key_seed seed = key_seed_get();
+	const struct key *keys[FLIGHT_NKEYS];
 	uint64_t hashes[FLIGHT_NKEYS];
 
 	for (size_t i = 0; i < n; i++) {
+		keys[i] = &from[i]->key;
 		hashes[i] = group_hash(from[i], seed);
-		groups_prefetch(to, hashes[i]);
 	}
-	for (size_t i = 0; i < n; i++) {
-		TRY(groups_find(to, &from[i]->key, hashes[i], &groups[i]));
-		group_prefetch(groups[i]);
-	}
+	TRY(groups_find_flight(to, keys, hashes, n, groups));
 	for (size_t i = 0; i < n; i++) {
 		if (binds)
 			*group_home(from[i]) = groups[i];
@@ -565,7 +576,7 @@ static enum status send(struct groups *g, bool binds)
 	if (g->ngroups == 0 && g->tuples.n == 0)
 		return STATUS_OK;
 	if (nbytes)
-		TRY(key_memory_new(nbytes, &memory));
+		TRY(key_memory_widen(&memory, 0, nbytes));
 	a.keys = memory;
 	a.groups = (struct group **)(a.keys + nkeys);
 	a.sorted = a.groups + g->ngroups;
@@ -624,7 +635,7 @@ static enum status begin_exchange(void *context, struct group *group)
 	struct exchange *e = context;
 	struct group **at = &e->ahead[e->n++ % AHEAD_NGROUPS], *earlier = *at;
 
-	group_prefetch(*group_home(group));
+	group_prefetch(*group_home(group), e->chunk->plan);
 	*at = group;
 	return earlier ? exchange_one(e, earlier) : STATUS_OK;
 }

@@ -69,6 +69,19 @@ static inline __attribute__((always_inline)) void groups_prefetch(const struct g
 		__builtin_prefetch(&g->slots[hash << GROUPS_PART_BITS >> g->shift]);
 }
 
+/* The group of a slot, or of a word whose other bits are anything; NULL: none. */
+static inline struct group *groups_at(uint64_t slot)
+{
+	return (struct group *)(uintptr_t)(slot & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1));
+}
+
+/* Fetches the group in the first slot of a hash, which has been fetched. */
+static inline __attribute__((always_inline)) void groups_prefetch_group(const struct groups *g,
+									uint64_t hash)
+{
+	group_prefetch(groups_at(g->slots[hash << GROUPS_PART_BITS >> g->shift]), g->plan);
+}
+
 /* Adds a group without records for a key that has no group, if g has a table; its bytes are copied. Errors:
  * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status groups_insert(struct groups *g, const struct key *key, uint64_t hash, struct group **out);
@@ -97,7 +110,7 @@ static inline struct group *groups_seek(const struct groups *g, const struct key
 	if (!g->slots)
 		return NULL;
 	for (size_t i = (size_t)(hash << GROUPS_PART_BITS >> g->shift); g->slots[i]; i = (i + 1) & (g->nslots - 1)) {
-		struct group *group = (struct group *)(uintptr_t)(g->slots[i] & address);
+		struct group *group = groups_at(g->slots[i]);
 		if ((g->slots[i] & ~address) == groups_tag(hash) && key_equals(&group->key, key))
 			return group;
 	}
@@ -112,6 +125,11 @@ static inline __attribute__((always_inline)) enum status groups_find(struct grou
 	*out = groups_seek(g, key, hash);
 	return *out ? STATUS_OK : groups_insert(g, key, hash, out);
 }
+
+/* Finds the groups of n keys, or adds them. Slots, and then groups, are on their way into the cache
+ * before they are needed. Errors: as above. */
+enum status groups_find_flight(struct groups *g, const struct key *const *keys, const uint64_t *hashes,
+			       size_t n, struct group **out);
 
 /* Sets at[i], for each i of `rows`, to the group in the first slot where keys[i] is looked for. Returns those of `rows` for
  * which that is another group than the key's, or none: ask groups_find. No branch depends on a short key. */
@@ -128,11 +146,10 @@ static inline uint64_t groups_find_first(const struct groups *g, const struct ke
 	for (; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 		uint64_t slot = slots[hashes[i] << GROUPS_PART_BITS >> shift];
-		uintptr_t address = (uintptr_t)(slot & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1));
-		const struct group *group = (const struct group *)(address ? address : (uintptr_t)&none);
+		struct group *found = groups_at(slot), *group = found ? found : &none;
 		uint64_t differing = (group->key.low ^ keys[i].low) | (group->key.high ^ keys[i].high);
 		left |= ((differing | -differing) >> 63) << i;
-		at[i] = (struct group *)(uintptr_t)group;
+		at[i] = group;
 	}
 	for (rows = left; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
