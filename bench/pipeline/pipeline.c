@@ -70,7 +70,7 @@ static enum status refuse_input(struct fault *fault)
 	return fault_set_usage(fault, "pipeline reads its input several times: name files");
 }
 
-static enum status pass_open(struct pass *p, const struct options *o, struct fault *fault)
+static enum status pass_open(struct pass *p, struct options *o, struct fault *fault)
 {
 	enum status status = input_open(&p->input, o->paths, o->npaths, o->nthreads, fault);
 

@@ -13,7 +13,7 @@
 #include "bench/pipeline/trace.h"
 
 struct pipeline_request {
-	const struct options *options; /* of gpustat */
+	struct options *options; /* of gpustat */
 	const char *output;            /* the file that its standard output goes to */
 	unsigned repeat;               /* untraced runs; > 0 */
 };

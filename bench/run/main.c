@@ -120,7 +120,7 @@ static enum status write_trace(const struct pipeline_run *run, const char *date,
 	return status;
 }
 
-static enum status measure_pipeline(const struct bench_options *o, const struct options *gpustat,
+static enum status measure_pipeline(const struct bench_options *o, struct options *gpustat,
 				    struct fault *fault)
 {
 	struct pipeline_request request = {

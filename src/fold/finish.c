@@ -104,18 +104,6 @@ static enum status place_share(struct placing *p, const struct result *r, uint32
 	return STATUS_OK;
 }
 
-/* Whether a name means key i: it is its, or its place. */
-static bool names_key(const struct query *q, const struct selector *s, size_t i)
-{
-	const struct plan_column *key = &q->plan.columns[q->plan.keys[i]];
-	struct field_range range;
-
-	if (!strcmp(s->text, key->name))
-		return true;
-	return !key->let && !s->quoted && selector_by_position(s, 0, &range) && range.first == key->field && range.last == key->field &&
-	       !range.star;
-}
-
 static enum status fail_name(const struct placing *p, const struct selector *s)
 {
 	const char *of = p->q->plan.nkeys ? "neither a result nor a column of --by" : "no result";
@@ -134,6 +122,7 @@ static enum status fail_name(const struct placing *p, const struct selector *s)
 static enum status place_name(struct placing *p, const struct selector *s, size_t from, uint32_t *column)
 {
 	const struct query *q = p->q;
+	size_t key;
 
 	for (size_t i = 0; s->is_aggregate && i < q->nhidden; i++)
 		if (!strcmp(q->hidden[i], s->text))
@@ -149,10 +138,8 @@ static enum status place_name(struct placing *p, const struct selector *s, size_
 		if (is_named)
 			return place_result(p, i, column);
 	}
-	for (size_t i = 0; !s->is_aggregate && i < q->plan.nkeys; i++)
-		if (names_key(q, s, i))
-			return place_source(p, (struct finish_source){.kind = FINISH_KEY, .index = i},
-					    q->plan.columns[q->plan.keys[i]].name, column);
+	if (!s->is_aggregate && group_sort_find_key(q, s, &key))
+		return place_source(p, (struct finish_source){.kind = FINISH_KEY, .index = key}, q->plan.columns[q->plan.keys[key]].name, column);
 	return fail_name(p, s);
 }
 
@@ -225,6 +212,9 @@ static enum status fail_sort(struct placing *p, const struct sort_item *item)
 	struct program program;
 	enum status status = STATUS_OK;
 
+	if (q->uses[0].title && header_names_column(&q->header, item->text, strlen(item->text))) /* groups are counted, and nothing else */
+		return option_fault(p->fault, "--sort: '%.64s' is neither a column of --by nor count: --top N prints the first N records of "
+				    "each group, and max(%.64s) is one value of it", item->text, item->text);
 	if (strpbrk(item->text, "()+*/%=<>"))
 		status = program_compile(&program, "sort", item->text, &context, p->fault);
 	else
@@ -241,14 +231,15 @@ static enum status place_sort(struct placing *p, struct group_sort *sort, const 
 	struct group_sort_key key = {.is_descending = *text == '-'};
 
 	p->option = "sort";
-	if (group_sort_find(q, text + key.is_descending, &key))
+	if (q->nsorts > 1 && group_sort_find(q, text + key.is_descending, false, &key))
 		return add_sort(p, sort, key);
 	for (size_t i = 0; i < q->nsorts; i++) {
 		const struct program *program = &q->finishers[first + i];
 		uint32_t column;
 		key.is_descending = q->sorts[i].is_descending;
-		if (!group_sort_find(q, q->sorts[i].text, &key)) {
-			if (program->names.nselectors == 0 || (program->nsteps == 1 && program->steps->code == STEP_LOAD && !strpbrk(q->sorts[i].text, "(`")))
+		if (!group_sort_find(q, q->sorts[i].text, q->sorts[i].is_quoted, &key)) {
+			if (program->names.nselectors == 0 ||
+			    (program->nsteps == 1 && program->steps->code == STEP_LOAD && !strpbrk(q->sorts[i].text, "(`")))
 				return fail_sort(p, &q->sorts[i]);
 			TRY(place_finisher(p, first + i, NULL, &column));
 			key.kind = SORT_COMPUTED;

@@ -367,14 +367,22 @@ static enum fit find_result(const struct query *q, const char *name, size_t *ind
 	return best;
 }
 
-static bool find_key(const struct query *q, const char *name, size_t *index)
+bool group_sort_find_key(const struct query *q, const struct selector *s, size_t *index)
 {
-	for (size_t i = 0; i < q->plan.nkeys; i++)
-		if (!strcmp(q->plan.columns[q->plan.keys[i]].name, name)) {
-			*index = i;
-			return true;
-		}
-	return false;
+	const struct plan_column *columns = q->plan.columns;
+	const size_t *keys = q->plan.keys;
+	struct field_range range;
+	size_t i = 0;
+
+	while (i < q->plan.nkeys && strcmp(columns[keys[i]].name, s->text) != 0)
+		i++;
+	if (i == q->plan.nkeys && selector_by_position(s, 0, &range) && range.first == range.last && !range.star)
+		for (i = 0; i < q->plan.nkeys && (columns[keys[i]].let || columns[keys[i]].field != range.first);)
+			i++;
+	if (i == q->plan.nkeys)
+		return false;
+	*index = i;
+	return true;
 }
 
 enum status group_sort_unknown(const struct query *q, const char *name, struct fault *fault)
@@ -392,17 +400,22 @@ enum status group_sort_unknown(const struct query *q, const char *name, struct f
 	return option_fault(fault, "--sort: '%.64s' is not one result: %.150s", name, list);
 }
 
-bool group_sort_find(const struct query *q, const char *name, struct group_sort_key *out)
+bool group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out)
 {
+	const struct selector key = {.text = (char *)(uintptr_t)name, .quoted = is_quoted};
 	size_t n = 0, index = 0;
 	enum fit fit = find_result(q, name, &index, &n);
+	struct field_range range;
 
 	out->kind = SORT_RESULT;
-	if (fit != FIT_NAME && find_key(q, name, &index)) {
+	if (fit != FIT_NAME && group_sort_find_key(q, &key, &index)) {
 		out->kind = SORT_KEY;
 		n = 1;
 	}
 	out->index = index;
+	if (n == 0 && selector_by_position(&key, q->header.nnames, &range) && !range.star && range.first == range.last &&
+	    q->header.names[range.first])
+		return group_sort_find(q, q->header.names[range.first], true, out);
 	return n == 1 || fit == FIT_NAME;
 }
 

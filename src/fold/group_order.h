@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "fold/groups.h"
+#include "lang/select.h"
 #include "query/query.h"
 
 /* One of the things that groups are sorted by. */
@@ -32,9 +33,12 @@ static inline void group_sort_free(struct group_sort *sort)
 	*sort = (struct group_sort){.n = 0};
 }
 
-/* Finds what a name in --sort means: a result as it is printed or, if one result has it, the operation's name or title; or a key
- * column. Returns false if it is none, or several. */
-bool group_sort_find(const struct query *q, const char *name, struct group_sort_key *out);
+/* Finds what a name in --sort means: a result as it is printed or, if one result has it, the operation's name or title, or its column,
+ * by name or place; or a key column. Returns false if it is none, or several. is_quoted: it is no place. */
+bool group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out);
+
+/* Finds the key column that a name means, or its place, among those of --by. Returns false if it is none. */
+bool group_sort_find_key(const struct query *q, const struct selector *s, size_t *index);
 
 /* Says that it means none, and which there are. Returns STATUS_USAGE. */
 enum status group_sort_unknown(const struct query *q, const char *name, struct fault *fault);

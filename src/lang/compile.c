@@ -768,6 +768,33 @@ bool columns_have_aggregate(const char *list, const struct aggregate_name *aggre
 	return false;
 }
 
+bool keys_have_aggregate(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names)
+{
+	struct token token = token_at(list, 0, names);
+	bool has_aggregate = false, has_column = false;
+	int depth = 0;
+
+	for (;;) {
+		struct token name = token;
+		token.nbytes += token.kind == TOKEN_BAD;
+		token = token_at(list, token.begin + token.nbytes, names);
+		depth += (name.kind == TOKEN_OPEN) - (name.kind == TOKEN_CLOSE);
+		if (name.kind == TOKEN_COLUMN && token.kind != TOKEN_OPEN)
+			has_column = true;
+		if (name.kind == TOKEN_COLUMN && token.kind == TOKEN_OPEN && find_aggregate(aggregates, list, &name, token.begin, names)) {
+			has_aggregate = true;
+			token = token_at(list, find_close(list, token.begin), names);
+			if (token.kind == TOKEN_CLOSE)
+				token = token_at(list, token.begin + token.nbytes, names);
+		}
+		if (name.kind != TOKEN_END && (name.kind != TOKEN_COMMA || depth > 0))
+			continue;
+		if (name.kind == TOKEN_END || (has_aggregate && has_column))
+			return has_aggregate && has_column;
+		has_aggregate = has_column = false;
+	}
+}
+
 size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore)
 {
 	*nbefore = strcspn(text, "(");

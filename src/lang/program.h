@@ -191,6 +191,10 @@ bool expression_has_aggregate(const char *text, const struct aggregate_name *agg
 /* The same of a list of columns: whether an item has one. What is nothing but one, sum(x), may be the name of a column, and does not count. */
 bool columns_have_aggregate(const char *list, const struct aggregate_name *aggregates);
 
+/* Whether an item of --sort has one of the aggregates, and a column beside it: else it is of groups, or a column's name. names: as far as
+ * they are known; or NULL. */
+bool keys_have_aggregate(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names);
+
 /* The argument of an aggregate's name: of "sum(x)", at *argument. Returns the argument's length, and the name's at *nbefore. */
 size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore);
 

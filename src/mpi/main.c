@@ -50,7 +50,6 @@ struct rank {
 	bool *padded; /* owned; NULL: not asked yet */
 	int first;          /* rank that has a fault, after a collective function; nranks: none has */
 	struct fault fault; /* this rank's */
-	bool prints_records; /* after the first pass, which finds the state before each slice */
 };
 
 /* Collective: whether all ranks' statuses are STATUS_OK. */
@@ -86,7 +85,7 @@ static enum status rank_open_pass(struct rank *r, enum pass pass)
 	run->careful = pass != PASS_PART;
 	r->run = run;
 	TRY(run_open_input(run, &r->fault));
-	if (!r->prints_records) {
+	if (!run->options.emits) {
 		plan_as_part(&run->query.plan);
 		query_seek_header(&run->query, true);
 	} else if (pass != PASS_PRINT) {
@@ -686,6 +685,8 @@ static enum status check(const struct command *c, struct fault *fault)
 
 	if (name)
 		return option_fault(fault, "--%s: the ranks make and merge their parts: use gpustat", name);
+	if (o->is_open) /* until the input's names are known */
+		return STATUS_OK;
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
@@ -852,15 +853,25 @@ static void share_seed(const struct world *w)
 	key_seed_set(seed);
 }
 
+/* Takes over what the names of the input have settled. */
+static enum status settle(struct command *c, const struct run *run, struct fault *fault)
+{
+	c->options = run->options;
+	return check(c, fault);
+}
+
 static int run_ranks(const struct world *w, struct command *c)
 {
-	struct rank rank = {.world = w, .options = &c->options, .prints_records = c->options.emits};
+	const bool is_open = c->options.is_open;
+	struct rank rank = {.world = w, .options = &c->options};
 
 	if (!rank_agree(&rank, check(c, &rank.fault)))
 		return fail(&rank, c);
 	world_share_host(w, &c->options);
 	share_seed(w);
 	if (!rank_open(&rank))
+		return fail(&rank, c);
+	if (is_open && !rank_agree(&rank, settle(c, rank.run, &rank.fault)))
 		return fail(&rank, c);
 	if (!c->options.emits && c->options.aggregates)
 		return run_on_first(w, c);

@@ -735,7 +735,8 @@ enum status operation_use_of(struct operation_use *use, const char *name, size_t
  * have. */
 static bool have_aggregates(const struct options *o)
 {
-	bool has = o->where && expression_has_aggregate(o->where, aggregate_names);
+	bool has = (o->where && expression_has_aggregate(o->where, aggregate_names)) ||
+		   (o->sorts && keys_have_aggregate(o->sort, aggregate_names, NULL));
 
 	for (size_t i = 0; i < o->nuses; i++)
 		if (operation_kind(o->uses[i].operation) == OPERATION_LET || o->uses[i].operation == OPERATION_OFFSETS)
@@ -755,90 +756,12 @@ bool operation_is_new_column(enum operation operation)
 	return operation_kind(operation) == OPERATION_RUNNING || operation_kind(operation) == OPERATION_OFFSET;
 }
 
-/* Whether a text has a word, which no other byte of a name goes on. */
-static bool has_word(const char *text, const char *word, size_t nbytes)
+/* Whether an operation prints a result: no new column, and no column of the records. */
+static bool prints_result(const struct operation_use *use)
 {
-	for (const char *p = text; *p; p++)
-		if (!strncmp(p, word, nbytes) && !token_in_name(p[nbytes]) && (p == text || !token_in_name(p[-1])))
-			return true;
-	return false;
-}
+	enum operation_kind kind = operation_kind(use->operation);
 
-/* Whether an item of nbytes is a column's place, or a range of them: 2, :2, col2, 2-4. */
-static bool is_place(const char *item, size_t nbytes, struct field_range *range)
-{
-	char text[32] = "";
-
-	for (; nbytes > 0 && *item == ' '; nbytes--)
-		item++;
-	while (nbytes > 0 && item[nbytes - 1] == ' ')
-		nbytes--;
-	if (nbytes >= sizeof text)
-		return false;
-	memcpy(text, item, nbytes);
-	return selector_by_position(&(struct selector){.text = text}, FIELD_LIMIT, range);
-}
-
-/* Whether a word of --sort may be a key of --by, also one that is there by its place: the header has its name. */
-static bool may_be_key(const char *by, const char *word, size_t nbytes)
-{
-	struct field_range key, place;
-	const bool has_place = is_place(word, nbytes, &place);
-	const char *item = by;
-	int depth = 0;
-	char quote = 0;
-
-	if (has_word(by, word, nbytes))
-		return true;
-	for (const char *p = by;; p++) {
-		if (!*p || (*p == ',' && depth <= 0 && !quote)) {
-			if (is_place(item, (size_t)(p - item), &key) && (!has_place || (key.first <= place.first && place.first <= key.last)))
-				return true;
-			if (!*p)
-				return false;
-			item = p + 1;
-		}
-		if (*p == quote)
-			quote = 0;
-		else if (!quote && strchr("\"'`", *p))
-			quote = *p;
-		depth += quote ? 0 : (*p == '(') - (*p == ')');
-	}
-}
-
-/* Whether --sort names what --by prints without an operation: its keys and their count, or aggregates. */
-static bool sorts_counts(const struct options *o)
-{
-	static const char rest[] = "-records"; /* count-records is the count as well */
-
-	for (const char *p = o->sort; *p; p++) {
-		const char *word = p;
-		while (token_in_name(*p))
-			p++;
-		if (p > word && *p != '(' && !decimal_is_digit(*word) && !may_be_key(o->by, word, (size_t)(p - word)) &&
-		    !has_word("count", word, (size_t)(p - word)))
-			return expression_has_aggregate(o->sort, aggregate_names);
-		if (has_word("count", word, (size_t)(p - word)) && !strncmp(p, rest, strlen(rest)))
-			p += strlen(rest);
-		p -= p > word && !*p;
-	}
-	return true;
-}
-
-/* Whether --sort is of records: there is no result to sort. With --by alone, groups are counted. */
-static bool sorts_records(const struct options *o)
-{
-	bool prints = false;
-
-	if (!o->sort || o->merge || o->having)
-		return false;
-	for (size_t i = 0; i < o->nuses; i++) {
-		enum operation_kind kind = operation_kind(o->uses[i].operation);
-		if (!operation_is_new_column(o->uses[i].operation) && kind != OPERATION_FIELDS && kind != OPERATION_LET)
-			return false;
-		prints |= kind != OPERATION_LET;
-	}
-	return !o->by || prints || o->aggregates || (o->top && !sorts_counts(o));
+	return !operation_is_new_column(use->operation) && kind != OPERATION_FIELDS && kind != OPERATION_LET;
 }
 
 const char *options_choice_name(const struct options *o)
@@ -1190,26 +1113,47 @@ static struct operation_use *add_use(struct options *o, enum operation operation
 enum status options_check(struct options *o, struct fault *fault)
 {
 	const char *is[NFACTS] = {NULL};
+	bool has_result = o->having || o->pivot, has_new = false, has_fields = false;
 
 	o->by = o->pivot && !o->by ? o->pivot : o->by;
-	o->aggregates = !o->merge && have_aggregates(o);
-	o->sorts = sorts_records(o);
+	for (size_t i = 0; i < o->nuses; i++) {
+		has_result |= prints_result(&o->uses[i]);
+		has_new |= operation_is_new_column(o->uses[i].operation);
+		has_fields |= operation_kind(o->uses[i].operation) == OPERATION_FIELDS;
+	}
+	if (!o->is_settled) {
+		o->sorts = o->sort && !o->merge && !has_result;
+		o->aggregates = !o->merge && have_aggregates(o);
+		o->is_open = o->by && !o->merge && !has_result && !has_new && !o->unique &&
+			     ((o->sorts && !has_fields) || o->aggregates);
+	}
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge && !o->sorts && !o->unique && (!o->aggregates || o->having)) { /* without a result, groups are counted */
-		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS);
+	if (o->by && !is[FIRST] && !o->merge && !o->is_open && !o->sorts && !o->unique && (!o->aggregates || o->having)) {
+		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS); /* without a result, groups are counted */
 		NEED(use);
 		use->title = "count";
 		memset(is, 0, sizeof is);
 		find_facts(o, is);
 	}
-	o->emits = is[EMITS] != NULL;
+	o->emits = is[EMITS] && !o->is_open;
 	o->starts_anew = is[NEW] != NULL;
 	o->selects = is[SELECT] || is[DROP];
 	TRY(check_rules(rules_of_reading, o, is, fault));
+	if (o->is_open)
+		return STATUS_OK;
 	if (!o->merge)
 		TRY(check_rules(rules_of_query, o, is, fault));
 	TRY(check_rules(rules_of_parts, o, is, fault));
 	return o->merge ? STATUS_OK : check_rules(rules_of_pictures, o, is, fault);
+}
+
+enum status options_settle(struct options *o, bool sorts, bool aggregates, struct fault *fault)
+{
+	o->is_open = false;
+	o->is_settled = true;
+	o->sorts = sorts;
+	o->aggregates = aggregates;
+	return options_check(o, fault);
 }
 
 /* ---- parsing ---- */

@@ -112,6 +112,8 @@ struct options {
 	const char *having;         /* EXPR, or NULL */
 	const char *sort;           /* a list of [-]KEY, as it was given, or NULL */
 	bool sorts;                 /* ... of records, not of results */
+	bool is_open;               /* names tell whether --by has records printed, or groups counted: options_settle is called then */
+	bool is_settled;            /* and it has been */
 	const char *unique;         /* COLS, or NULL */
 	uint64_t top;               /* 0: all */
 	bool exclusive, only;
@@ -151,9 +153,13 @@ struct options {
 enum status options_parse(struct options *o, int argc, char **argv, struct fault *fault);
 void options_free(struct options *o);
 
-/* Checks which options go together, and sets o->emits, o->selects and, with --whitespace, the dialect. Errors: STATUS_USAGE,
- * STATUS_NO_MEMORY. */
+/* Checks which options go together, and sets o->emits, o->selects and, with --whitespace, the dialect. Where o->is_open, only those
+ * that say how the input is read. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
 enum status options_check(struct options *o, struct fault *fault);
+
+/* Says, of options that are open, whether records are sorted, and whether an expression has an aggregate for each record: if neither,
+ * groups are counted. Checks what is left. o->uses may be another array then. Errors: options_check's. */
+enum status options_settle(struct options *o, bool sorts, bool aggregates, struct fault *fault);
 
 /* Reports that o->taken was meant as the input. Returns STATUS_USAGE. */
 enum status options_fail_taken(const struct options *o, struct fault *fault);

@@ -40,7 +40,7 @@ struct listed_field {
 /* The state of making a query. */
 struct making {
 	struct query *q;
-	const struct options *options;
+	struct options *options;
 	struct input *input;          /* NULL: the query has its header */
 	struct selection *selections; /* one an operation, --by's, and one for each --rename */
 	size_t nselections, keys_selection; /* keys_selection: --by's */
@@ -343,12 +343,25 @@ static enum status add_expression(struct making *m, const struct column_list *li
 	return is_column ? add_item(list->to, item, 0) : status;
 }
 
+/* Returns the computed column of --by that is called so, counted from 1, or 0. */
+static uint32_t find_key(const struct making *m, const char *name)
+{
+	const struct selection *keys = &m->selections[m->keys_selection];
+
+	for (size_t i = 0; m->options->by && i < keys->nselectors; i++)
+		if (keys->selectors[i].computed && !strcmp(m->q->lets[keys->selectors[i].computed - 1].name, name))
+			return keys->selectors[i].computed;
+	return 0;
+}
+
 /* Adds an item, which is NUL-terminated: a column if that is its name, or else an expression. Until names are known, what may be
  * one is taken for one. */
 static enum status add_column(struct making *m, const struct column_list *list, char *item)
 {
 	size_t nbytes;
 
+	if (list->has_signs && !is_name(m, item) && find_key(m, item))
+		return add_item(list->to, item, find_key(m, item));
 	if (*item && is_plain_item(item))
 		return selection_parse(item, list->to, m->fault);
 	if (*item && is_name(m, item))
@@ -445,32 +458,40 @@ static bool skip_minus(const struct making *m, const char **p)
 	return is_there;
 }
 
-/* Adds the columns of a list, or of a list of pairs. An item ends at a comma that is not within quotes or parentheses, unless what
- * ends at an earlier one is a name. */
+/* Returns the item at *p, to be freed, and moves *p to its end: a comma that is not within quotes or parentheses, unless what ends at
+ * an earlier one is a name. NULL: no memory. */
+static char *cut_item(struct making *m, const char **p, bool in_pairs)
+{
+	size_t nbytes = strcspn(*p, ",");
+	char *item = strndup(*p, nbytes);
+
+	if (item && !(in_pairs ? has_colon(m, item) : is_plain_item(item) || is_name(m, item))) {
+		const char *comma = find_sign(m, *p, ',');
+		if (comma && comma != *p + nbytes) {
+			nbytes = (size_t)(comma - *p);
+			free(item);
+			item = strndup(*p, nbytes);
+		}
+	}
+	*p += nbytes;
+	return item;
+}
+
+/* Adds the columns of a list, or of a list of pairs. */
 static enum status parse_columns(struct making *m, const struct column_list *list, bool in_pairs)
 {
 	m->ndescend *= !list->has_signs;
 	for (const char *p = list->text;; p++) {
 		const bool descends = list->has_signs && skip_minus(m, &p);
-		size_t nbytes = strcspn(p, ",");
-		char *item = strndup(p, nbytes);
+		char *item = cut_item(m, &p, in_pairs);
 		enum status status;
 		NEED(item);
-		if (!(in_pairs ? has_colon(m, item) : is_plain_item(item) || is_name(m, item))) {
-			const char *comma = find_sign(m, p, ',');
-			if (comma && comma != p + nbytes) {
-				nbytes = (size_t)(comma - p);
-				free(item);
-				NEED(item = strndup(p, nbytes));
-			}
-		}
 		status = in_pairs ? add_pair_of(m, list, item) : add_column(m, list, item);
 		free(item);
 		for (; status == STATUS_OK && list->has_signs && m->ndescend < list->to->nselectors; m->ndescend++) {
 			NEED(ARRAY_ADD(m->descend, m->ndescend));
 			m->descend[m->ndescend] = descends;
 		}
-		p += nbytes;
 		if (status != STATUS_OK || !*p)
 			return status;
 	}
@@ -545,25 +566,108 @@ static enum status add_hidden(struct making *m, const char *text)
 	return status;
 }
 
-/* Compiles an item of --sort, which may be the name of a result and no expression. */
-static enum status parse_sort_item(struct making *m, const char *text, size_t nbytes)
+/* Compiles an item of --sort, which may be the name of a result and no expression: the program is empty then. */
+static enum status compile_sort_item(struct making *m, struct program *p, const char *text)
 {
-	struct query *q = m->q;
-	struct sort_item *item = &q->sorts[q->nsorts++];
 	struct fault *fault = m->fault, ignored;
 	enum status status;
 
-	for (; nbytes > 0 && decimal_is_blank(*text); nbytes--)
-		text++;
-	item->is_descending = nbytes > 0 && *text == '-';
-	NEED(item->text = strndup(text + item->is_descending, nbytes - item->is_descending));
 	m->fault = &ignored;
-	status = compile(m, &q->finishers[q->nfinishers], "sort", item->text, true);
+	status = compile(m, p, "sort", text, true);
 	m->fault = fault;
 	if (status == STATUS_USAGE)
-		program_free(&q->finishers[q->nfinishers]);
-	q->nfinishers++;
+		program_free(p);
 	return status == STATUS_USAGE ? STATUS_OK : status;
+}
+
+/* Takes the next item of --sort of groups: its text without its sign, the blanks around it and, where it is a name in quotes, these. */
+static enum status cut_sort_item(struct making *m, const char **p, struct sort_item *item)
+{
+	struct selection name = {0, NULL};
+	size_t nbytes;
+	char *text;
+
+	item->is_descending = skip_minus(m, p);
+	*p += strspn(*p, " \t");
+	NEED(text = item->text = cut_item(m, p, false));
+	for (nbytes = strlen(text); nbytes > 0 && decimal_is_blank(text[nbytes - 1]); nbytes--)
+		text[nbytes - 1] = '\0';
+	if (*text != '"' || !is_plain_item(text))
+		return STATUS_OK;
+	TRY(selection_parse(text, &name, m->fault));
+	strcpy(text, name.selectors[0].text);
+	item->is_quoted = true;
+	selection_free(&name);
+	return STATUS_OK;
+}
+
+/* Whether a name means what groups have that are only counted: their count, or a column of --by, by its name or its place. */
+static bool names_count(const struct making *m, const struct selector *s)
+{
+	const struct selection *keys = &m->selections[m->keys_selection];
+	struct field_range key, field = {0, 0, false};
+	size_t n;
+	const struct name_entry *named = name_index_find(&m->first, s->text, &n);
+	const bool has_field = named || selector_by_position(s, FIELD_LIMIT, &field);
+
+	if (named)
+		field.first = field.last = named->field;
+	if (s->is_aggregate || !strcmp(s->text, "count") || !strcmp(s->text, operation_name(OPERATION_COUNT_RECORDS)) ||
+	    !strcmp(s->text, operation_title(OPERATION_COUNT_RECORDS)) || find_key(m, s->text))
+		return true;
+	for (const struct selector *k = keys->selectors; k < keys->selectors + keys->nselectors; k++) {
+		if (!strcmp(k->text, s->text))
+			return true;
+		if (k->computed || !has_field || field.star)
+			continue;
+		named = name_index_find(&m->first, k->text, &n);
+		if (named)
+			key.first = key.last = named->field;
+		else if (!selector_by_position(k, FIELD_LIMIT, &key))
+			continue;
+		if (key.first <= field.first && field.last <= key.last)
+			return true;
+	}
+	return false;
+}
+
+/* Whether all that --sort names is of groups that are counted. */
+static enum status sorts_counts(struct making *m, bool *counts)
+{
+	enum status status = STATUS_OK;
+
+	*counts = true;
+	for (const char *p = m->options->sort; status == STATUS_OK && *counts; p++) {
+		struct sort_item item = {.text = NULL};
+		struct program program = {.nsteps = 0};
+		status = cut_sort_item(m, &p, &item);
+		if (status == STATUS_OK && !names_count(m, &(struct selector){.text = item.text, .quoted = item.is_quoted})) {
+			status = item.is_quoted ? STATUS_OK : compile_sort_item(m, &program, item.text);
+			*counts = program.names.nselectors > 0;
+			for (size_t i = 0; i < program.names.nselectors; i++)
+				*counts &= names_count(m, &program.names.selectors[i]);
+			program_free(&program);
+		}
+		free(item.text);
+		if (!*p)
+			break;
+	}
+	return status;
+}
+
+/* Settles options that are open, once names are known. Records with --by have a meaning with an aggregate of their group, or where
+ * --top takes the first ones of each. */
+static enum status settle(struct making *m)
+{
+	struct options *o = m->options;
+	bool has_aggregates = m->q->naggregates > 0, counts = true;
+
+	if (o->merge)
+		return options_settle(o, false, false, m->fault);
+	if (o->sort)
+		TRY(sorts_counts(m, &counts));
+	has_aggregates |= !counts && o->sort && keys_have_aggregate(o->sort, aggregate_names, &m->names);
+	return options_settle(o, o->sort && (o->selects || has_aggregates || (!counts && o->top)), has_aggregates, m->fault);
 }
 
 /* Compiles what is computed of results, and adds the results that it takes. A part of --merge has no more than was asked for. */
@@ -588,11 +692,12 @@ static enum status parse_finishers(struct making *m)
 	if (o->having)
 		TRY(compile(m, &q->finishers[q->nfinishers++], "having", o->having, true));
 	nasked = q->nfinishers;
-	for (const char *p = o->sorts ? NULL : o->sort; p; p = *p ? p + 1 : NULL) {
-		const char *comma = find_sign(m, p, ',');
-		const size_t nbytes = comma ? (size_t)(comma - p) : strcspn(p, ",");
-		TRY(parse_sort_item(m, p, nbytes));
-		p += nbytes;
+	for (const char *p = o->sorts || o->is_open ? NULL : o->sort; p; p = *p ? p + 1 : NULL) {
+		struct sort_item *item = &q->sorts[q->nsorts++];
+		TRY(cut_sort_item(m, &p, item));
+		q->nfinishers++;
+		if (!item->is_quoted)
+			TRY(compile_sort_item(m, &q->finishers[q->nfinishers - 1], item->text));
 	}
 	for (size_t i = 0; i < (o->merge ? nasked : q->nfinishers); i++)
 		for (size_t k = 0; k < q->finishers[i].names.nselectors; k++)
@@ -752,7 +857,7 @@ static enum status parse_selections(struct making *m)
 	if (o->pivot && o->pivot != o->by) /* the last key */
 		TRY(parse_columns(m, &(struct column_list){"pivot", o->pivot, true, &m->selections[m->keys_selection], false}, false));
 	m->sort_selection = m->nselections;
-	if (o->sorts)
+	if (o->sorts && !o->is_open)
 		TRY(parse_columns(m, &(struct column_list){"sort", o->sort, false, &m->selections[m->nselections++], true}, false));
 	m->unique_selection = m->nselections;
 	if (o->unique)
@@ -838,8 +943,6 @@ static enum status read_first(struct making *m)
 		TRY(header_line_up(&q->header, m->input, &q->plan, m->fault));
 	if (needs_second(m))
 		TRY(header_read_below(&q->header, m->input, &q->plan, m->fault));
-	if (!o->emits && !q->summary && !of_words && o->header != HEADER_NO)
-		TRY(header_find_units(&q->header, m->input, &q->plan, m->fault));
 	return STATUS_OK;
 }
 
@@ -867,6 +970,14 @@ static enum status index_first(struct making *m)
 	return STATUS_OK;
 }
 
+/* Parses what the options say again, now that names are known. */
+static enum status parse_again(struct making *m)
+{
+	free_requests(m->q);
+	free_selections(m);
+	return parse_selections(m);
+}
+
 /* Parses what the options say: usage errors come before the input is read. An expression may have names with signs, those
  * of the first record, so its own come after that. */
 static enum status parse(struct making *m)
@@ -882,12 +993,14 @@ static enum status parse(struct making *m)
 	for (size_t i = 0; i < m->nfirst; i++)
 		TRY(add_signed_name(m, first_name(m, i)));
 	m->waits_for_names = false;
-	if (m->input && m->names.n == 0 && !m->needs_names)
+	if (m->input && m->names.n == 0 && !m->needs_names && !m->options->is_open)
 		return STATUS_OK;
 	TRY(index_first(m));
-	free_requests(m->q);
-	free_selections(m);
-	return parse_selections(m);
+	TRY(parse_again(m));
+	if (!m->options->is_open)
+		return STATUS_OK;
+	TRY(settle(m));
+	return parse_again(m);
 }
 
 /* Names the columns of an input without records after the selectors that are names, after those
@@ -1676,7 +1789,7 @@ static void begin(struct query *q, const struct options *options)
 	q->plan.missing = options->missing;
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->nthreads = options->nthreads;
-	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 &&
+	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 && !options->is_open &&
 		     !options->sorts && !options->unique && !options_choice_name(options);
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
@@ -1708,26 +1821,13 @@ static enum status plan_records(struct making *m)
 	return STATUS_OK;
 }
 
-/* Checks that groups of records that are printed mean something, now that names are known: what may have been an aggregate was a
- * column, perhaps. */
-static enum status check_groups(const struct making *m)
-{
-	const struct options *o = m->options;
-	bool has_new = false;
-
-	for (size_t i = 0; i < o->nuses; i++)
-		has_new |= operation_is_new_column(o->uses[i].operation);
-	if (!o->by || !o->emits || has_new || m->q->naggregates > 0 || (o->sorts && o->top))
-		return STATUS_OK;
-	return option_fault(m->fault, "--by is for results and running columns: --select prints records as they came: leave out --by");
-}
-
 static enum status make(struct making *m)
 {
 	enum status status;
 
 	TRY(parse(m));
-	TRY(check_groups(m));
+	if (m->input && !m->options->emits && !m->q->summary && !m->q->plan.dialect.whitespace && m->options->header != HEADER_NO)
+		TRY(header_find_units(&m->q->header, m->input, &m->q->plan, m->fault));
 	status = find_header(m);
 	if (status != STATUS_OK)
 		return prefer_unknown(m, status);
@@ -1753,13 +1853,13 @@ static enum status make_and_free(struct making m)
 	return status;
 }
 
-enum status query_make(struct query *q, const struct options *options, struct input *input, struct fault *fault)
+enum status query_make(struct query *q, struct options *options, struct input *input, struct fault *fault)
 {
 	begin(q, options);
 	return make_and_free((struct making){.q = q, .options = options, .input = input, .fault = fault});
 }
 
-enum status query_make_again(struct query *q, const struct options *options, struct header *header, struct fault *fault)
+enum status query_make_again(struct query *q, struct options *options, struct header *header, struct fault *fault)
 {
 	begin(q, options);
 	q->header = *header;

@@ -38,6 +38,7 @@ struct result {
 struct sort_item {
 	char *text; /* without its sign; owned */
 	bool is_descending;
+	bool is_quoted; /* a name, which had quotes, and no expression */
 };
 
 struct finishing; /* fold/finish.h */
@@ -107,15 +108,15 @@ bool query_orders_numbers_as_text(const struct query *q, struct fault *fault);
 bool query_takes_name_for_text(const struct query *q, struct fault *fault);
 
 /* Reads the input's first record and works out what the options ask of the others. The
- * header, if there is one, is taken out of the input. q points into options.
+ * header, if there is one, is taken out of the input. q points into options, which are settled, if they were open.
  * Errors: header_read's; STATUS_USAGE, STATUS_UNKNOWN_COLUMN (then q->header is valid, to
  * list the names from). Free with query_free in any case. */
-enum status query_make(struct query *q, const struct options *options, struct input *input,
+enum status query_make(struct query *q, struct options *options, struct input *input,
 		       struct fault *fault);
 
 /* Like query_make, for records that other runs have read: of their first records, header has what the plan
  * needs to know. It is moved to the query. Errors: STATUS_USAGE, STATUS_UNKNOWN_COLUMN, STATUS_NO_MEMORY. */
-enum status query_make_again(struct query *q, const struct options *options, struct header *header,
+enum status query_make_again(struct query *q, struct options *options, struct header *header,
 			     struct fault *fault);
 void query_free(struct query *q);
 

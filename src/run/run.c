@@ -407,7 +407,7 @@ static void explain_taken(const struct options *o, struct fault *fault)
 
 enum status run_open_input(struct run *r, struct fault *fault)
 {
-	const struct options *o = &r->options;
+	struct options *o = &r->options;
 	const struct record_choice *choice = &o->choice;
 	struct query *q = &r->query;
 

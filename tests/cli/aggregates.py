@@ -102,7 +102,7 @@ def check_errors():
     for args, *words in (
             (["--let=s = sum(nosuch)"], "unknown column 'nosuch'"), (["--let=s = sum(price, q)"], "--let: expected ')': an aggregate takes one argument"),
             (["--select=sum(q)"], "--select: there is no column 'sum(q)': --let 'NAME=sum(q)' makes one"),
-            (["--sort=q/sum(q)"], "--sort: there is no column 'q/sum(q)': --let 'NAME=q/sum(q)' makes one"),
+            (["--sort=sum(q)"], "--sort: there is no column 'sum(q)': --let 'NAME=sum(q)' makes one"),
             (["--by=region", "--select=name,price/1"], "--by is for results and running columns"),
             (["--by=q > mean(q)"], "an aggregate is no key"), (["--let=s = sum()"], "expected a column or a value"),
             (["--by=sum(q)"], "--by: an aggregate is no key"), (["--let=s = q / sum(q)", "--let=t = max(s)"], "'s' has an aggregate, and here it is needed before"),

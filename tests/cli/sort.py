@@ -2,6 +2,7 @@
 """--sort of records, with --top: against Python's sorted(), whose keys are Decimals and bytes, from files and pipes, in any chunks, on
 any number of threads, and through temporary files."""
 import decimal
+import fractions
 import functools
 import gzip
 import os
@@ -135,7 +136,10 @@ def check_faults():
     refuses("a computed number that is none", ["--sort=a * 2"], b"a\n1\nx\n", 1, "<stdin>:3", "'x'", "a * 2")
     r = harness.run(["--sort=-(a * 2)", "--invalid=skip"], b"a\n1\nx\n3\n")
     is_((r.status, r.out, r.err.count(b"\n")), (0, b"a\n3\n1\nx\n", 1), "... is left out as a key")
-    refuses("an aggregate within", ["--sort=a / sum(a)"], b"a\n1\n", 2, "--let")
+    refuses("an aggregate alone", ["--sort=sum(a)"], b"a\n1\n", 2, "--let 'NAME=sum(a)'")
+    refuses("... beside a column", ["--by=k", "--sort=-sum(n),n", "--top=2"], GROUPS, 2, "--let 'NAME=sum(n)'")
+    refuses("a column that groups do not have", ["--by=k", "--sort=price"], GROUPS, 2, "--top N", "max(price)")
+    refuses("... of one result", ["--by=k", "--sum=n", "--sort=price"], GROUPS, 2, "'price' is not one result: k, sum(n)")
     refuses("an unknown column", ["--sort=nope"], DATA, 2, "nope")
     big = fixture("big.csv", b"v\n" + b"".join(b"%d\n" % i for i in range(50000)))
     had, os.environ["TMPDIR"] = os.environ.get("TMPDIR"), os.path.join(harness.folder(), "nowhere")
@@ -150,6 +154,79 @@ def check_faults():
                        (["--sort=a", "--partial"], "--partial"), (["--sort=a", "--top=0"], "--top"), (["--sort=a", "--all"], "--all"),
                        (["--where=a > 1", "--top=2"], "--top"), (["--sort=a", "--cumsum=a", "--save-state=s"], "--sort")):
         refuses("usage: " + " ".join(args), args, b"a,b\n1,2\n", 2, word)
+
+
+NAMES = ("k", "a,b", "p(q", "-m", "x y", "7up", "c:d", 'q"r', "count2", "e-f", "*g", "2")
+
+
+def spell(rng, names, c):
+    """A column by its name, in quotes where it has signs, or by its place."""
+    plain = re.fullmatch("[a-z][a-z0-9]*", names[c])
+    return rng.choice([names[c]] * bool(plain) + ['"%s"' % names[c].replace('"', '""'), ":%d" % (c + 1)] + ["%d" % (c + 1)] * ("2" not in names))
+
+
+def check_names():
+    """Whether --by with --sort and --top is of groups or of records, whatever the columns are called, and however they are named."""
+    for seed in range(250):
+        rng = random.Random(seed)
+        has_header = rng.randrange(5) > 0
+        names = rng.sample(NAMES, 4)
+        rows = [[str(rng.randrange(4)) for _ in names] for _ in range(rng.choice((1, 9, 40)))]
+        by = rng.sample(range(4), rng.choice((1, 1, 2)))
+        keys = [rng.choice([*by, *range(4), "count"]) for _ in range(rng.choice((1, 1, 2, 3)))]
+        down, top = [rng.random() < 0.5 for _ in keys], rng.choice((1, 2, 3))
+        name = (lambda c: spell(rng, names, c)) if has_header else (lambda c: rng.choice((":%d", "%d", "col%d")) % (c + 1))
+        args = ["--headers" if has_header else "--no-headers", "--by=" + ",".join(map(name, by)), "--top=%d" % top, "--sort=" + ",".join(
+            "-" * d + (key if key == "count" else name(key)) for d, key in zip(down, keys))]
+        cells = names if has_header else ["col%d" % (c + 1) for c in range(4)]
+        quote = lambda v: '"%s"' % v.replace('"', '""') if set(v) & set('",') else v
+        data = "".join(",".join(map(quote, row)) + "\n" for row in [cells] * has_header + rows).encode()
+        if all(key == "count" or key in by for key in keys):
+            groups = {}
+            for row in rows:
+                groups.setdefault(tuple(row[c] for c in by), []).append(row)
+            table = [([*key, str(len(of))], [len(of) if k == "count" else int(of[0][k]) for k in keys]) for key, of in groups.items()]
+            ordered = in_order([(row, [b"%d" % v for v in values]) for row, values in table], down)[:top]
+            want = [[cells[c] for c in by] + ["count"]] + ordered
+        elif "count" in keys:
+            refuses("names %d: %s" % (seed, " ".join(args)), args, data, 2, "count")
+            continue
+        else:
+            ordered, seen = in_order([(row, [row[k].encode() for k in keys]) for row in rows], down), {}
+            want = [cells] * has_header
+            for row in ordered:
+                of = seen.setdefault(tuple(row[c] for c in by), [])
+                of.append(row)
+                want += [row] * (len(of) <= top)
+        holds("names %d: %s" % (seed, " ".join(args)), args, data, prints("".join(",".join(map(quote, row)) + "\n" for row in want)), ways(seed, (1, 5, None)))
+
+
+def check_aggregates():
+    """Keys that have an aggregate of all records, or of the record's group, against Fractions."""
+    for seed in range(60):
+        rng = random.Random(seed)
+        rows = [(rng.choice("uvw"), rng.randrange(1, 30), i) for i in range(rng.choice((1, 7, 60)))]
+        data = b"k,x,i\n" + b"".join(b"%s,%d,%d\n" % (k.encode(), x, i) for k, x, i in rows)
+        by, descends, top = rng.randrange(2), rng.randrange(2), rng.choice((0, 0, 1, 2))
+        of = {k: [x for j, x, _ in rows if j == k or not by] for k, _, _ in rows}
+        text, key = rng.choice((("x / sum(x)", lambda k, x: fractions.Fraction(x, sum(of[k]))), ("abs(x - mean(x))", lambda k, x: abs(x - fractions.Fraction(sum(of[k]), len(of[k])))),
+                                ("max(x) - x", lambda k, x: max(of[k]) - x), ("sum(x) * 100 + x", lambda k, x: sum(of[k]) * 100 + x)))
+        args = ["--sort=" + "-" * descends + ("(%s)" % text if descends else text) + rng.choice(("", ",i"))] + ["--by=k"] * by + ["--top=%d" % top] * (top > 0)
+        want, seen = [], {}
+        for k, x, i in sorted(rows, key=lambda r: key(r[0], r[1]), reverse=descends == 1):
+            seen[k if by else 0] = seen.get(k if by else 0, 0) + 1
+            want += [b"%s,%d,%d\n" % (k.encode(), x, i)] * (not top or seen[k if by else 0] <= top)
+        holds("aggregates %d: %s" % (seed, " ".join(args)), args, data, prints(b"k,x,i\n" + b"".join(want)), ways(seed, (1, 9, None)))
+    answers("beside what --unique tells apart", ["--unique=k", "--sort=-n / sum(n)"], GROUPS, "k,price,n\n,4,9\ny,8,8\nz,1,6\nx,5,5\n")
+    answers("beside a running total by group", ["--by=k", "--sort=-n / sum(n)", "--cumsum=n", "--top=1", "--only"], GROUPS, "running_sum(n)\n6\n14\n16\n9\n")
+    answers("a key that is computed, by its name", ["--by=g = upper(k)", "--sort=-g,-n", "--top=1"], GROUPS, "k,price,n\nz,1,6\ny,8,8\nx,5,5\n,4,9\n")
+    for args, want in ((["--by=1", "--sort=-1"], "k,count\nz,1\ny,3\nx,3\n,2\n"), (["--by=1", "--sum=3", "--sort=-3", "--top=1"], "k,sum(n)\n,16\n"),
+                       (["--by=k", "--sort=k,-sum(n) / count()"], "k,count\nx,3\ny,3\nz,1\n,2\n"),
+                       (["--by=k", "--where=price = max(price)"], "k,price,n\nx,9,3\nz,1,6\ny,8,8\n,4,9\n")):
+        answers("groups, or not: " + " ".join(args), args, GROUPS, want)
+    answers("a result beside two keys", ["--by=k,price", "--max=n", "--sort=-max", "--top=1"], GROUPS, "k,price,max(n)\n,4,9\n")
+    answers("a column that is called as an aggregate", ["--by=k", "--where=`sum(x)` > 1"], b"k,sum(x)\na,1\nb,2\nb,3\n", "k,count\nb,2\n")
+    answers("... sorted by", ["--by=k", "--sort=-`sum(x)` / 2", "--top=1"], b"k,sum(x)\na,1\nb,2\nb,3\n", "k,sum(x)\nb,3\na,1\n")
 
 
 def value(rng):
@@ -225,6 +302,8 @@ def check_many():
 check_keys()
 check_combined()
 check_groups()
+check_names()
+check_aggregates()
 check_faults()
 check_random()
 check_many()
