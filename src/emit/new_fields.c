@@ -398,14 +398,22 @@ static enum status append_lags(const struct writing *w, struct recent *kept, uin
 /* The fields, or the last ones before them that are not missing. */
 static enum status append_filled(const struct writing *w, struct recent *kept)
 {
+	const size_t c = w->column->column;
 	struct recent_value v, last = {.kind = RECENT_NONE, .text = ""};
-	struct row_text fields[ROW_BLOCK_NROWS];
+	struct row_text fields[ROW_BLOCK_NROWS], values[ROW_BLOCK_NROWS];
 	unsigned nold = 0, n = w->f->nrows;
+	const uint64_t plain = row_block_plain_values(w->b, c, w->filter->kept, values);
 
 	if (kept->nvalues)
 		last = recent_at(kept, 0);
+	if (plain)
+		row_block_fields(w->b, c, w->f->rows, n, fields);
 	for (unsigned k = 0; k < n; k++) {
-		TRY(row_text_value(w->b, w->column->column, w->f->rows[k], true, &w->f->scratch, &v));
+		if (plain >> w->f->rows[k] & 1)
+			v = (struct recent_value){RECENT_TEXT, .text = fields[k].text,
+						  .nbytes = fields[k].nbytes};
+		else
+			TRY(row_text_value(w->b, c, w->f->rows[k], true, &w->f->scratch, &v));
 		if (v.kind == RECENT_TEXT)
 			last = v;
 		else if (nold == k)
