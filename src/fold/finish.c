@@ -229,15 +229,19 @@ static enum status place_sort(struct placing *p, struct group_sort *sort, const 
 	const struct query *q = p->q;
 	const size_t first = q->nfinishers - q->nsorts;
 	struct group_sort_key key = {.is_descending = *text == '-'};
+	bool found = false;
 
 	p->option = "sort";
-	if (q->nsorts > 1 && group_sort_find(q, text + key.is_descending, false, &key))
+	if (q->nsorts > 1)
+		TRY(group_sort_find(q, text + key.is_descending, false, &key, &found));
+	if (found)
 		return add_sort(p, sort, key);
 	for (size_t i = 0; i < q->nsorts; i++) {
 		const struct program *program = &q->finishers[first + i];
 		uint32_t column;
 		key.is_descending = q->sorts[i].is_descending;
-		if (!group_sort_find(q, q->sorts[i].text, q->sorts[i].is_quoted, &key)) {
+		TRY(group_sort_find(q, q->sorts[i].text, q->sorts[i].is_quoted, &key, &found));
+		if (!found) {
 			if (program->names.nselectors == 0 ||
 			    (program->nsteps == 1 && program->steps->code == STEP_LOAD && !strpbrk(q->sorts[i].text, "(`")))
 				return fail_sort(p, &q->sorts[i]);

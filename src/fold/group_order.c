@@ -320,7 +320,7 @@ void group_list_free(struct group_list *l)
 /* ---- by what groups are sorted ---- */
 
 /* How well a result is named: not, by its columns, by its operation, or as it is printed. */
-enum fit { FIT_NONE, FIT_COLUMN, FIT_OPERATION, FIT_NAME };
+enum fit { FIT_NO_MEMORY, FIT_NONE, FIT_COLUMN, FIT_OPERATION, FIT_NAME };
 
 /* Whether a result's name as it is printed, "sum(bytes)", has these columns. */
 static bool has_columns(const char *printed, const char *columns)
@@ -339,7 +339,7 @@ static enum fit fit_of(const struct query *q, const struct result *r, const char
 	enum fit fit = FIT_NONE;
 
 	if (!printed)
-		return FIT_NONE;
+		return FIT_NO_MEMORY;
 	if (!strcmp(printed, name))
 		fit = FIT_NAME;
 	else if (!strcmp(use->name, name) || (r->operation != OPERATION_PERCENTILE && !strcmp(title, name)))
@@ -357,6 +357,8 @@ static enum fit find_result(const struct query *q, const char *name, size_t *ind
 
 	for (size_t i = 0; i < q->nshown; i++) {
 		enum fit fit = fit_of(q, &q->results[i], name);
+		if (fit == FIT_NO_MEMORY)
+			return fit;
 		if (fit == FIT_NONE || fit < best)
 			continue;
 		*n = fit > best ? 1 : *n + 1;
@@ -400,13 +402,14 @@ enum status group_sort_unknown(const struct query *q, const char *name, struct f
 	return option_fault(fault, "--sort: '%.64s' is not one result: %.150s", name, list);
 }
 
-bool group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out)
+enum status group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out, bool *found)
 {
 	const struct selector key = {.text = (char *)(uintptr_t)name, .quoted = is_quoted};
 	size_t n = 0, index = 0;
 	enum fit fit = find_result(q, name, &index, &n);
 	struct field_range range;
 
+	NEED(fit != FIT_NO_MEMORY);
 	out->kind = SORT_RESULT;
 	if (fit != FIT_NAME && group_sort_find_key(q, &key, &index)) {
 		out->kind = SORT_KEY;
@@ -415,8 +418,9 @@ bool group_sort_find(const struct query *q, const char *name, bool is_quoted, st
 	out->index = index;
 	if (n == 0 && selector_by_position(&key, q->header.nnames, &range) && !range.star && range.first == range.last &&
 	    q->header.names[range.first])
-		return group_sort_find(q, q->header.names[range.first], true, out);
-	return n == 1 || fit == FIT_NAME;
+		return group_sort_find(q, q->header.names[range.first], true, out, found);
+	*found = n == 1 || fit == FIT_NAME;
+	return STATUS_OK;
 }
 
 /* ---- what a group is sorted by ---- */

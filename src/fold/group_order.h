@@ -34,8 +34,8 @@ static inline void group_sort_free(struct group_sort *sort)
 }
 
 /* Finds what a name in --sort means: a result as it is printed or, if one result has it, the operation's name or title, or its column,
- * by name or place; or a key column. Returns false if it is none, or several. is_quoted: it is no place. */
-bool group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out);
+ * by name or place; or a key column. *found: it is one of them, and not several. is_quoted: it is no place. Errors: STATUS_NO_MEMORY. */
+enum status group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out, bool *found);
 
 /* Finds the key column that a name means, or its place, among those of --by. Returns false if it is none. */
 bool group_sort_find_key(const struct query *q, const struct selector *s, size_t *index);

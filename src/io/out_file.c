@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 #define BEGIN_NBYTES 16
 #define NLINKS_MAX 40 /* as many as the system follows */
 #define NNAMES_MAX 100
@@ -91,11 +93,11 @@ static enum status check_begin(const char *path, const struct out_file_kind *kin
 	char begin[BEGIN_NBYTES];
 	size_t wanted = strlen(kind->begin);
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd >= 0 ? read(fd, begin, wanted) : -1;
+	ssize_t n = fd >= 0 ? fd_read_at(fd, begin, wanted, 0) : -1;
 	enum status status = STATUS_OK;
 
 	if (n < 0)
-		status = fail(path, STATUS_OPEN, errno, fault);
+		status = fail(path, fd < 0 ? STATUS_OPEN : STATUS_READ, errno, fault);
 	else if (n > 0 && ((size_t)n < wanted || memcmp(begin, kind->begin, wanted) != 0))
 		status = fail(path, kind->other, 0, fault);
 	if (fd >= 0)
