@@ -100,7 +100,10 @@ static enum status make_key(const struct grouping *m, unsigned row, struct key_s
 
 /* The keys of a block's rows, and their hashes. */
 struct row_keys {
-	struct key keys[ROW_BLOCK_NROWS];
+	union {
+		struct key keys[ROW_BLOCK_NROWS];
+		uint64_t words[ROW_BLOCK_NROWS][2]; /* the same: low and high of each */
+	};
 	uint64_t hashes[ROW_BLOCK_NROWS];
 	uint64_t repeats; /* rows that share the field of an earlier row, so that their group is found already: */
 	uint8_t earlier[ROW_BLOCK_NROWS];
@@ -116,7 +119,7 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 	const bool is_computed = plan->columns[c].let != NULL, drops_cr = !is_computed && plan->columns[c].field == b->stride - 1;
 	const size_t stride = is_computed ? 2 : b->stride;
 	const uint32_t *ends = b->ends + plan->columns[c].field, *last = NULL; /* last: of the row whose key was made last */
-	uint64_t words[ROW_BLOCK_NROWS][2], left = 0;
+	uint64_t left = 0;
 	uint32_t pairs[2 * ROW_BLOCK_NROWS];
 	bool repeats;
 
@@ -127,11 +130,9 @@ static uint64_t make_plain_keys(const struct grouping *m, uint64_t rows, struct 
 		ends = pairs + 1;
 	repeats = is_computed && program_block_pairs(b, c, pairs);
 	if (!repeats)
-		rows &= simd()->short_texts(m->text, ends, stride, b->nrows, drops_cr, plan->dialect.quote, words);
-	for (size_t row = 0; row < b->nrows && !repeats; row++) {
-		k->keys[row] = (struct key){.low = words[row][0], .high = words[row][1]};
+		rows &= simd()->short_texts(m->text, ends, stride, b->nrows, drops_cr, plan->dialect.quote, k->words);
+	for (size_t row = 0; row < b->nrows && !repeats; row++)
 		k->hashes[row] = key_hash_inline(&k->keys[row], seed);
-	}
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		const uint32_t *end = ends + row * stride;
