@@ -131,26 +131,37 @@ static inline __attribute__((always_inline)) enum status groups_find(struct grou
 enum status groups_find_flight(struct groups *g, const struct key *const *keys, const uint64_t *hashes,
 			       size_t n, struct group **out);
 
+/* Sets *at to the group of a slot, or to one that no key equals. Returns 1 if its key has other words,
+ * else 0. No branch depends on the key. */
+static inline uint64_t groups_look_first(uint64_t slot, const struct key *key, struct group **at)
+{
+	static struct group none; /* zeroed */
+	struct group *found = groups_at(slot);
+	struct group *group = found ? found : &none;
+	const uint64_t differing = (group->key.low ^ key->low) | (group->key.high ^ key->high);
+
+	*at = group;
+	return differing != 0;
+}
+
 /* Sets at[i], for each i of `rows`, to the group in the first slot where keys[i] is looked for. Returns those of `rows` for
  * which that is another group than the key's, or none: ask groups_find. No branch depends on a short key. */
-static inline uint64_t groups_find_first(const struct groups *g, const struct key *keys, const uint64_t *hashes, uint64_t rows,
-					 struct group **at)
+static inline uint64_t groups_find_first(const struct groups *g, const struct key *keys,
+					 const uint64_t *hashes, uint64_t rows, struct group **at)
 {
-	static struct group none; /* zeroed; no key equals it */
-	const size_t shift = (size_t)g->shift;
 	const uint64_t *slots = g->slots;
+	const int shift = g->shift;
+	unsigned n = rows & (rows + 1) ? 0 : (unsigned)__builtin_popcountll(rows); /* usually all of the first n */
 	uint64_t left = 0;
 
 	if (!slots)
 		return rows;
-	for (; rows; rows &= rows - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(rows);
-		uint64_t slot = slots[hashes[i] << GROUPS_PART_BITS >> shift];
-		struct group *found = groups_at(slot), *group = found ? found : &none;
-		uint64_t differing = (group->key.low ^ keys[i].low) | (group->key.high ^ keys[i].high);
-		left |= ((differing | -differing) >> 63) << i;
-		at[i] = group;
+	for (rows = n ? 0 : rows; rows; rows &= rows - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(rows);
+		left |= groups_look_first(slots[hashes[i] << GROUPS_PART_BITS >> shift], &keys[i], &at[i]) << i;
 	}
+	while (n-- > 0)
+		left = left << 1 | groups_look_first(slots[hashes[n] << GROUPS_PART_BITS >> shift], &keys[n], &at[n]);
 	for (rows = left; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 		left &= ~((uint64_t)key_equals(&at[i]->key, &keys[i]) << i); /* long ones lie elsewhere */
