@@ -17,6 +17,8 @@
  * to 33 digits, which makes it exact where the geometric mean has no more digits (2 and 8 have 4, ties included),
  * and then to 17. That is the correct rounding unless the true value lies within 10^-32 of the middle between two results, which
  * are 10^-16 apart: once in 10^16.
+ *
+ * A library's logarithm would be as exact, but takes some microseconds (MPFR, real.c), where this one takes 25 ns of a column's fold.
  */
 #include "number/logarithm.h"
 

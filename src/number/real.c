@@ -5,6 +5,9 @@
  * Numbers are integers in units of 2^-nbits. A logarithm is that of a power of 2, and that of a factor f near 1, which is
  * 2 atanh((f - 1) / (f + 1)); the series needs some 50 terms. An exponential is a power of 2 times exp(r), |r| < .35, which is
  * exp(r / 256) squared eight times.
+ *
+ * MPFR at 192 bits, with the text of 38 digits that a result is rounded to, takes 2.4 times as long for a root, 2.7 to 4.5 times for a
+ * logarithm, and 1.4 times for an exponential (2 cores, 2026-11-28), and it allocates: so these few series over GMP's limbs stay.
  */
 #include "number/real.h"
 
