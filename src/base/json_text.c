@@ -99,6 +99,7 @@ void json_break(struct json_text *j, const char *end, const char *begin)
 	json_put(j, end);
 	json_end_line(j);
 	json_put(j, j->prefix);
+	json_put(j, j->member);
 	json_put(j, begin);
 }
 
@@ -308,47 +309,51 @@ static void bytes_text(struct json_text *j, char **text, size_t *nbytes)
 	*nbytes = buffer.nbytes;
 }
 
-static void count_text(struct json_text *j, const struct json_row *row, uint64_t *count)
+/* Adds what is read to *count. */
+static void count_text(struct json_text *j, uint64_t *count)
 {
 	const uint64_t earlier = j->reads ? *count : 0;
 
-	if (j->reads ? !json_row_is_next(row, j->at, j->end, json_has_begun(j)) : *count == 0)
-		return;
-	json_number(json_member_name(j, row->name), count);
+	json_number(j, count);
 	*count += earlier;
+}
+
+void json_row_value(struct json_text *j, const struct json_row *row, void *value, void *n)
+{
+	switch (row->kind) {
+	case JSON_COUNT:
+		count_text(j, value);
+		break;
+	case JSON_FLAG:
+		json_mark(j, "true");
+		*(bool *)value = true;
+		break;
+	case JSON_BOOL:
+		json_bool(j, value);
+		break;
+	case JSON_STRING:
+		json_string(j, value);
+		break;
+	case JSON_BYTES:
+		bytes_text(j, value, n);
+		break;
+	case JSON_STRINGS:
+	case JSON_NAMES:
+	case JSON_NUMBERS:
+		list_text(j, row->kind, value, n);
+		break;
+	default:
+		break;
+	}
 }
 
 void json_members(struct json_text *j, const struct json_row *rows, void *object)
 {
-	for (const struct json_row *row = rows; row->name && j->status == STATUS_OK; row++) {
-		void *value = (char *)object + row->at, *n = (char *)object + row->n;
-		if (row->kind == JSON_COUNT) {
-			count_text(j, row, value);
-			continue;
-		}
-		json_member_name(j, row->name);
-		switch (row->kind) {
-		case JSON_NUMBER:
-			json_number(j, value);
-			break;
-		case JSON_BOOL:
-			json_bool(j, value);
-			break;
-		case JSON_STRING:
-			json_string(j, value);
-			break;
-		case JSON_BYTES:
-			bytes_text(j, value, n);
-			break;
-		case JSON_STRINGS:
-		case JSON_NAMES:
-		case JSON_NUMBERS:
-			list_text(j, row->kind, value, n);
-			break;
-		default:
-			row->text(j, value);
-		}
-	}
+	size_t n = 0;
+
+	while (rows[n].name)
+		n++;
+	json_first_members(j, rows, n, object);
 }
 
 void json_object(struct json_text *j, const struct json_row *rows, void *object)

@@ -433,7 +433,7 @@ bool keys_find(const struct keys *k, const struct keys *other, enum keys_order o
 
 static void put_key(struct json_text *j, const struct key_found *key, bool has_count)
 {
-	json_break(j, "]}", ":[");
+	json_break(j, "]}", "[");
 	json_next(j);
 	json_put(j, has_count ? "[" : "");
 	json_put_string(j, key_text(&key->key), key_nbytes(&key->key));

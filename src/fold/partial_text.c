@@ -3,7 +3,7 @@
  * partial_text.c - see partial_text.h. From the inside out: a column, a pair, a window; these in a list of a group, or each in a
  * line of its own; a group, a line.
  *
- * Most functions write or read (base/json_text.h): what they read is added to what is there.
+ * Members are rows of tables (base/json_text.h), whose functions write or read: what they read is added to what is there.
  */
 #include "fold/partial_text.h"
 
@@ -82,41 +82,20 @@ static void numbers_text(struct json_text *j, struct numbers *numbers, uint64_t 
 		exact_free(of[i]);
 }
 
-static void kind_text(struct json_text *j, enum column_kind *kind)
+static bool has_kind(const void *kind)
 {
+	return *(const enum column_kind *)kind != COLUMN_UNKNOWN;
+}
+
+static void kind_text(struct json_text *j, void *column_kind)
+{
+	enum column_kind *kind = column_kind;
 	bool is_text = json_option(j, *kind == COLUMN_TEXT, "\"text\"");
 
 	if (!is_text)
 		json_mark(j, "\"number\"");
 	if (*kind == COLUMN_UNKNOWN)
 		*kind = is_text ? COLUMN_TEXT : COLUMN_NUMBER;
-}
-
-static void moments_text(struct json_text *j, struct moment_cells *moments, const struct moment_source *source)
-{
-#define CELL(id, type, ops, name) ",\"" #name "\":",
-	static const char *const names[NCELLS] = {MOMENT_CELLS(CELL)};
-#undef CELL
-	char again[PREFIX_NBYTES];
-	const char *prefix = j->prefix;
-
-	if (j->reads ? !json_goes_on(j) : !moments->cells)
-		return;
-	for (int i = 0; i < NCELLS; i++) {
-		if (j->reads && !(source->column->needs & moment_table[i]->moment))
-			continue;
-		if (!json_may_name(j, !j->reads && has_moment(moments, i), names[i]))
-			continue;
-		if (prefix) {
-			snprintf(again, sizeof again, "%s%.*s", prefix, (int)strlen(names[i]) - 1, names[i]);
-			j->prefix = again;
-		}
-		if (moments_need(moments, i))
-			moment_table[i]->text(moments_cell(moments, i), j, source);
-		else
-			json_fail(j, STATUS_NO_MEMORY);
-	}
-	j->prefix = prefix;
 }
 
 /* Where something is read or written. */
@@ -126,37 +105,90 @@ struct text_place {
 	uint64_t offset_bytes; /* of the text's records in the input */
 };
 
-/* Which a line begins with. The count may be left out of a line that goes on, the kind of any. */
-static inline void count_and_kind(struct json_text *j, uint64_t *count, enum column_kind *kind)
-{
-	if (json_may(j, true, "count"))
-		json_number(j, count);
-	if (json_may(j, *kind != COLUMN_UNKNOWN, "kind"))
-		kind_text(j, kind);
-}
-
-#define COLUMN(name, member) JSON_COUNTED(struct column_partial, name, member)
-static const struct json_row column_counts[] = {
-	COLUMN("missing", nmissing), COLUMN("invalid", ninvalid), COLUMN("nuls", nnuls), {NULL},
+/* A column that is written or read. */
+struct column_text {
+	struct column_partial *column;
+	struct moment_source source;
+	enum column_form form;
+	enum column_kind kind; /* to be written; reading: what the column has, or gets */
+	uint64_t count;        /* of numbers; reading: of those that are read */
 };
 
-static inline void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan, enum column_kind kind,
-			   enum column_form form, uint64_t offset_bytes)
+static bool has_numbers(const void *text)
 {
-	uint64_t count = j->reads ? 0 : column->numbers.count;
+	return ((const struct column_text *)text)->column->numbers.form != NUMBERS_NONE;
+}
 
-	count_and_kind(j, &count, j->reads ? &column->kind : &kind);
-	if (j->reads && (count > COUNT_MAX || column->numbers.count > COUNT_MAX))
+static void column_numbers_text(struct json_text *j, void *text)
+{
+	struct column_text *t = text;
+
+	numbers_text(j, &t->column->numbers, t->count, t->form);
+	t->count = j->reads ? 0 : t->count;
+}
+
+/* Which a line begins with. The count may be left out of a line that goes on, the kind of any. */
+static const struct json_row kind_rows[] = {
+	{JSON_NAME("count"), JSON_MAY, offsetof(struct column_text, count), 0, NULL, NULL},
+	{JSON_NAME("kind"), JSON_MAY, offsetof(struct column_text, kind), 0, kind_text, has_kind},
+	{NULL},
+};
+static const struct json_row numbers_rows[] = {JSON_IF(JSON_MAY, "numbers", column_numbers_text, has_numbers), {NULL}};
+
+static void cell_text(struct json_text *j, struct column_text *t, int i)
+{
+	if (j->reads && !(t->source.column->needs & moment_table[i]->moment))
 		json_fail(j, STATUS_DAMAGED);
-	if (json_may(j, column->numbers.form != NUMBERS_NONE, "numbers"))
-		numbers_text(j, &column->numbers, count, form);
+	else if (moments_need(&t->column->moments, i))
+		moment_table[i]->text(moments_cell(&t->column->moments, i), j, &t->source);
 	else
-		column->numbers.count += j->reads ? count : 0;
-	moments_text(j, &column->moments, &(struct moment_source){plan, offset_bytes, column->numbers.count});
-	if (j->reads && !json_goes_on(j))
-		return;
-	json_members(j, column_counts, column);
-	column->is_mixed |= json_may(j, column->is_mixed, "mixed") && json_mark(j, "true");
+		json_fail(j, STATUS_NO_MEMORY);
+}
+
+#define CELL(id, type, ops, name) \
+	static bool has_cell_##name(const void *text) \
+	{ \
+		return has_moment(&((const struct column_text *)text)->column->moments, CELL_##id); \
+	} \
+	static void cell_##name##_text(struct json_text *j, void *text) \
+	{ \
+		cell_text(j, text, CELL_##id); \
+	}
+MOMENT_CELLS(CELL)
+#undef CELL
+
+static const struct json_row moment_rows[] = {
+#define CELL(id, type, ops, name) JSON_IF(JSON_MAY, #name, cell_##name##_text, has_cell_##name),
+	MOMENT_CELLS(CELL)
+#undef CELL
+	{NULL},
+};
+
+#define COLUMN(name, member) JSON_COUNTED(struct column_partial, name, member)
+static const struct json_row value_rows[] = {
+	COLUMN("missing", nmissing), COLUMN("invalid", ninvalid), COLUMN("nuls", nnuls),
+	JSON_FLAGGED(struct column_partial, "mixed", is_mixed), {NULL},
+};
+
+static void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan,
+			   enum column_kind kind, enum column_form form, uint64_t offset_bytes)
+{
+	struct column_text t = {.column = column, .source = {.column = plan, .offset_bytes = offset_bytes}, .form = form,
+				.kind = kind, .count = j->reads ? 0 : column->numbers.count};
+
+	JSON_MEMBERS(j, kind_rows, &t);
+	if (j->reads) {
+		column->kind = t.kind;
+		if (t.count > COUNT_MAX || column->numbers.count > COUNT_MAX)
+			json_fail(j, STATUS_DAMAGED);
+	}
+	JSON_MEMBERS(j, numbers_rows, &t);
+	column->numbers.count += j->reads ? t.count : 0; /* of values that are no numbers */
+	t.source.count = column->numbers.count;
+	if (j->reads ? json_goes_on(j) : column->moments.cells != NULL)
+		json_members(j, moment_rows, &t);
+	if (!j->reads || json_goes_on(j))
+		JSON_MEMBERS(j, value_rows, column);
 }
 
 /* The kind of a plan's column in a line of its own, if it is known for sure: of others, it depends on the chunks, and nobody asks.
@@ -179,7 +211,7 @@ static void plan_column_members(struct json_text *j, struct partial *p, const st
 	enum column_form form = plan->columns[c].needs & MOMENT_EXTREMES ? COLUMN_EXTREMES : COLUMN_NO_EXTREMES;
 
 	p->full_column = c;
-	column_members(j, &p->columns[c], &plan->columns[c], j->reads ? COLUMN_UNKNOWN : kind_of(p, plan, c, at->is_line), form,
+	column_members(j, &p->columns[c], &plan->columns[c], j->reads ? p->columns[c].kind : kind_of(p, plan, c, at->is_line), form,
 		       at->offset_bytes);
 }
 
@@ -194,42 +226,61 @@ static enum status add_column(struct groups *to, struct group *g, const struct p
 
 /* ---- a pair ---- */
 
-static bool has_alone(const struct pair_partial *p, int side)
+/* A side of a pair that is written or read. */
+struct side_text {
+	struct pair_partial *pair;
+	int side; /* in the plan, whose pair may be y:x */
+	unsigned needs;
+};
+
+static bool has_alone(const void *side)
 {
-	return p->alone[side] && !column_is_empty(p->alone[side]);
+	const struct side_text *t = side;
+	const struct column_partial *alone = t->pair->alone[t->side];
+
+	return alone && !column_is_empty(alone);
 }
 
 static bool has_pair(const struct partial *p, const struct plan *plan, size_t i, bool is_line)
 {
-	const struct pair_partial *pair = &p->pairs[i];
+	struct pair_partial *pair = &p->pairs[i];
 
 	(void)plan;
 	(void)is_line;
-	return !exact_is_zero(&pair->products) || has_alone(pair, PAIR_X) || has_alone(pair, PAIR_Y);
+	return !exact_is_zero(&pair->products) || has_alone(&(struct side_text){pair, PAIR_X, 0}) ||
+	       has_alone(&(struct side_text){pair, PAIR_Y, 0});
 }
 
-static void alone_text(struct json_text *j, struct pair_partial *p, const struct plan_pair *plan, int side)
+static void products_text(struct json_text *j, void *sides)
 {
-	const struct plan_column column = {.needs = plan->needs};
+	exact_text(j, &((struct side_text *)sides)->pair->products, 2);
+}
+
+static void alone_text(struct json_text *j, void *side)
+{
+	const struct side_text *t = side;
+	const struct plan_column column = {.needs = t->needs};
 
 	json_mark(j, "{");
-	if (pair_alone(p, side))
-		column_members(j, pair_alone(p, side), &column, COLUMN_UNKNOWN, COLUMN_ALONE, 0);
+	if (pair_alone(t->pair, t->side))
+		column_members(j, pair_alone(t->pair, t->side), &column, COLUMN_UNKNOWN, COLUMN_ALONE, 0); /* of no kind */
 	else
 		json_fail(j, STATUS_NO_MEMORY);
 	json_mark(j, "}");
 }
 
+#define SIDE(name, side) {JSON_NAME(name), JSON_MAY, (side) * sizeof(struct side_text), 0, alone_text, has_alone}
+static const struct json_row pair_rows[] = { /* of both sides */
+	JSON_IF(JSON_OTHER, "products", products_text, NULL), SIDE("x", PAIR_X), SIDE("y", PAIR_Y), {NULL},
+};
+
 static void pair_members(struct json_text *j, struct partial *p, const struct plan *plan, size_t i, const struct text_place *at)
 {
-	struct pair_partial *pair = &p->pairs[i];
+	const int x = at->is_swapped ? PAIR_Y : PAIR_X;
 
 	j->prefix = NULL; /* what a pair has does not grow with the records */
-	exact_text(json_member(j, "products"), &pair->products, 2);
-	if (json_may(j, has_alone(pair, PAIR_X), "x"))
-		alone_text(j, pair, &plan->pairs[i], at->is_swapped ? PAIR_Y : PAIR_X);
-	if (json_may(j, has_alone(pair, PAIR_Y), "y"))
-		alone_text(j, pair, &plan->pairs[i], at->is_swapped ? PAIR_X : PAIR_Y);
+	json_members(j, pair_rows, (struct side_text[]){{&p->pairs[i], x, plan->pairs[i].needs},
+							{&p->pairs[i], PAIR_X + PAIR_Y - x, plan->pairs[i].needs}});
 }
 
 static enum status add_pair(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
@@ -294,21 +345,40 @@ static void power_text(struct json_text *j, bool *negative, uint128 *digits, uin
 		json_fail(j, STATUS_DAMAGED);
 }
 
-static void mean_text(struct json_text *j, struct ewma *mean)
+static bool has_mean(const void *mean)
+{
+	return ((const struct ewma *)mean)->is_set;
+}
+
+static void mean_text(struct json_text *j, void *ewma)
 {
 	const uint128 most = (uint128)decimal_powers[17] * decimal_powers[17]; /* 10^EWMA_NDIGITS */
+	struct ewma *mean = ewma;
+
+	power_text(j, &mean->negative, &mean->magnitude, most, &mean->scale, EXACT_SCALE_MAX);
+	mean->is_set = true;
+}
+
+static bool has_reach(const void *mean)
+{
+	return has_mean(mean) && ((const struct ewma *)mean)->reach.digits > 0;
+}
+
+static void reach_text(struct json_text *j, void *ewma)
+{
+	struct ewma *mean = ewma;
 	uint128 digits = mean->reach.digits;
 	bool negative = false;
 
-	power_text(json_member(j, "mean"), &mean->negative, &mean->magnitude, most, &mean->scale, EXACT_SCALE_MAX);
-	mean->is_set = true;
-	if (!json_may(j, digits > 0, "reach"))
-		return;
 	power_text(j, &negative, &digits, decimal_powers[EWMA_REACH_NDIGITS] - 1, &mean->reach.scale, EWMA_REACH_SCALE_MAX);
-	if (negative || digits < decimal_powers[EWMA_REACH_NDIGITS - 1])
+	if (negative || !mean->is_set || digits < decimal_powers[EWMA_REACH_NDIGITS - 1])
 		json_fail(j, STATUS_DAMAGED);
 	mean->reach.digits = (uint32_t)digits;
 }
+
+static const struct json_row mean_rows[] = {
+	JSON_IF(JSON_MAY, "mean", mean_text, has_mean), JSON_IF(JSON_MAY, "reach", reach_text, has_reach), {NULL},
+};
 
 /* A value of the window, whose text, when it is read, lies in the line or in j->scratch. */
 static void value_text(struct json_text *j, const struct plan_window *plan, struct recent_value *v)
@@ -335,13 +405,11 @@ static void value_text(struct json_text *j, const struct plan_window *plan, stru
 		json_fail(j, STATUS_DAMAGED);
 }
 
-#define LINE_VALUES ",\"values\":"
-
 static enum status put_value(void *json, const struct recent_value *v)
 {
 	struct recent_value copy = *v;
 
-	json_break(json, "]}", LINE_VALUES "[");
+	json_break(json, "]}", "[");
 	value_text(json_next(json), NULL, &copy);
 	return ((struct json_text *)json)->status;
 }
@@ -355,6 +423,24 @@ static void get_value(struct json_text *j, struct window_fold *w)
 		json_fail(j, STATUS_NO_MEMORY);
 }
 
+static void window_values_text(struct json_text *j, void *window)
+{
+	struct window_fold *w = window;
+
+	json_mark(j, "[");
+	if (!j->reads)
+		recent_each(&w->recent, false, NULL, put_value, j);
+	if (j->reads)
+		do
+			get_value(j, w);
+		while (json_item(j, true));
+	json_mark(j, "]");
+	if (j->reads)
+		recent_keep(&w->recent, plan_window_nbefore(w->plan));
+}
+
+static const struct json_row window_rows[] = {JSON_IF(JSON_OTHER, "values", window_values_text, NULL), {NULL}};
+
 static bool has_window(const struct partial *p, const struct plan *plan, size_t i, bool is_line)
 {
 	(void)plan;
@@ -367,23 +453,13 @@ static void window_members(struct json_text *j, struct partial *p, const struct 
 	struct window_fold *w = &p->windows[i], now = {.plan = &plan->windows[i]};
 
 	(void)at;
-	if (w->plan->kind == NEW_EWMA) {
-		if (!j->reads)
-			window_combine(&now, w); /* to the last of its values */
-		if (j->reads || now.mean.is_set)
-			mean_text(j, j->reads ? &w->mean : &now.mean);
+	if (w->plan->kind != NEW_EWMA) {
+		json_members(j, window_rows, w);
 		return;
 	}
-	json_mark(json_member_name(j, LINE_VALUES), "[");
 	if (!j->reads)
-		recent_each(&w->recent, false, NULL, put_value, j);
-	if (j->reads)
-		do
-			get_value(j, w);
-		while (json_item(j, true));
-	json_mark(j, "]");
-	if (j->reads)
-		recent_keep(&w->recent, plan_window_nbefore(w->plan));
+		window_combine(&now, w); /* to the last of its values */
+	json_members(j, mean_rows, j->reads ? &w->mean : &now.mean);
 }
 
 static enum status add_window(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
@@ -397,16 +473,16 @@ static enum status add_window(struct groups *to, struct group *g, const struct p
 /* ---- what a partial and a group have of each ---- */
 
 static const struct fold_kind {
-	const char *line, *list; /* the names that a line begins with, and that a group's list has */
+	struct json_row line; /* has the name that a line begins with, before the number of the column, pair or window */
 	size_t n;                /* in struct plan: how many it has */
 	bool (*has)(const struct partial *p, const struct plan *plan, size_t i, bool is_line); /* else nothing is written */
 	void (*members)(struct json_text *j, struct partial *p, const struct plan *plan, size_t i, const struct text_place *at);
 	/* Adds what was read to a group, and clears it. */
 	enum status (*add)(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read);
 } fold_kinds[] = {
-	[PARTIAL_COLUMNS] = {",\"column\":", ",\"columns\":", offsetof(struct plan, ncolumns), has_column, plan_column_members, add_column},
-	[PARTIAL_PAIRS] = {",\"pair\":", ",\"pairs\":", offsetof(struct plan, npairs), has_pair, pair_members, add_pair},
-	[PARTIAL_WINDOWS] = {",\"window\":", ",\"windows\":", offsetof(struct plan, nwindows), has_window, window_members, add_window},
+	[PARTIAL_COLUMNS] = {{JSON_NAME("column")}, offsetof(struct plan, ncolumns), has_column, plan_column_members, add_column},
+	[PARTIAL_PAIRS] = {{JSON_NAME("pair")}, offsetof(struct plan, npairs), has_pair, pair_members, add_pair},
+	[PARTIAL_WINDOWS] = {{JSON_NAME("window")}, offsetof(struct plan, nwindows), has_window, window_members, add_window},
 };
 
 static size_t plan_count(const struct plan *plan, const struct fold_kind *kind)
@@ -427,8 +503,6 @@ static inline size_t get_members(struct json_text *j, struct partial *p, const s
 }
 
 /* ---- a group ---- */
-
-#define LINE_GROUP ",\"group\":" /* the first member of its line, which begins with no comma */
 
 /* Sets key to the group's. Its bytes lie in j->joined, with room after them as key_make wants. */
 static uint64_t read_key(const struct plan *plan, struct json_text *j, struct key *key)
@@ -496,42 +570,102 @@ static void get_item(struct json_text *j, struct groups *to, struct group *g, co
 		json_fail(j, status);
 }
 
-/* What a group has folded. Writing: p; to and map: NULL. Reading: p is blank, and stays so; what is read is added to g of `to`. */
-static void group_folds(struct json_text *j, struct groups *to, struct group *g, struct partial *p, const struct plan *plan,
-			const struct partial_map *map)
+/* A group that is written or read. */
+struct group_text {
+	struct group *group; /* of p's groups; reading: once its key is known */
+	struct partial *p;
+	const struct plan *plan;
+	struct partial *blank;         /* writing: what the group has folded; reading: what is read goes through it */
+	const struct partial_map *map; /* NULL: it is written */
+	uint64_t first, nrecords;
+};
+
+static void group_key_text(struct json_text *j, void *text)
 {
-	for (int k = 0; k < PARTIAL_NKINDS; k++) {
-		const struct fold_kind *kind = &fold_kinds[k];
-		size_t n = map ? map->of[k].n : plan_count(plan, kind);
-		if (n == 0)
-			continue;
-		json_mark(json_member_name(j, kind->list), "[");
-		for (size_t i = 0; i < n && j->status == STATUS_OK; i++) {
-			if (json_next(j)->reads) {
-				get_item(j, to, g, plan, map, k, i, p);
-				continue;
-			}
-			json_put(j, "{");
-			if (kind->has(p, plan, i, false))
-				kind->members(j, p, plan, i, &(struct text_place){.is_line = false});
-			json_put(j, "}");
-		}
-		json_mark(j, "]");
+	struct group_text *t = text;
+
+	json_mark(j, "[");
+	if (j->reads)
+		t->group = find_group(t->p, t->plan, j);
+	for (size_t i = 0; !j->reads && i < t->plan->nkeys; i++) {
+		size_t nbytes;
+		const char *value = group_key_value(t->group, i, &nbytes);
+		json_put_string(json_next(j), value, nbytes);
 	}
+	json_mark(j, "]");
 }
 
-static void group_numbers(struct json_text *j, uint64_t *first, uint64_t *nrecords)
+static void group_records_text(struct json_text *j, void *text)
 {
-	json_number(json_member(j, "first"), first);
-	json_number(json_member(j, "records"), nrecords);
+	struct group_text *t = text;
+	struct group *g = t->group;
+
+	json_number(j, &t->nrecords);
+	if (!j->reads)
+		return;
+	t->first += t->map->offset_bytes;
+	if (t->nrecords == 0 || t->first > OFFSET_BYTES_MAX)
+		json_fail(j, STATUS_DAMAGED);
+	if (j->status != STATUS_OK)
+		return;
+	g->first = g->nrecords == 0 || t->first < g->first ? t->first : g->first;
+	g->nrecords += t->nrecords;
 }
+
+static size_t count_folds(const struct group_text *t, int kind)
+{
+	return t->map ? t->map->of[kind].n : plan_count(t->plan, &fold_kinds[kind]);
+}
+
+/* What a group has folded of a kind. */
+static void folds_text(struct json_text *j, const struct group_text *t, int kind)
+{
+	const struct fold_kind *of = &fold_kinds[kind];
+
+	json_mark(j, "[");
+	for (size_t i = 0; i < count_folds(t, kind) && j->status == STATUS_OK; i++) {
+		if (json_next(j)->reads) {
+			get_item(j, t->p->groups, t->group, t->plan, t->map, kind, i, t->blank);
+			continue;
+		}
+		json_put(j, "{");
+		if (of->has(t->blank, t->plan, i, false))
+			of->members(j, t->blank, t->plan, i, &(struct text_place){.is_line = false});
+		json_put(j, "}");
+	}
+	json_mark(j, "]");
+}
+
+#define FOLDS(kind, name) \
+	static bool has_##name(const void *text) \
+	{ \
+		return count_folds(text, kind) > 0; \
+	} \
+	static void name##_text(struct json_text *j, void *text) \
+	{ \
+		folds_text(j, text, kind); \
+	}
+FOLDS(PARTIAL_COLUMNS, columns)
+FOLDS(PARTIAL_PAIRS, pairs)
+FOLDS(PARTIAL_WINDOWS, windows)
+
+static const struct json_row group_rows[] = {
+	JSON_IF(JSON_OTHER, "group", group_key_text, NULL),
+	JSON_ROW(struct group_text, "first", first),
+	JSON_IF(JSON_OTHER, "records", group_records_text, NULL),
+	JSON_IF(JSON_OTHER, "columns", columns_text, has_columns),
+	JSON_IF(JSON_OTHER, "pairs", pairs_text, has_pairs),
+	JSON_IF(JSON_OTHER, "windows", windows_text, has_windows),
+	{NULL},
+};
 
 void group_write(struct group *g, const struct plan *plan, struct partial *blank, struct json_text *j)
 {
-	uint64_t first = plan->emits ? 0 : g->first, nrecords = g->nrecords; /* where records are printed, it is a number of the run */
+	/* where records are printed, `first` is a number of the run */
+	struct group_text t = {.group = g, .plan = plan, .blank = blank, .first = plan->emits ? 0 : g->first, .nrecords = g->nrecords};
 	enum status status;
 
-	if (nrecords == 0)
+	if (g->nrecords == 0)
 		return; /* it was looked for */
 	status = group_add_to(g, plan, blank);
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
@@ -542,39 +676,10 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 		return;
 	}
 	json_put(j, "{");
-	json_put(json_member_name(j, LINE_GROUP), "[");
-	for (size_t i = 0; i < plan->nkeys; i++) {
-		size_t nbytes;
-		const char *value = group_key_value(g, i, &nbytes);
-		json_put_string(json_next(j), value, nbytes);
-	}
-	json_put(j, "]");
-	group_numbers(j, &first, &nrecords);
-	group_folds(j, NULL, g, blank, plan, NULL);
+	JSON_MEMBERS(j, group_rows, &t);
 	json_put(j, "}");
 	json_end_line(j);
 	partial_clear(blank);
-}
-
-/* Reads the rest of a group's line into p's groups. */
-static void get_group(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map,
-		      struct partial *blank)
-{
-	uint64_t first = 0, nrecords = 0;
-	struct group *g;
-
-	json_mark(j, "[");
-	g = find_group(p, plan, j);
-	json_mark(j, "]");
-	group_numbers(j, &first, &nrecords);
-	first += map->offset_bytes;
-	if (nrecords == 0 || first > OFFSET_BYTES_MAX)
-		json_fail(j, STATUS_DAMAGED);
-	if (j->status != STATUS_OK)
-		return;
-	g->first = g->nrecords == 0 || first < g->first ? first : g->first;
-	g->nrecords += nrecords;
-	group_folds(j, p->groups, g, blank, plan, map);
 }
 
 /* ---- a partial ---- */
@@ -617,7 +722,7 @@ void partial_write(struct partial *p, const struct plan *plan, struct json_text 
 		for (size_t i = 0; i < plan_count(plan, kind); i++) {
 			if (!kind->has(p, plan, i, true))
 				continue;
-			snprintf(prefix, PREFIX_NBYTES, "{%s%zu", kind->line + 1, i);
+			snprintf(prefix, PREFIX_NBYTES, "{%s%zu", kind->line.name + 1, i);
 			json_put(j, prefix);
 			j->prefix = prefix; /* where the line is broken, it goes on in the same way */
 			kind->members(j, p, plan, i, &(struct text_place){.is_line = true});
@@ -628,8 +733,10 @@ void partial_write(struct partial *p, const struct plan *plan, struct json_text 
 /* Reads the rest of a line of what a partial has. */
 static void get_line(struct json_text *j, struct partial *p, const struct plan *plan, const struct partial_map *map, int kind)
 {
-	uint64_t i = json_get_number(j);
+	uint64_t i;
 
+	j->at += fold_kinds[kind].line.name_nbytes - 1;
+	i = json_get_number(j);
 	if (i >= map->of[kind].n || j->at == j->end || *j->at != ',')
 		json_fail(j, STATUS_DAMAGED);
 	else if (get_members(j, p, plan, map, kind, (size_t)i) == SIZE_MAX)
@@ -639,14 +746,20 @@ static void get_line(struct json_text *j, struct partial *p, const struct plan *
 void partial_read_kind(struct partial *p, const struct partial_map *map, struct json_text from)
 {
 	const struct fold_map *columns = &map->of[PARTIAL_COLUMNS];
-	uint64_t i, count;
+	const struct json_row *line = &fold_kinds[PARTIAL_COLUMNS].line;
+	struct column_text t = {.count = 0};
+	uint64_t i;
 
 	json_mark(&from, "{");
-	if (!json_may_name(&from, false, fold_kinds[PARTIAL_COLUMNS].line))
+	if (!json_row_is_next(line, from.at, from.end, true))
 		return;
+	from.at += line->name_nbytes - 1;
 	i = json_get_number(&from);
-	if (i < columns->n && columns->at[i] != SIZE_MAX && from.status == STATUS_OK) /* else the line is damaged, or not asked for */
-		count_and_kind(&from, &count, &p->columns[columns->at[i]].kind);
+	if (i >= columns->n || columns->at[i] == SIZE_MAX || from.status != STATUS_OK) /* it is not asked for, or damaged */
+		return;
+	t.kind = p->columns[columns->at[i]].kind;
+	json_members(&from, kind_rows, &t);
+	p->columns[columns->at[i]].kind = t.kind;
 }
 
 void partial_read_line(struct partial *p, const struct plan *plan, const struct partial_map *map,
@@ -655,13 +768,13 @@ void partial_read_line(struct partial *p, const struct plan *plan, const struct 
 	int kind = 0;
 
 	json_mark(j, "{");
-	if (plan->nkeys && json_may_name(j, false, LINE_GROUP)) { /* nearly all lines */
-		get_group(j, p, plan, map, blank);
-	} else if (json_may_name(j, false, records_rows->name)) {
-		add_number(j, &p->nrecords);
-		json_members(j, records_rows + 1, p);
+	if (plan->nkeys && json_row_is_next(group_rows, j->at, j->end, true)) { /* nearly all lines */
+		struct group_text t = {.p = p, .plan = plan, .map = map, .blank = blank};
+		JSON_MEMBERS(j, group_rows, &t);
+	} else if (json_row_is_next(records_rows, j->at, j->end, true)) {
+		json_members(j, records_rows, p);
 	} else {
-		while (kind < PARTIAL_NKINDS && !json_may_name(j, false, fold_kinds[kind].line))
+		while (kind < PARTIAL_NKINDS && !json_row_is_next(&fold_kinds[kind].line, j->at, j->end, true))
 			kind++;
 		if (kind < PARTIAL_NKINDS)
 			get_line(j, p, plan, map, kind);

@@ -91,7 +91,7 @@ static void put_integers(struct json_text *j, const int64_t *x, size_t n, int sc
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i % LIST_NVALUES == 0) {
-			json_break(j, "]}", ":[");
+			json_break(j, "]}", "[");
 			json_put(json_next(j), "[");
 			json_put_number(j, (uint64_t)scale);
 			json_put(j, ",\"");
@@ -105,7 +105,7 @@ static void put_long(struct json_text *j, const struct exact *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i % LIST_NVALUES == 0) {
-			json_break(j, "]}", ":[");
+			json_break(j, "]}", "[");
 			json_put(json_next(j), "[");
 		}
 		exact_put(j, &x[i]);
