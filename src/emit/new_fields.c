@@ -544,8 +544,17 @@ static enum status begin_lookup(const struct writing *w, unsigned row, struct ra
 	return STATUS_OK;
 }
 
+/* Writes (rank - 1) / (n - 1) of n numbers; of one alone 0. */
+static char *write_percent(const struct rank_table *t, uint64_t rank, char *to)
+{
+	const struct exact nbefore = {.value = (int128)rank - 1}, nothers = {.value = t->n > 1 ? (int128)t->n - 1 : 1};
+
+	return exact_write_quotient(&nbefore, &nothers, to);
+}
+
 static char *write_ranks(const struct writing *w, char *to)
 {
+	const bool is_percent = w->column->kind == NEW_PERCENT_RANK;
 	struct rank_lookup lookups[ROW_BLOCK_NROWS];
 
 	for (unsigned k = 0; k < w->f->nrows; k++)
@@ -556,7 +565,10 @@ static char *write_ranks(const struct writing *w, char *to)
 		w->begins[k] = (size_t)(to - w->f->text.data);
 		*to = w->f->plan->dialect.delimiter;
 		to += w->leads;
-		to = lookups[k].rank ? decimal_writer_u64(&w->f->writers[w->i], to, lookups[k].rank) : to;
+		if (lookups[k].rank && is_percent)
+			to = write_percent(*(const struct rank_table *const *)state_at(w, w->f->rows[k]), lookups[k].rank, to);
+		else if (lookups[k].rank)
+			to = decimal_writer_u64(&w->f->writers[w->i], to, lookups[k].rank);
 	}
 	return to;
 }

@@ -206,8 +206,6 @@ static enum status make_starts(struct rank_table *t, uint64_t width)
 
 static enum status make64(struct rank_table *t, const struct values_blocks *blocks, uint64_t width, int nthreads)
 {
-	enum status status;
-
 	t->distances = allocate(t, t->n * sizeof *t->distances);
 	if (!t->distances)
 		return STATUS_NO_MEMORY;
@@ -224,8 +222,7 @@ static enum status make64(struct rank_table *t, const struct values_blocks *bloc
 		qsort(t->distances, n, sizeof *t->distances, compare_uint64);
 		return STATUS_OK;
 	}
-	status = deal(t, blocks, width, values_pass_nthreads(blocks, nthreads));
-	return status == STATUS_OK ? make_starts(t, width) : status;
+	return deal(t, blocks, width, values_pass_nthreads(blocks, nthreads));
 }
 
 /* ---- longer numbers ---- */
@@ -262,7 +259,24 @@ static enum status make_long(struct rank_table *t, const struct values_blocks *b
 
 /* ---- a table ---- */
 
-enum status rank_table_make(struct rank_table *t, const struct column_partial *column, int nthreads)
+/* Keeps the first of equal numbers. */
+static void drop_equal(struct rank_table *t)
+{
+	uint64_t n = t->n > 0;
+
+	for (uint64_t i = 1; i < t->n; i++)
+		if (!t->longer) {
+			t->distances[n] = t->distances[i];
+			n += t->distances[i] != t->distances[n - 1];
+		} else if (exact_order(&t->longer[n - 1], &t->longer[i]) == 0) {
+			exact_free(&t->longer[i]);
+		} else {
+			t->longer[n++] = t->longer[i];
+		}
+	t->n = n;
+}
+
+enum status rank_table_make(struct rank_table *t, const struct column_partial *column, bool is_dense, int nthreads)
 {
 	struct number_sums numbers;
 	struct values_blocks blocks;
@@ -281,6 +295,10 @@ enum status rank_table_make(struct rank_table *t, const struct column_partial *c
 	t->least = (int64_t)low;
 	if (status == STATUS_OK)
 		status = t->keys.kind == KEY_64 ? make64(t, &blocks, (uint64_t)(high - low), nthreads) : make_long(t, &blocks);
+	if (status == STATUS_OK && is_dense)
+		drop_equal(t);
+	if (status == STATUS_OK && t->keys.kind == KEY_64 && t->n > FEW_NUMBERS)
+		status = make_starts(t, (uint64_t)(high - low));
 	values_blocks_free(&blocks);
 	return status;
 }
@@ -434,9 +452,9 @@ void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending)
 /* Makes the tables of one fold. */
 static enum status make_tables(struct rank_table *to, const struct plan *plan, const struct partial *of, int nthreads)
 {
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == NEW_RANK)
-			TRY(rank_table_make(to++, &of->columns[plan->new_columns[i].column], nthreads));
+	for (const struct new_column *c = plan->new_columns; c < plan->new_columns + plan->nnew_columns; c++)
+		if (new_column_has(c->kind, NEW_RANKS))
+			TRY(rank_table_make(to++, &of->columns[c->column], c->kind == NEW_RANK_DENSE, nthreads));
 	return STATUS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * rank_table.h - the numbers of a column in order, so that a number's rank can be looked up: 1 and how many numbers
- * come before it. Equal numbers have one rank, however they are written.
+ * come before it. Equal numbers have one rank, however they are written. A dense table has each distinct number once.
  *
  * The numbers are those that a pass over the input kept (values.h). A later pass looks up each record's.
  */
@@ -34,10 +34,10 @@ struct rank_table {
 	uint64_t taken_nbytes;
 };
 
-/* Makes t the table of all numbers that the column kept. nthreads: at least 1; as many threads sort.
+/* Makes t the table of all numbers that the column kept. nthreads: at least 1; as many threads sort. is_dense: of its distinct numbers.
  * Errors: STATUS_NO_MEMORY; t can then be freed. Cost: two passes over the numbers, and sorting the 4096 ranges
  * into which they are dealt. */
-enum status rank_table_make(struct rank_table *t, const struct column_partial *column, int nthreads);
+enum status rank_table_make(struct rank_table *t, const struct column_partial *column, bool is_dense, int nthreads);
 void rank_table_free(struct rank_table *t);
 
 /* Returns the rank of a number, DECIMAL_NUMBER or DECIMAL_WIDE; descending: from the largest on. 0: the
@@ -57,7 +57,7 @@ struct rank_lookup {
  * step of one waits for memory while the others go on. */
 void rank_table_find_all(struct rank_lookup *lookups, size_t n, bool descending);
 
-/* ---- the tables of all columns of --rank ---- */
+/* ---- the tables of all columns that rank ---- */
 
 struct rank_tables {
 	struct group_store *groups; /* of the pass that kept the numbers; NULL: without keys. Not owned. A group's
@@ -66,7 +66,7 @@ struct rank_tables {
 	size_t nranks, ngroups;
 };
 
-/* Makes the tables of a pass over the input that kept the numbers of the plan's columns of NEW_RANK: total is its
+/* Makes the tables of a pass over the input that kept the numbers of the plan's columns of NEW_RANKS: total is its
  * fold. The plan's groups must stay. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS; t can then be freed. */
 enum status rank_tables_make(struct rank_tables *t, const struct plan *plan, const struct partial *total,
 			     int nthreads);

@@ -911,6 +911,8 @@ static const struct {
 	{"diff", "--delta COLS, and gpustat again for what it prints"},
 	{"delta", "--delta COLS, and gpustat again for what it prints"},
 	{"rank", "--rank COLS, and gpustat again for what it prints"},
+	{"dense_rank", "--rank-dense COLS, and gpustat again for what it prints"},
+	{"percent_rank", "--percent-rank COLS, and gpustat again for what it prints"},
 	{"row_number", "--row-number, and gpustat again for what it prints"},
 	{"cumsum", "--cumsum COLS, and gpustat again for what it prints"},
 	{"datediff", "end - start, in seconds"},

@@ -746,9 +746,14 @@ static bool have_aggregates(const struct options *o)
 	return has;
 }
 
+bool operation_ranks(enum operation operation)
+{
+	return operation_is_new_column(operation) && new_column_has(operation_new_column(operation), NEW_RANKS);
+}
+
 bool operation_looks_ahead(enum operation operation)
 {
-	return operation == OPERATION_LEAD || operation == OPERATION_RANK;
+	return operation == OPERATION_LEAD || operation_ranks(operation);
 }
 
 bool operation_is_new_column(enum operation operation)

@@ -60,7 +60,7 @@ struct operation_use {
 				       * typed; NULL if the argument has no such end */
 	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
 	struct ewma_weight weight;    /* of OPERATION_EWMA */
-	bool is_descending;           /* of OPERATION_RANK */
+	bool is_descending;           /* of those that rank */
 };
 
 /* What the command line asks of the records, as a list of options that can be compared, saved and parsed again: operations in
@@ -204,6 +204,9 @@ enum status operation_use_of(struct operation_use *use, const char *name, size_t
 
 /* Whether the operation's new column shows something of each record, or group. */
 bool operation_is_new_column(enum operation operation);
+
+/* Whether it is a new column that needs all values in order, from a pass before. */
+bool operation_ranks(enum operation operation);
 
 /* Whether a new column of the operation shows something of later records. */
 bool operation_looks_ahead(enum operation operation);

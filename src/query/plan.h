@@ -51,6 +51,7 @@ enum new_column_trait {
 	NEW_SKIPS_MISSING = 4, /* where it looks back, a missing value does not count */
 	NEW_COPIES = 8,        /* it is a field, of any length, not a number */
 	NEW_FOR_GPUS = 16,     /* GPUs print it, too */
+	NEW_RANKS = 32,        /* it needs all numbers of the column in order, from a pass before */
 };
 
 /* The kinds of new columns: name, who writes it (emit/new_fields.c), the aggregate whose result it shows or NONE, traits, and what it
@@ -74,7 +75,9 @@ enum new_column_trait {
 	ROW(RATIO, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or divided by it */ \
 	ROW(PCT_CHANGE, changes, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) /* ... or both */ \
 	ROW(EWMA, weighted, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) \
-	ROW(RANK, ranks, NONE, 0) /* 1 and how many numbers come before the value in order */ \
+	ROW(RANK, ranks, NONE, NEW_RANKS) /* 1 and how many numbers come before the value in order, */ \
+	ROW(RANK_DENSE, ranks, NONE, NEW_RANKS) /* ... or how many distinct ones, */ \
+	ROW(PERCENT_RANK, ranks, NONE, NEW_RANKS) /* ... or how many of the others, as a part of 1 */ \
 	ROW(ROW_NUMBER, row_numbers, NONE, NEW_RUNS) /* from 1 on; with --exclusive, how many records came before */ \
 	ROW(OFFSET, offsets, NONE, NEW_RUNS | NEW_FOR_GPUS) /* the record's 0-based position among those where a predicate holds */ \
 	ROW(LET, copies, NONE, NEW_COPIES) /* the value of a computed column */ \
@@ -115,8 +118,8 @@ struct new_column {
 	size_t predicate; /* NEW_OFFSET: in the plan */
 	size_t window;    /* NEW_LOOKS_BACK: in the plan */
 	uint64_t nahead;  /* NEW_LEAD: N */
-	size_t rank;      /* NEW_RANK: which of the plan's nranks */
-	bool is_descending; /* NEW_RANK: the largest is the first */
+	size_t rank;      /* NEW_RANKS: which of the plan's nranks */
+	bool is_descending; /* NEW_RANKS: the largest is the first */
 };
 
 /* What a new column looks back on. */
@@ -264,7 +267,7 @@ struct plan {
 	struct new_column *new_columns;
 	size_t nwindows;
 	struct plan_window *windows; /* of the new columns that have one */
-	size_t nleads, nranks; /* of these: NEW_LEAD, NEW_RANK */
+	size_t nleads, nranks; /* of these: NEW_LEAD, and of NEW_RANKS */
 	uint64_t nahead_max;   /* the largest of NEW_LEAD */
 	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL
 					  * without such a pass */

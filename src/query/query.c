@@ -1700,7 +1700,7 @@ static void plan_new_columns(struct making *m)
 		s->rank = plan->nranks;
 		plan->nleads += s->kind == NEW_LEAD;
 		plan->nahead_max = s->kind == NEW_LEAD && s->nahead > plan->nahead_max ? s->nahead : plan->nahead_max;
-		plan->nranks += s->kind == NEW_RANK;
+		plan->nranks += new_column_has(s->kind, NEW_RANKS);
 	}
 }
 

@@ -312,6 +312,7 @@ const struct option_synonym remedy_words[] = {
 	{"diff differences", "--delta"},
 	{"growth pctchange percent-change", "--pct-change"},
 	{"cumulative cum cumulate running running-total accumulate", "--running-sum"},
+	{"dense-rank denserank", "--rank-dense"},
 	{"cummax", "--running-max"},
 	{"cummin", "--running-min"},
 	{"cumcount", "--running-count"},

@@ -205,7 +205,7 @@ static void say_read(const struct run *e)
 	if (plan->ncolumns == 0)
 		say("no column");
 	if (plan->nranks > 0)
-		say(" (the input is read twice: --rank needs all values before the first record)");
+		say(" (the input is read twice: a rank needs all values before the first record)");
 	else if (e->query.naggregates > 0)
 		say(" (the input is read twice: aggregates need all records before the first)");
 	end_list(plan->ncolumns);

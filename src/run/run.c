@@ -518,7 +518,7 @@ static void plan_keeping(struct plan *plan)
 	plan->draws = false;
 	plan->counts_records = true;
 	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == NEW_RANK)
+		if (new_column_has(plan->new_columns[i].kind, NEW_RANKS))
 			plan->columns[plan->new_columns[i].column].needs |= MOMENT_VALUES;
 }
 
@@ -533,7 +533,7 @@ static enum status print_pass(struct run *r, const struct run *first, const stru
 	return run_finish(r, fault);
 }
 
-/* Prints records with their ranks (--rank): keeps the numbers of the ranked columns in a first pass, which is that of a result,
+/* Prints records with their ranks (--rank and its like): keeps the numbers of the ranked columns in a first pass, which is that of a result,
  * sorts them, and prints the records in a second. r has opened the input. Errors: of both. */
 static enum status run_ranked(struct run *r, struct fault *fault)
 {
@@ -566,7 +566,7 @@ static bool reads_twice(const struct run *r)
 	bool ranks = false;
 
 	for (size_t i = 0; i < r->options.nuses; i++)
-		ranks |= r->options.uses[i].operation == OPERATION_RANK;
+		ranks |= operation_ranks(r->options.uses[i].operation);
 	return (ranks || r->options.aggregates) && !r->aggregates && !r->options.explain && !r->options.columns;
 }
 

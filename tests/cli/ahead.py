@@ -196,6 +196,14 @@ def check_ranks():
     ranked("the greatest first", ["--rank", "-v", "--only"], text, b"rank(-v)\n4\n2\n2\n6\n\n4\n1\n")
     ranked("by group", ["--rank=v", "--rank=-v", "--by=g", "--only"], text,
            b"rank(v),rank(-v)\n1,2\n2,2\n3,1\n1,3\n,\n1,2\n3,1\n")
+    ranked("without gaps", ["--rank-dense=v", "--rank-dense=-v", "--only"], text,
+           b"rank_dense(v),rank_dense(-v)\n2,3\n3,2\n3,2\n1,4\n,\n2,3\n4,1\n")
+    ranked("as parts of the others", ["--percent-rank=v", "--percent-rank=-v", "--only"], text,
+           b"percent_rank(v),percent_rank(-v)\n0.2,0.6\n0.6,0.2\n0.6,0.2\n0,1\n,\n0.2,0.6\n1,0\n")
+    ranked("both by group", ["--rank-dense=v", "--percent-rank=v", "--by=g", "--only"], text + b"c,1\n",
+           b"rank_dense(v),percent_rank(v)\n1,0\n2,0.5\n2,1\n1,0\n,\n1,0\n3,1\n1,0\n")
+    ranked("both of longer ones", ["--rank-dense=v", "--percent-rank=-v", "--only"], b"v\n1e-390\n1\n-1e300\n1.0\n3e30\n3e30\n",
+           b"rank_dense(v),percent_rank(-v)\n2,0.8\n3,0.4\n1,1\n3,0.4\n4,0\n4,0\n")
     ranked("of those that --where takes", ["--rank=v", "--where=v > 1", "--only"], text, b"rank(v)\n1\n1\n3\n")
     ranked("among all, though --head prints some", ["--rank=-v", "--head=2", "--only"], text, b"rank(-v)\n4\n2\n")
     ranked("of a computed column", ["--let=x = v * -1", "--select=v", "--rank=x"], text,
@@ -243,6 +251,9 @@ def check_many_ranks():
             counts[x] = counts.get(x, 0) + 1
         down = [len(numbers) - (places[x] - 1 + counts[x]) + 1 for x in numbers]
         want = b"rank(v),rank(-v)\n" + b"".join(b"%d,%d\n" % pair for pair in zip(up, down))
+        dense = {x: i + 1 for i, x in enumerate(sorted(counts))}
+        ranked("without gaps: " + kind, ["--rank-dense=v", "--rank-dense=-v", "--only"], b"v\n" + b"".join(b"%d\n" % x for x in numbers),
+               b"rank_dense(v),rank_dense(-v)\n" + b"".join(b"%d,%d\n" % (dense[x], len(dense) + 1 - dense[x]) for x in numbers), (30000, None))
         ranked("many numbers: " + kind, ["--rank=v", "--rank=-v", "--only"], b"v\n" + b"".join(b"%d\n" % x for x in numbers), want,
                (30000, None))
     rows = [(rng.randrange(3000), rng.randrange(5)) for _ in range(30000)]

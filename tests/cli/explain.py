@@ -38,7 +38,7 @@ def check_words():
     explains("records", ["--where=seconds > 1"], LOG, TEXT, header % "a column is asked for by name",
              "reads:   seconds (for a condition)\nrecords: those where seconds > 1\nprints:  each record\n", ALONE)
     explains("ranks", ["--rank=seconds"], LOG, TEXT, header % "a column is asked for by name",
-             "reads:   seconds (the input is read twice: --rank needs all values before the first record)\n",
+             "reads:   seconds (the input is read twice: a rank needs all values before the first record)\n",
              "prints:  each record, and rank(seconds)\n", ALONE)
     explains("no header", ["--cumsum=2", "-d;", "--quote=none", "--comment=#"], b"1;2\n3;4\n", "text:    fields end at ';', '#' begins a comment\n",
              "header:  none in line 1 of {}, for all its values are numbers\ncolumns: 2: col1, col2\n", "reads:   col2\nprints:  each record, and running_sum(col2)\n", ALONE)

@@ -11,7 +11,7 @@ from oracle_dialect import Dialect
 from oracle_notation import Notation
 from oracle_order import PERCENTILES, TRIMMED
 from oracle_pair import PAIRS, SYMMETRIC
-from oracle_request import COUNT_RECORDS, OPERATIONS, RANK, RUNNING, TAKES_TEXT, WINDOWS, Request
+from oracle_request import COUNT_RECORDS, OPERATIONS, RANKS, RUNNING, TAKES_TEXT, WINDOWS, Request
 from oracle_text import Unclear
 
 TAKE_TEXT = TAKES_TEXT + ("running-count", "rolling-count", "lag", "lead", "fill-down")      # operations
@@ -19,7 +19,7 @@ SILENT = ("threads", "device", "progress")      # options that change nothing; t
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
 MODELLED = (("where", "by", "having", "agg", "share", "cumshare", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
-             "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "row-number", "byte-offset", "offsets", RANK, "pNN", TRIMMED[:-1])
+             "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "row-number", "byte-offset", "offsets", *RANKS, "pNN", TRIMMED[:-1])
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
 
@@ -46,7 +46,7 @@ def read(uses):
             news.append((name.removeprefix("running-"), argument))
         elif name == "cumsum":
             news.append(("sum", argument))
-        elif name in WINDOWS + (RANK, "offsets", "byte-offset", "row-number"):
+        elif name in WINDOWS + RANKS + ("offsets", "byte-offset", "row-number"):
             news.append((name, argument))
         elif name in ("delimiter", "quote", "escape", "comment"):
             dialect[name] = {b"\\t": b"\t", b"none": None}.get(argument, argument)

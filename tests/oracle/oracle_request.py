@@ -20,7 +20,7 @@ TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
 WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "rolling-count", "rolling-stddev", "rolling-median",   # COLS:N
            "ewma")                                                                                                      # COLS:A
-RANK = "rank"       # [-]COLS
+RANKS = ("rank", "rank-dense", "percent-rank")       # [-]COLS
 COUNT_RECORDS = "count-records"
 
 
@@ -82,7 +82,7 @@ class Request:
         for operation, columns in self.columns_asked():
             if columns is not None:
                 columns = oracle_window.split(columns)[0] if operation in WINDOWS else columns
-                columns = columns.removeprefix(b"-") if operation == RANK else columns
+                columns = columns.removeprefix(b"-") if operation in RANKS else columns
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')
 
@@ -108,7 +108,7 @@ class Request:
 
     def reads_twice(self):
         """Is its input to be a file?"""
-        return any(operation == RANK for operation, _ in self.news)
+        return any(operation in RANKS for operation, _ in self.news)
 
     def sums_up(self):
         """Is it the summary?"""

@@ -16,7 +16,7 @@ from oracle import LeftOut, admit, label_of, pairs_of
 from oracle_expr import Expr
 from oracle_header import UNCLEAR
 from oracle_judge import Answer
-from oracle_request import RANK, RUNNING, TOTALS, WINDOWS, Request, as_bytes, resolve
+from oracle_request import RANKS, RUNNING, TOTALS, WINDOWS, Request, as_bytes, resolve
 from oracle_statistic import rounded
 from oracle_table import Table
 from oracle_text import EXACT, BadData, Unclear, Usage, in_plain, mean_text
@@ -31,7 +31,7 @@ class Scan(Request):
         self.where, self.exclusive, self.only = as_bytes(where), exclusive, only
 
     def columns_asked(self):
-        return self.operations or [(o, c) for o, c in self.news if o in RUNNING + WINDOWS + (RANK,)]
+        return self.operations or [(o, c) for o, c in self.news if o in RUNNING + WINDOWS + RANKS]
 
     def args(self):
         out = super().args()
@@ -111,8 +111,8 @@ class Looking(Total):
 
 class Rank(Total):
     """The ranks of one column, known at the end."""
-    def __init__(self, field, descending):
-        super().__init__(RANK, field, True)
+    def __init__(self, operation, field, descending):
+        super().__init__(operation, field, True)
         self.descending, self.values, self.last = descending, (), None
 
     def add(self, pair):
@@ -123,7 +123,13 @@ class Rank(Total):
         """A function that says the rank of this record's value in the end."""
         if pair in (None, "missing"):
             return lambda: b""
-        return lambda: b"%d" % (1 + sum(v > pair[0] if self.descending else v < pair[0] for v in self.values))
+        return lambda: self.among(pair[0])
+
+    def among(self, value):
+        before = [v for v in self.values if (v > value if self.descending else v < value)]
+        if self.operation == "percent-rank":
+            return mean_text(decimal.Decimal(len(before)), max(len(self.values) - 1, 1)).encode()
+        return b"%d" % (1 + len(set(before) if self.operation == "rank-dense" else before))
 
 
 class RowNumber:
@@ -171,10 +177,10 @@ def plan(q, table, rows, offsets):
             suffix = oracle_window.split(text)[1]
             columns += [(b"%s(%s:%s)" % (operation.replace("-", "_").encode(), label_of(names, k), suffix),
                          Looking(operation, k, suffix)) for k in chosen(operation, text, q, table, rows)]
-        elif operation == RANK:
+        elif operation in RANKS:
             descending = text.startswith(b"-")
-            columns += [(b"rank(%s%s)" % (b"-" * descending, label_of(names, k)), Rank(k, descending))
-                        for k in chosen(operation, text, q, table, rows)]
+            columns += [(b"%s(%s%s)" % (operation.replace("-", "_").encode(), b"-" * descending, label_of(names, k)),
+                         Rank(operation, k, descending)) for k in chosen(operation, text, q, table, rows)]
         else:
             for k in chosen(operation, text, q, table, rows):
                 columns.append((b"running_%s(%s)" % (operation.encode(), label_of(names, k)),
