@@ -57,9 +57,9 @@
 	X(STATUS_PACKED, "", 1, "") /* the detail has the words */ \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1, "--quote none, if quotes are data") \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1, "--quote none, if quotes are data") \
-	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: print each file by itself", 1, "") \
+	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: --union prints the columns of all files, --select COLS those that they share", 1, "") \
 	X(STATUS_HEADER_LACKS, \
-	  "in the first file's header, but not in this one: rename it, or leave the file out", 1, "") \
+	  "in the first file's header, but not in this one: rename it, or say --union, with which it is missing here", 1, "") \
 	X(STATUS_HEADER_REPEATS, \
 	  "not as often in this header as in the first file's", 1, "each file by itself, or another name in one of them") \
 	X(STATUS_HEADER_UNCLEAR, \

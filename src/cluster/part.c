@@ -269,7 +269,7 @@ static void put_head(const struct options *o, const struct query *q, const struc
 				 .left = *scope->left, .right = *scope->right, .nbytes = t->end_bytes,
 				 .nrecords = t->partial.nrecords + t->partial.nragged + t->partial.nheaders};
 
-	head.header.nnames = head.header.nfields;
+	head.header.nnames = plan->nunited ? plan->nunited : head.header.nfields;
 	head.header.line = plan->header ? (char *)plan->header : (char[]){""};
 	head.header.line_nbytes = plan->header_nbytes;
 	head.columns = calloc(plan->ncolumns + 1, sizeof *head.columns);

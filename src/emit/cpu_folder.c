@@ -20,7 +20,7 @@ static size_t count_fields(const struct plan *plan)
 	size_t n = plan->ragged.nfields;
 
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (!plan->columns[c].let && plan->columns[c].field >= n)
+		if (!plan->columns[c].let && plan->columns[c].field >= n && plan->columns[c].field != FIELD_ABSENT)
 			n = plan->columns[c].field + (size_t)1;
 	return n;
 }

@@ -50,11 +50,13 @@ static enum status append_record(const struct row_block *b, unsigned row, struct
 {
 	const struct plan *plan = b->plan;
 	const uint32_t *ends = row_block_ends(b, row);
+	const size_t nprinted = plan_nprinted(plan);
 	const struct row_record r = row_record_at(b->text, ends, b->stride, (uint32_t)b->stride, plan->dialect.escape);
 
-	for (size_t i = 0; i < plan->ragged.nfields; i++) {
-		const size_t begin = i < b->stride ? (uint32_t)(ends[(ptrdiff_t)i - 1] + 1) : r.line_end;
-		const size_t end = i + 1 < b->stride ? ends[i] : r.line_end;
+	for (size_t i = 0; i < nprinted; i++) {
+		const size_t at = plan->places ? plan->places[i] : i;
+		const size_t begin = at < b->stride ? (uint32_t)(ends[(ptrdiff_t)at - 1] + 1) : r.line_end;
+		const size_t end = at + 1 < b->stride ? ends[at] : r.line_end;
 		TRY(append_field(plan, i, 0, b->text + begin, end - begin, scratch, out));
 	}
 	return STATUS_OK;
@@ -70,7 +72,7 @@ enum status printed_row_append(const struct row_block *b, const struct new_field
 
 	if (!plan->only) {
 		TRY(append_record(b, fields->rows[k], scratch, out));
-		column = plan->ragged.nfields;
+		column = plan_nprinted(plan);
 	}
 	for (size_t i = 0; i < plan->nnew_columns; i++, column++, begins += ROW_BLOCK_NROWS + 1) {
 		const struct new_column *new = &plan->new_columns[i];

@@ -233,7 +233,7 @@ static char *field_name(const struct query *q, uint32_t field, bool is_bare)
 char **result_printed_names(const struct query *q, enum format format, size_t *n)
 {
 	const bool is_bare = format == FORMAT_CSV || format == FORMAT_TSV;
-	const size_t nfields = q->plan.only ? 0 : q->plan.ragged.nfields;
+	const size_t nfields = q->plan.only ? 0 : plan_nprinted(&q->plan);
 	char **names;
 	bool has_all = true;
 

@@ -927,6 +927,42 @@ char *header_column_name(const struct header *h, size_t field)
 
 /* ---- headers of later files ---- */
 
+/* The column of all files that field i of a record of names is: its name's k-th if it is the record's k-th of that name. h->nnames: there
+ * is none. */
+static size_t find_united(const struct header *h, const struct first_record *r, size_t i)
+{
+	const char *text = r->values[i].text;
+	size_t nbefore = 0, at = 0;
+
+	for (size_t k = 0; k < i; k++)
+		nbefore += !strcmp(r->values[k].text, text);
+	for (; at < h->nnames; at++)
+		if (!strcmp(h->names[at] ? h->names[at] : "", text) && nbefore-- == 0)
+			break;
+	return at;
+}
+
+/* The number of a record's names: a delimiter at the line's end makes none. */
+static size_t count_names(const struct first_record *r)
+{
+	return r->nfields > 1 && r->values[r->nfields - 1].has_no_byte ? r->nfields - 1 : r->nfields;
+}
+
+enum status header_unite(struct header *h, const struct first_record *r)
+{
+	for (size_t i = 0; i < count_names(r); i++) {
+		char **grown;
+		if (find_united(h, r, i) < h->nnames)
+			continue;
+		grown = realloc(h->names, (h->nnames + 2) * sizeof *grown);
+		NEED(grown);
+		h->names = grown;
+		NEED(grown[h->nnames] = strdup(r->values[i].text));
+		h->nnames++;
+	}
+	return STATUS_OK;
+}
+
 static bool is_same(const struct first_record *a, const struct first_record *b)
 {
 	bool same = a->nfields == b->nfields;
@@ -1031,7 +1067,7 @@ static enum status find_later(void *context, struct input *input, int index, siz
 	}
 	if (is)
 		TRY(check_words(h, input, fault));
-	file->differs = file->has_other_names ||
+	file->differs = file->has_other_names || (f->plan->nunited && is && h->nfields > 0) ||
 			(is && h->nfields > 0 && !word_layout_is_same(h->layout, f->first->layout));
 	if (is)
 		TRY(check_row_names(h, input, f->plan, fault));
@@ -1061,6 +1097,21 @@ static enum status place_field(const struct file_headers *f, const struct name_i
 	while (there[k].field != *field)
 		k++;
 	*field = here[k].field;
+	return STATUS_OK;
+}
+
+/* Places the columns of all files in one of them. */
+static enum status place_united(const struct file_headers *f, struct file_header *file, const struct first_record *r)
+{
+	file->plan.places = file->places = malloc((f->first->nnames + 1) * sizeof *file->places);
+	NEED(file->places);
+	for (size_t u = 0; u < f->first->nnames; u++)
+		file->places[u] = FIELD_ABSENT;
+	for (size_t i = 0; i < r->nfields; i++)
+		file->places[find_united(f->first, r, i)] = (uint32_t)i; /* the last place is for what has no name */
+	for (size_t c = 0; c < f->plan->ncolumns; c++)
+		if (!f->plan->columns[c].let)
+			file->plan.columns[c].field = file->places[f->plan->columns[c].field];
 	return STATUS_OK;
 }
 
@@ -1120,7 +1171,7 @@ static enum status plan_later(const struct file_headers *f, const struct input *
 	file->line = h->line;
 	h->line = NULL;
 	plan_use_header(plan, file->line, h->end - h->begin, plan->sought.nbytes > 0);
-	return place_columns(f, input, file, fault);
+	return f->plan->nunited ? place_united(f, file, &h->record[0]) : place_columns(f, input, file, fault);
 }
 
 /* The input's place: see struct input_headers. */
@@ -1131,9 +1182,14 @@ static enum status place_later(void *context, const struct input *input, int ind
 	struct file_header *file = &f->files[index];
 	enum status status;
 
+	if (index == f->first->file && f->plan->nunited) {
+		TRY(plan_of_file(&file->plan, f->plan, f->first->nfields, f->first->ends_empty));
+		*plan = &file->plan;
+		return place_united(f, file, &f->first->record[0]);
+	}
 	if (!file->differs)
 		return STATUS_OK;
-	if (f->plan->shares_header && file->has_other_names)
+	if (f->plan->shares_header && !f->plan->nunited && file->has_other_names)
 		return fail_later(input, file, STATUS_HEADER_DIFFERS, fault);
 	status = plan_later(f, input, file, fault);
 	header_free(&file->header);
@@ -1162,6 +1218,7 @@ void file_headers_free(struct file_headers *f)
 		free(f->files[i].plan.columns);
 		free(f->files[i].line);
 		free(f->files[i].layout);
+		free(f->files[i].places);
 	}
 	free(f->files);
 	name_index_free(&f->names);

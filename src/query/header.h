@@ -106,6 +106,10 @@ struct header_request {
 enum status header_decide(struct header *h, struct input *input, const struct plan *plan,
 			  const struct header_request *request, struct fault *fault);
 
+/* Adds the names of another file's first record that the header lacks: the second of one name is another column. Errors:
+ * STATUS_NO_MEMORY. */
+enum status header_unite(struct header *h, const struct first_record *r);
+
 /* Whether a column is called text[0 .. nbytes). */
 bool header_names_column(const struct header *h, const char *text, size_t nbytes);
 
@@ -133,6 +137,7 @@ struct file_header {
 	struct plan plan; /* the run's, but for the places of the columns, which are owned */
 	struct word_layout *layout; /* of words below its header; owned */
 	char *line;       /* of its header, as it came; owned */
+	uint32_t *places; /* of its plan; owned */
 };
 
 struct file_headers {

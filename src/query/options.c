@@ -870,6 +870,20 @@ static enum status check_style(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Checks that all headers can be read before the first record is, and then all of the files. */
+static enum status check_union(struct options *o, struct fault *fault)
+{
+	struct stat st;
+
+	if (o->unites && o->header == HEADER_NO)
+		return option_fault(fault, "--union joins columns by name, and -N says that there are no names");
+	for (int i = 0; o->unites && o->npaths > 1 && i < o->npaths; i++)
+		if (!strcmp(o->paths[i], "-") || (stat(o->paths[i], &st) == 0 && S_ISFIFO(st.st_mode)))
+			return option_fault(fault, "--union reads the headers of all files first, and '%.64s' can be read once: save it in a file",
+					    o->paths[i]);
+	return STATUS_OK;
+}
+
 static enum status check_one_path(struct options *o, struct fault *fault)
 {
 	return o->part.of && o->npaths != 1 ? option_fault(fault, "--part is of one file, and here are %d", o->npaths) : STATUS_OK;
@@ -917,6 +931,7 @@ static const struct rule rules_of_reading[] = {
 	RULE({WHITESPACE}, {DELIMITER, QUOTE, ESCAPE, TRIM}, "--whitespace: fields end at blanks and nothing quotes them: --& has no "
 	 "meaning then"),
 	{.check = check_dialect},
+	{.check = check_union},
 	RULE({COLUMNS}, {EXPLAIN}, "--columns prints names, --explain what would be done: not both"),
 	RULE({COLUMNS}, {PLOT, SVG}, "--columns prints names: there is nothing for --& to draw"),
 	RULE({COLUMNS}, {USE, WHERE, BY, FORMAT, OUTPUT_DELIMITER, TRANSPOSE}, "--columns prints names, a line each: no operation and no --format goes with it"),
@@ -1120,6 +1135,7 @@ enum status options_check(struct options *o, struct fault *fault)
 	const char *is[NFACTS] = {NULL};
 	bool has_result = o->having || o->pivot, has_new = false, has_fields = false;
 
+	o->header = o->unites && o->header == HEADER_AUTO ? HEADER_YES : o->header;
 	o->by = o->pivot && !o->by ? o->pivot : o->by;
 	for (size_t i = 0; i < o->nuses; i++) {
 		has_result |= prints_result(&o->uses[i]);

@@ -120,6 +120,7 @@ struct options {
 	struct csv_dialect dialect;
 	bool has_delimiter, has_quote; /* they were given */
 	uint64_t nskipped_lines;
+	bool unites; /* the columns of all files are read, by name */
 	enum ragged_policy ragged;
 	bool has_ragged; /* it was given */
 	struct number_notation notation;

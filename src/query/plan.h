@@ -54,6 +54,8 @@ enum new_column_trait {
 	NEW_RANKS = 32,        /* it needs all numbers of the column in order, from a pass before */
 };
 
+#define FIELD_ABSENT (UINT32_MAX / 2) /* the place of a column that the file lacks: beyond the end of each record */
+
 /* The kinds of new columns: name, who writes it (emit/new_fields.c), the aggregate whose result it shows or NONE, traits, and what it
  * shows. */
 #define NEW_COLUMN_KINDS(ROW) \
@@ -258,6 +260,8 @@ struct plan {
 	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are not sorted */
 	bool formats;     /* records are not printed as they came, but in a format of their own: */
 	const struct row_format *row_format; /* ... once all names are known; else NULL; whoever runs the plan owns it */
+	size_t nunited;   /* columns of all files together (--union); 0: those of the first file are all */
+	const uint32_t *places; /* of a file's plan with those: where each is in its records, or FIELD_ABSENT; NULL: no such plan. Not owned. */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	bool draws;       /* what is printed is drawn (io/curve.h) */
@@ -293,6 +297,12 @@ static inline bool plan_widens_records(const struct plan *plan)
  * layout what may be read below the names: where new columns are printed beside records, nothing, since a blank field is
  * none when that is read. Errors: STATUS_ALIGNED_ONLY: then they cannot be read. */
 enum status plan_use_layout(struct plan *plan, struct word_layout *layout);
+
+/* The number of the input's columns in a record that is printed in a format. */
+static inline size_t plan_nprinted(const struct plan *plan)
+{
+	return plan->nunited ? plan->nunited : plan->ragged.nfields;
+}
 
 /* Whether records are printed without new columns. */
 static inline bool plan_copies_records(const struct plan *plan)

@@ -1040,6 +1040,38 @@ static enum status check_empty(const struct making *m)
 	return STATUS_OK;
 }
 
+/* Adds the names of the files after the first to q->header: those files are opened for that, and closed again. */
+static enum status unite(struct making *m)
+{
+	const struct options *o = m->options;
+	struct query *q = m->q;
+	enum status status = STATUS_OK;
+
+	for (int i = 1; i < o->npaths && status == STATUS_OK; i++) {
+		struct csv_dialect dialect = q->plan.dialect; /* read_first has found out about it */
+		struct plan plan = q->plan;
+		struct header h = {.nfields = 0};
+		struct input *input = NULL;
+		status = input_open(&input, &o->paths[i], 1, 1, m->fault);
+		if (status == STATUS_OK)
+			status = input_skip_preamble(input, o->nskipped_lines, false, &dialect, m->fault);
+		plan.dialect.layout = NULL;
+		if (status == STATUS_OK)
+			status = header_read(&h, input, &plan, m->fault);
+		if (status == STATUS_OK && plan.dialect.whitespace && h.nfields > 0)
+			status = header_line_up(&h, input, &plan, m->fault);
+		if (status == STATUS_OK)
+			status = header_unite(&q->header, &h.record[0]);
+		if (status != STATUS_OK && m->fault->file)
+			m->fault->file = o->paths[i]; /* the input's, which ends */
+		header_free(&h);
+		if (input)
+			input_close(input);
+	}
+	q->plan.nunited = q->header.nnames;
+	return status;
+}
+
 /* Decides on q->header after read_first, and takes it out of the input. Where what is wrong is one of the values of the first
  * record, or what follows it, q->header has its names, too. */
 static enum status decide_header(struct making *m)
@@ -1050,6 +1082,8 @@ static enum status decide_header(struct making *m)
 	const struct header_request request = {o->header, m->all, m->nall, q->summary, o->emits};
 
 	TRY(header_decide(h, m->input, &q->plan, &request, m->fault));
+	if (o->unites && h->nfields > 0)
+		TRY(unite(m));
 	if (h->present || h->reason == HEADER_ALL_NUMBERS)
 		TRY(file_headers_init(&q->later, h, &q->plan, o->header == HEADER_YES, m->input));
 	if (h->nfields == 0) {
@@ -1172,9 +1206,15 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	return add_result(m, (struct result){operation, .column = field, .if_numeric = star});
 }
 
+/* The number of columns there are; 0: it is not known, since there is no record. */
+static size_t ncolumns_of(const struct header *h)
+{
+	return h->nfields ? h->nnames : 0;
+}
+
 static enum status demand_range(struct making *m, enum operation operation, struct field_range range)
 {
-	size_t end = range.star ? m->q->header.nfields : (size_t)range.last + 1;
+	size_t end = range.star ? ncolumns_of(&m->q->header) : (size_t)range.last + 1;
 
 	m->q->star |= range.star;
 	for (size_t field = range.first; field < end; field++)
@@ -1466,7 +1506,7 @@ static enum status demand(struct making *m)
 	TRY(demand_sort_keys(m));
 	TRY(demand_sort_groups(m));
 	if (q->summary && q->header.nfields) /* each column's values decide whether it is number or text */
-		TRY(demand_range(m, OPERATION_SUM, (struct field_range){0, (uint32_t)q->header.nfields - 1, false}));
+		TRY(demand_range(m, OPERATION_SUM, (struct field_range){0, (uint32_t)ncolumns_of(&q->header) - 1, false}));
 	for (m->use = 0; !q->summary && m->use < m->options->nuses; m->use++)
 		TRY(demand_use(m, &q->uses[m->use], &nlets, &nexprs));
 	q->nshown = q->nresults;
@@ -1678,6 +1718,7 @@ static void plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : plan->where + 1;
 
 	plan->emits = m->options->emits;
+	plan->formats = plan->emits && (m->options->style.format != FORMAT_AUTO || m->options->unites);
 	plan->head = m->options->choice.head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
 	plan->shares_header = plan->emits && !plan->only;
@@ -1783,7 +1824,6 @@ static void begin(struct query *q, const struct options *options)
 	q->plan.dialect = options->dialect;
 	q->plan.notation = options->notation;
 	q->plan.zone = options->zone;
-	q->plan.formats = options->emits && options->style.format != FORMAT_AUTO;
 	q->plan.bad_record = options->invalid;
 	q->plan.nmissing = options->nmissing;
 	q->plan.missing = options->missing;

@@ -128,6 +128,7 @@ const char *beyond_gpus(const struct plan *plan, const struct input *input)
 		{"CPU only: no GPU sorts records", plan->sorter != NULL},
 		{"CPU only: no GPU chooses records", plan->chooses},
 		{"CPU only: no GPU copies records", plan_copies_records(plan) && plan->npredicates == 0},
+		{"CPU only: no GPU joins columns by name", plan->nunited > 0},
 		{"CPU only: no GPU prints records in a format", plan->emits && plan->formats},
 		{"CPU only: no GPU numbers records by group", plan->nkeys && has_new_column(plan, NEW_OFFSET)},
 		{"CPU only: no GPU keeps groups of an input that cannot be read again",

@@ -139,10 +139,10 @@ static void say_columns(const struct run *e)
 
 	if (h->nfields == 0)
 		return;
-	say("columns: %zu: ", h->nfields);
-	for (size_t i = 0; i < h->nfields && say_item(i); i++)
+	say("columns: %zu: ", h->nnames);
+	for (size_t i = 0; i < h->nnames && say_item(i); i++)
 		say_column(h, i);
-	end_list(h->nfields);
+	end_list(h->nnames);
 }
 
 /* What `*` leaves out. */

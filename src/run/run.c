@@ -206,14 +206,19 @@ static enum status print_table(struct run *r, struct fault *fault)
 static enum status prepare_format(struct run *r)
 {
 	struct query *q = &r->query;
+	struct style style = r->options.style;
 	size_t n;
 	char **names;
 	enum status status;
 
 	if (!q->plan.formats)
 		return STATUS_OK;
-	NEED(names = result_printed_names(q, r->options.style.format, &n));
-	status = row_format_init(&r->row_format, r->options.style, (const char *const *)names, n);
+	if (style.format == FORMAT_AUTO) { /* --union: as they came, but for their columns */
+		style.format = FORMAT_CSV;
+		style.delimiter = q->plan.dialect.whitespace ? ',' : q->plan.dialect.delimiter;
+	}
+	NEED(names = result_printed_names(q, style.format, &n));
+	status = row_format_init(&r->row_format, style, (const char *const *)names, n);
 	result_names_free(names, n);
 	q->plan.row_format = &r->row_format;
 	q->plan.inside_line = false;
@@ -743,7 +748,7 @@ static void list_columns(const struct run *r, const char *unknown)
 {
 	const struct header *h = &r->query.header;
 	const struct first_record *first = &h->record[0];
-	char **texts = calloc(h->nfields + 1, sizeof *texts);
+	char **texts = calloc((h->nnames > h->nfields ? h->nnames : h->nfields) + 1, sizeof *texts);
 	const char **computed = calloc(r->query.nlets + 1, sizeof *computed);
 	bool has_text = false;
 
@@ -753,7 +758,8 @@ static void list_columns(const struct run *r, const char *unknown)
 	}
 	for (size_t k = 0; computed && k < r->query.nlets; k++)
 		computed[k] = r->query.lets[k].name;
-	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names, h->nfields,
+	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names,
+			h->nnames > h->nfields ? h->nnames : h->nfields,
 			computed, computed ? r->query.nlets : 0, unknown);
 	free(computed);
 	free(texts);

@@ -87,6 +87,7 @@ REQUESTS = (
     ("groups as JSON", ["--sum", "n", "--by", "x", "--format=json"], TABLE, False, 700, 2),
     ("a pivot", ["--sum", "n", "--by", "x", "--pivot", "n < 20", "--sort", "n < 20"], TABLE, False, 700, 2),
     ("turned over", ["--sum", "n", "--by", "x", "--transpose"], TABLE, False, None, 1),
+    ("a union", ["--union", "--cumsum", "n", harness.fixture("union.csv", b"x,new,n,name\n1,2,3,4\n")], TABLE, False, 700, 2),
     ("blank lines before", ["--cumsum", "1", harness.fixture("blank.csv", b"\n\n")], b"5\n6\n" * 900, False, 1000, 2),
 )
 

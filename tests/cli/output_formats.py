@@ -262,11 +262,77 @@ def check_transpose():
     refuses("usage: a part", ["--transpose", "--sum=bytes", "--partial"], LOG, 2, "give it to --merge")
 
 
+def check_union():
+    """Files with other columns, each in every way that chunks can cut them, against Python's dictionaries."""
+    def files(tables, pack=False):
+        out = []
+        for k, rows in enumerate(tables):
+            text = io.StringIO(newline="")
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            data = text.getvalue().encode()[:-1 if k % 2 else None]
+            out.append(fixture("union-%d-%d.csv" % (len(tables), k), gzip.compress(data) if pack and k else data))
+        return out
+
+    def united(tables):
+        names = []
+        for rows in tables:
+            names += [name for name in rows[0] if name not in names]
+        return [names] + [[dict(zip(rows[0], row)).get(name, "") for name in names] for rows in tables for row in rows[1:]]
+
+    one, two, three = [["a", "b"], ["1", "2"], ["3", "4"]], [["b", "c"], ["5", "x,y"]], [["d", "a"], ["two\nlines", "7"], ["z", ""]]
+    for i, tables in enumerate(([one, two, three], [two, one], [three, two, one], [one, one], [one], [one, [["b", "a"], ["8", "9"]]])):
+        rows = united(tables)
+        for pack in (False, True):
+            paths = files(tables, pack)
+            holds("union %d, %s" % (i, pack), ["--union", "--select", "1-"] + paths, None, reads("csv", rows), ways(i, (1, 3, None)))
+            holds("union %d as JSON, %s" % (i, pack), ["--union", "--format=ndjson", "--row-number"] + paths, None,
+                  reads("ndjson", [r + [str(k) if k else "row_number"] for k, r in enumerate(rows)]), ways(i, (2, None)))
+            holds("union %d, sorted, %s" % (i, pack), ["--union", "--sort=b", "--tail=9"][:2] + paths, None,
+                  reads("csv", rows[:1] + sorted(rows[1:], key=lambda r, b=rows[0].index("b"): (r[b] == "", int(r[b] or 0)))), ways(i, (2, None)))
+            sums = [sum(int(r[k] or 0) for r in rows[1:]) for k in map(rows[0].index, "ab") if "a" in rows[0]] if "a" in rows[0] else []
+            if sums:
+                answers("union %d, sums, %s" % (i, pack), ["--union", "--sum=a,b"] + paths, None, "sum(a),sum(b)\n%d,%d\n" % tuple(sums))
+    paths = files([one, two, three])
+    answers("by a column that some lack", ["--union", "--by=c", "--count=a,b", "--sum=b"] + paths, None, 'c,count(a),count(b),sum(b)\n,3,2,6\n"x,y",0,1,5\n')
+    answers("a condition", ["--union", "--where=c is missing and a > 1", "--select=a,d"] + paths, None, 'a,d\n3,\n7,"two\nlines"\n')
+    answers("new columns", ["--union", "--lead=b", "--cumsum=b", "--select=c"] + paths, None,
+            'lead(b),running_sum(b),c\n4,2,\n5,6,\n,11,"x,y"\n,11,\n,11,\n')
+    answers("all columns by number", ["--union", "--sum=:2", "--max=1"] + paths, None, "sum(b),max(a)\n11,7\n")
+    answers("the numeric ones", ["--union", "--sum=*", "--format=json"] + paths, None, '{"sum(a)": 11, "sum(b)": 11}\n')
+    answers("their names", ["--union", "--columns"] + paths, None, "a\nb\nc\nd\n")
+    answers("a name twice in one file", ["--union", "--select=1-", fixture("u-aa.csv", b"a,a\n1,2\n"), fixture("u-a.csv", b"b,a\n3,4\n")], None,
+            "a,a,b\n1,2,\n4,,3\n")
+    answers("another delimiter", ["--union", "-d;", "--where=a > 0 or b > 0", fixture("u-s.csv", b"a\n1\n"), fixture("u-t.csv", b"b;c\n2;x,y\n")], None,
+            "a;b;c\n1;;\n;2;x,y\n")
+    answers("words", ["-W", "--union", "--sum=*", fixture("u-w.txt", b"a b\n1 2\n"), fixture("u-v.txt", b"b c\n3 4\n")], None, "sum(a),sum(b),sum(c)\n1,5,4\n")
+    answers("short and long records", ["--union", "--ragged=allow", "--select=1-", fixture("u-r.csv", b"a,b\n1,2,9\n5\n"), fixture("u-q.csv", b"b,c\n6\n7,8,9\n")],
+            None, "a,b,c\n1,2,\n5,,\n,6,\n,7,8\n")
+    answers("a file without records", ["--union", "--select=1-", paths[0], fixture("u-0.csv", b""), fixture("u-h.csv", b"z\n")], None, "a,b,z\n1,2,\n3,4,\n")
+    parts = [fixture("union%d.part" % k, harness.run(["--union", "--by=c", "--sum=a,b", "--partial"] + some).out)
+             for k, some in enumerate(([paths[0], paths[1]], [paths[1], paths[0]]))]
+    answers("parts", ["--merge"] + parts, None, 'c,sum(a),sum(b)\n,8,12\n"x,y",0,10\n')
+    answers("read twice", ["--union", "--let=s = b / sum(b)", "--select=s"] + files([one, two]), None,
+            "s\n0.18181818181818182\n0.36363636363636364\n0.45454545454545455\n")
+    answers("one input from a pipe", ["--union", "--sum=a"], b"a,b\n1,2\n", "1\n")
+    refuses("a pipe among several", ["--union", "--sum=a", "-", paths[0]], b"a\n1\n", 2, "--union reads the headers of all files first", "save it")
+    refuses("no names", ["--union", "-N", "--sum=1"] + paths, None, 2, "--union joins columns by name")
+    refuses("a file that is not there", ["--union", "--sum=a", paths[0], "/nowhere/x.csv"], None, 1, "cannot open", "/nowhere/x.csv")
+    refuses("an unknown column", ["--union", "--sum=q"] + paths, None, 2, "unknown column 'q'", "4 columns: a, b, c, d")
+    r = harness.run(["--where=b > 0"] + files([one, two]))
+    harness.ok(r.status == 1 and b"--union" in r.err and b"--select" in r.err, "records of other headers", lambda: harness.describe(r))
+    refuses("without it, results", ["--sum=a"] + files([one, two]), None, 1, "--union")
+    bad = fixture("u-bad.csv", b"b,c\n5,x\nno,y\n")
+    breaks_at = harness.run(["--union", "--sum=b", paths[0], bad])
+    harness.ok(breaks_at.status == 1 and b"u-bad.csv:3: column 'b': not a number: 'no'" in breaks_at.err, "an error names its file and line",
+               lambda: harness.describe(breaks_at))
+
+
 check_all_ways()
 check_dialects()
 check_tables()
 check_delimiter()
 check_pivot()
 check_transpose()
+check_union()
 check_random()
 harness.done()

@@ -13,11 +13,11 @@ from harness import fixture
 
 FIRST = b"a,b,c\n1,2,3\n4,5,6\n"
 WAYS = [(chunk, threads) for chunk in (1, 2, 3, 7, None) for threads in (1, 2, 3, 7)]
-LACKS = "column '%s': in the first file's header, but not in this one: rename it, or leave the file out"
+LACKS = "column '%s': in the first file's header, but not in this one: rename it, or say --union, with which it is missing here"
 UNCLEAR = "this record may be a header: say -H if it is; if it is data, try: cat FILE... | gpustat ..."
 LATER = "this record may be a header, where the first file has none: say -N if it is data (try sed 1d, if it is one)"
 REPEATS = "column '%s': not as often in this header as in the first file's (try each file by itself, or another name in one of them)"
-DIFFERS = "header differs from the first file's: print each file by itself"
+DIFFERS = "header differs from the first file's: --union prints the columns of all files, --select COLS those that they share"
 NFILES = 0
 
 

@@ -295,6 +295,20 @@ def files_are_one(case, run):
     return ABSENT if first_records_tell(case, pieces) else differ(whole, pieces, "several files are one", only_good=True)
 
 
+def union_adds_nothing(case, run):
+    """Files with the same columns are united as they are; one more column, which no record has, changes no other."""
+    files, uses = some_files(case), case.uses + [HEADER, use("format", b"csv")]
+    if case.shape.dialect.whitespace or any(u.argument and b"*" in u.argument for u in uses):
+        return ABSENT
+    plain = run(uses, files)
+    if plain.status == 2 or first_records_tell(case, plain):
+        return ABSENT
+    wrong = differ(plain, run(uses + [use("union")], files), "--union of the same columns differs", only_good=True)
+    if wrong or not only(case.uses, ("by", "select") + RESULTS) or only(case.uses, DIALECT + ("drop", "all")):
+        return wrong
+    return differ(plain, run(uses + [use("union")], files + [("more.csv", b"a column of no record\n")]), "one more column changes others", only_good=True)
+
+
 def order_is_free(case, run):
     if any(u.argument and b"*" in u.argument for u in case.uses):      # the first values tell what '*' means
         return ABSENT
@@ -519,6 +533,8 @@ LAWS = (
     Law("files are one", (), READING + KEPT + RESULTS + RUNNING + ("by", "where", "let", "row-number", "exclusive", "only", "format",
                                                                    "sort", "top", "offsets", "select", "drop", "invalid", "tail",
                                                                    "sample", "head", "rename"), files_are_one),
+    Law("--union adds nothing", (), READING + KEPT + RESULTS + RUNNING + ("by", "where", "let", "row-number", "only", "select", "drop", "sort",
+                                                                            "invalid", "ragged", "unique", "lead", "pivot"), union_adds_nothing),
     Law("order is free", ("sum",), READING + KEPT + tuple(o for o in RESULTS if o not in IN_ORDER) + ("by", "where", "let"), order_is_free),
     Law("formats agree", (), READING + KEPT + RESULTS + ("by", "where", "let", "sort", "top", "all", "invalid"), formats_agree),
     Law("formats of records agree", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number",
