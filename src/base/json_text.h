@@ -157,23 +157,25 @@ void json_bytes(struct json_text *j, struct text_buffer *text);
 
 /* ---- objects, by tables of their members ---- */
 
+enum json_kind {
+	JSON_OTHER,   /* text does it; where `has` is false, it is not there */
+	JSON_MAY,     /* text does it, NULL: a uint64_t; it is left out where `has` is false, which is asked when it is written */
+	JSON_NUMBER,  /* a uint64_t */
+	JSON_COUNT,   /* one that is left out where it is 0, and to which what is read is added */
+	JSON_BOOL,    /* a bool */
+	JSON_FLAG,    /* one that is left out where it is false */
+	JSON_STRING,  /* a char *, owned */
+	JSON_BYTES,   /* a char * and how many bytes, a size_t; owned */
+	JSON_STRINGS, /* a char ** and how many strings; owned */
+	JSON_NAMES,   /* the same, of which some may be NULL */
+	JSON_NUMBERS, /* a uint64_t * and how many numbers; owned */
+};
+
 /* A member of an object: a table of these, which an empty one ends, says how objects of a kind are written, read and freed. */
 struct json_row {
 	const char *name; /* ,"name": */
 	size_t name_nbytes;
-	enum json_kind {
-		JSON_OTHER,   /* text does it; where `has` is false, it is not there */
-		JSON_MAY,     /* text does it, NULL: a uint64_t; it is left out where `has` is false, which is asked when it is written */
-		JSON_NUMBER,  /* a uint64_t */
-		JSON_COUNT,   /* one that is left out where it is 0, and to which what is read is added */
-		JSON_BOOL,    /* a bool */
-		JSON_FLAG,    /* one that is left out where it is false */
-		JSON_STRING,  /* a char *, owned */
-		JSON_BYTES,   /* a char * and how many bytes, a size_t; owned */
-		JSON_STRINGS, /* a char ** and how many strings; owned */
-		JSON_NAMES,   /* the same, of which some may be NULL */
-		JSON_NUMBERS, /* a uint64_t * and how many numbers; owned */
-	} kind;
+	enum json_kind kind;
 	size_t at, n; /* the offsets of the value, and of how many there are */
 	void (*text)(struct json_text *j, void *value);
 	bool (*has)(const void *value); /* NULL: true */
@@ -227,7 +229,9 @@ void json_row_value(struct json_text *j, const struct json_row *row, void *value
 static inline __attribute__((always_inline)) void
 json_first_members(struct json_text *j, const struct json_row *rows, size_t n, void *object)
 {
+#ifndef __CUDACC__
 #pragma GCC unroll 16
+#endif
 	for (size_t i = 0; i < n; i++) {
 		void *value = (char *)object + rows[i].at;
 		if (j->status != STATUS_OK || !json_row_name(j, &rows[i], value))
@@ -235,7 +239,7 @@ json_first_members(struct json_text *j, const struct json_row *rows, size_t n, v
 		if (rows[i].text)
 			rows[i].text(j, value);
 		else if (rows[i].kind == JSON_NUMBER || rows[i].kind == JSON_MAY)
-			json_number(j, value);
+			json_number(j, (uint64_t *)value);
 		else
 			json_row_value(j, &rows[i], value, (char *)object + rows[i].n);
 	}
