@@ -15,11 +15,13 @@
 #include "number/decimal_text.h"
 #include "number/exact.h"
 #include "number/quotient.h"
+#include "number/ratio.h"
 #include "number/real.h"
 #include "simd/simd.h"
 
 #define ROOM_NBYTES ((size_t)1 << 16) /* for fields, to begin with */
 #define PAD_NBYTES (2 * SIMD_PAD_NBYTES)
+#define NSPARE_VALUES 3 /* beyond the stack: a test's quotients, a culprit */
 
 /* A literal among the numbers of one scale: significands below `low` are less, those above `high`
  * greater. */
@@ -83,7 +85,7 @@ static void set_thresholds(struct decimal x, struct row_threshold *out)
 static enum status state_init(struct program_state *state, const struct program *p)
 {
 	state->program = p;
-	state->values = calloc(p->nvalues + (size_t)1, sizeof *state->values);
+	state->values = calloc(p->nvalues + (size_t)NSPARE_VALUES, sizeof *state->values);
 	state->truths = calloc(p->ntruths + (size_t)1, sizeof *state->truths);
 	state->rows = calloc(p->ntruths + (size_t)1, sizeof *state->rows);
 	state->bits = calloc(p->ntests + (size_t)1, sizeof *state->bits);
@@ -692,12 +694,30 @@ static uint64_t divide_whole(unsigned code, struct program_values *a, const stru
 	return fit;
 }
 
+/* a = a / b */
+static void divide_values(const struct run *r, struct program_values *a, struct program_values *b)
+{
+	uint64_t done;
+
+	load_numbers(r, a);
+	load_numbers(r, b);
+	done = divide(a, b, r->rows & a->numbers & b->numbers);
+	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
+		combine_row(r, STEP_DIVIDE, a, b, lowest(rows));
+	own(a);
+}
+
 /* a, b: a op b */
 static void work_numbers(struct run *r, const struct step *step)
 {
 	struct program_values *a = r->top - 2, *b = r->top - 1;
 	uint64_t both, done;
 
+	if (step->code == STEP_DIVIDE) {
+		divide_values(r, a, b);
+		r->top--;
+		return;
+	}
 	load_numbers(r, a);
 	load_numbers(r, b);
 	both = r->rows & a->numbers & b->numbers;
@@ -711,7 +731,6 @@ static void work_numbers(struct run *r, const struct step *step)
 	case STEP_MULTIPLY:
 		done = calculate(STEP_MULTIPLY, a, b, both);
 		break;
-	case STEP_DIVIDE:
 	case STEP_POW:
 		done = 0;
 		break;
@@ -725,8 +744,6 @@ static void work_numbers(struct run *r, const struct step *step)
 		done = divide_whole(step->code, a, b, both);
 	}
 	a->fields &= ~done;
-	if (step->code == STEP_DIVIDE)
-		done = divide(a, b, both);
 	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
 		combine_row(r, (enum step_code)step->code, a, b, lowest(rows));
 	own(a);
@@ -1183,6 +1200,112 @@ static struct truth test_numbers(const struct run *r, const struct step *step, s
 	return t;
 }
 
+/* Whether quotients, or a quotient and a number, are in the order of two products: a / b and c / d
+ * in that of a * d and c * b. That is not sure of those that are so close that they may be printed
+ * alike: a quotient is rounded to RATIO_NDIGITS digits, by less than its 2^-54th part, and two of them
+ * together by less than 2^-53. */
+static inline bool products_decide(int128 left, int128 right, bool are_quotients, int64_t number)
+{
+	const int128 difference = left < right ? right - left : left - right;
+	const int128 magnitude = right < 0 ? -right : right;
+	const int64_t limit = (int64_t)decimal_powers[RATIO_NDIGITS];
+
+	if (difference == 0) /* a number beyond the limit has more digits than any quotient */
+		return are_quotients || (number < limit && number > -limit);
+	return difference > magnitude >> 53;
+}
+
+/* Multiplies by 10^nplaces, where that surely fits. */
+static inline bool scale_product(int128 *x, int nplaces)
+{
+	if (nplaces > 0) {
+		if (nplaces > DECIMAL_NDIGITS || *x != (int64_t)*x)
+			return false;
+		*x *= (int64_t)decimal_powers[nplaces];
+	}
+	return true;
+}
+
+/* a / b against c / d by a * d against c * b. Where b or d is NULL it is 1; where c is, it is the
+ * literal. Sets *t for the rows that are decided, and returns them. Inline, so that each kind has a
+ * loop of its own. */
+static inline __attribute__((always_inline)) uint64_t
+cross_multiply(const struct step *step, const struct program_values *a,
+	       const struct program_values *b, const struct program_values *c,
+	       const struct program_values *d, uint64_t rows, struct truth *t)
+{
+	uint64_t decided = 0, less = 0, greater = 0, missing = 0;
+
+	for (; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		const uint64_t bit = rows & -rows;
+		const struct decimal number = c ? number_at(c, row) : step->number;
+		const struct decimal one = {1, 0}, x = number_at(a, row);
+		const struct decimal under = b ? number_at(b, row) : one;
+		const struct decimal other = d ? number_at(d, row) : one;
+		const int nplaces = under.scale + number.scale - other.scale - x.scale;
+		const bool turns = (under.significand ^ other.significand) < 0;
+		int128 left = (int128)x.significand * other.significand;
+		int128 right = (int128)number.significand * under.significand;
+		if (!scale_product(&left, nplaces) || !scale_product(&right, -nplaces) ||
+		    !products_decide(left, right, b && d, b ? number.significand : x.significand))
+			continue;
+		decided |= bit;
+		missing |= under.significand == 0 || other.significand == 0 ? bit : 0;
+		less |= (turns ? left > right : left < right) ? bit : 0;
+		greater |= (turns ? left < right : left > right) ? bit : 0;
+	}
+	t->low = if_accepted(step, ORDER_LESS, less) | if_accepted(step, ORDER_GREATER, greater) |
+		 if_accepted(step, ORDER_EQUAL, decided & ~(less | greater));
+	t->low &= ~missing;
+	t->high = t->low;
+	return decided;
+}
+
+/* Divides copies of two values, which are the quotient then. */
+static struct program_values *make_quotient(const struct run *r, struct program_values *to,
+					    struct program_values *a, struct program_values *b)
+{
+	settle(r, a);
+	*to = *a;
+	own(to);
+	divide_values(r, to, b);
+	return to;
+}
+
+/* Tests quotients: most of them by products, the others by dividing. *left and *right become the
+ * values that were compared where that was done. */
+static struct truth test_quotients(struct run *r, const struct step *step, struct program_values **left,
+				   struct program_values **right)
+{
+	struct program_values *a = *left, *b = step->quotients & QUOTIENT_LEFT ? a + 1 : NULL;
+	struct program_values *c = step_nright(step) ? a + step_nleft(step) : NULL;
+	struct program_values *d = step->quotients & QUOTIENT_RIGHT ? c + 1 : NULL;
+	const uint64_t all = r->rows;
+	uint64_t rows = step->is_long ? 0 : all;
+	struct truth t = {0, 0}, others;
+
+	for (struct program_values *v = a; v < r->top; v++) {
+		load_numbers(r, v);
+		rows &= v->numbers;
+	}
+	if (!c)
+		rows = cross_multiply(step, a, b, NULL, NULL, rows, &t);
+	else if (!d)
+		rows = cross_multiply(step, a, b, c, NULL, rows, &t);
+	else
+		rows = b ? cross_multiply(step, a, b, c, d, rows, &t)
+			 : cross_multiply(step, a, NULL, c, d, rows, &t);
+	if (rows == all)
+		return t;
+	r->rows = all & ~rows;
+	*left = b ? make_quotient(r, r->top, a, b) : a;
+	*right = d ? make_quotient(r, r->top + 1, c, d) : c ? c : *left;
+	others = c ? test_numbers(r, step, *left, *right) : test_number(r, step, *left);
+	r->rows = all;
+	return (struct truth){t.low | others.low, t.high | others.high};
+}
+
 /* Two values, as texts. */
 static struct truth test_texts(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b)
 {
@@ -1392,12 +1515,15 @@ static struct row_culprit find_culprit(struct run *r, const struct step *first, 
 /* Takes the test's values from the stack, and pushes its truth. */
 static void work_test(struct run *r, const struct step *step)
 {
-	bool of_two = step->code == STEP_ORDER_NUMBERS || step->code == STEP_ORDER_TEXTS;
-	struct program_values *a = r->top - 1 - of_two, *b = r->top - 1;
+	const unsigned nleft = step_nleft(step), nright = step_nright(step);
+	const bool of_two = nright > 0;
+	struct program_values *a = r->top - nleft - nright, *b = r->top - 1;
 	uint64_t odd;
 	struct truth t;
 
-	if (step->code == STEP_ORDER_NUMBERS)
+	if (step->quotients)
+		t = test_quotients(r, step, &a, &b);
+	else if (step->code == STEP_ORDER_NUMBERS)
 		t = test_numbers(r, step, a, b);
 	else if (step->code == STEP_ORDER_TEXTS)
 		t = test_texts(r, step, a, b);
@@ -1410,7 +1536,7 @@ static void work_test(struct run *r, const struct step *step)
 	odd = t.high & ~t.low;
 	if (odd && (step->left == NO_COLUMN || (of_two && step->right == NO_COLUMN)))
 		note_culprits(r, step, a, b, odd);
-	r->top -= of_two + !step->keeps;
+	r->top -= step->nvalues - step->keeps;
 	r->state->results[step->test] = t;
 	*r->truth++ = t;
 }

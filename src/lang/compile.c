@@ -1251,7 +1251,7 @@ static unsigned complement_if(bool negated, unsigned accepts)
 static bool add_test(struct parser *p, struct step test)
 {
 	test.test = p->program->ntests++;
-	test.nvalues = test.code == STEP_ORDER_NUMBERS || test.code == STEP_ORDER_TEXTS ? 2 : 1;
+	test.nvalues = (uint8_t)(step_nleft(&test) + step_nright(&test));
 	return add_step(p, test);
 }
 
@@ -1285,6 +1285,19 @@ static bool compare_times(struct parser *p, struct operand left, struct operand 
 		return false;
 	left.is_epoch = false;
 	return compare(p, left, right, accepts, keeps);
+}
+
+/* Takes the division away that a side of a comparison, whose steps end at `end`, ends with. Returns
+ * whether there is one. */
+static bool take_division(struct parser *p, size_t end)
+{
+	struct step *steps = p->program->steps;
+
+	if (steps[end - 1].code != STEP_DIVIDE)
+		return false;
+	memmove(steps + end - 1, steps + end, (p->program->nsteps - end) * sizeof *steps);
+	p->program->nsteps--;
+	return true;
 }
 
 /* Compares left with right, which is the last operand. keeps: left's value stays. */
@@ -1326,7 +1339,12 @@ static bool compare(struct parser *p, struct operand left, struct operand right,
 		test.code = are_texts ? STEP_ORDER_TEXTS : STEP_ORDER_NUMBERS;
 		test.index = left.type == TYPE_ANY && right.type == TYPE_ANY;
 		test.right = use_column(p, right.first, p->program->nsteps, LOAD_TEST);
+		if (!are_texts && take_division(p, p->program->nsteps))
+			test.quotients |= QUOTIENT_RIGHT;
 	}
+	if (test.code != STEP_ORDER_TEXT && test.code != STEP_ORDER_TEXTS && !keeps &&
+	    take_division(p, left_end))
+		test.quotients |= QUOTIENT_LEFT;
 	return add_test(p, test);
 }
 
@@ -1754,7 +1772,8 @@ static bool finish(struct parser *p)
 			return fail(p, step->at, "too many values at once: use several --let");
 		program->nvalues = (uint32_t)nvalues > program->nvalues ? (uint32_t)nvalues : program->nvalues;
 		program->ntruths = (uint32_t)ntruths > program->ntruths ? (uint32_t)ntruths : program->ntruths;
-		program->computes |= step->code < STEP_ORDER_NUMBERS && step->code != STEP_LOAD;
+		program->computes |= step->quotients ||
+				     (step->code < STEP_ORDER_NUMBERS && step->code != STEP_LOAD);
 	}
 	program->fields = calloc(program->names.nselectors + 1, sizeof *program->fields);
 	program->columns = calloc(program->names.nselectors + 1, sizeof *program->columns);

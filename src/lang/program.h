@@ -104,6 +104,10 @@ enum step_code {
 /* What a value that is loaded is for. */
 enum step_load { LOAD_VALUE, LOAD_CALCULATE, LOAD_TEST };
 
+/* The sides of a test that are quotients, a / b, of which a and b are on the stack: they are compared
+ * without dividing. */
+enum quotient_side { QUOTIENT_LEFT = 1, QUOTIENT_RIGHT = 2 };
+
 struct step {
 	uint8_t code;     /* enum step_code */
 	uint8_t accepts;  /* of tests: set of enum order */
@@ -112,6 +116,7 @@ struct step {
 	bool is_long;     /* STEP_ORDER_NUMBER: the literal is a number beyond the fast path */
 	bool is_quoted;   /* a literal in "...": a text that in SQL would be a column's name; not '...' */
 	uint8_t nvalues;  /* how many it takes from the stack */
+	uint8_t quotients; /* of tests of numbers: set of enum quotient_side */
 	uint8_t depth;    /* the number of nested conditions of if() that it is part of */
 	uint32_t index;   /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF: steps back
 			   * to its condition's first; ORDER_NUMBER: 0 .. norders - 1; of functions: letters k, g */
@@ -164,6 +169,19 @@ struct program_context {
 static inline bool step_is_test(const struct step *step)
 {
 	return step->code >= STEP_ORDER_NUMBERS && step->code <= STEP_MATCH;
+}
+
+/* How many values on the stack are a test's left side, and its right one. */
+static inline unsigned step_nleft(const struct step *step)
+{
+	return step->quotients & QUOTIENT_LEFT ? 2 : 1;
+}
+
+static inline unsigned step_nright(const struct step *step)
+{
+	const bool of_two = step->code == STEP_ORDER_NUMBERS || step->code == STEP_ORDER_TEXTS;
+
+	return of_two ? step->quotients & QUOTIENT_RIGHT ? 2 : 1 : 0;
 }
 
 /* Whether a step makes roots, logarithms, exponentials or powers. */

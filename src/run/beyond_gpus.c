@@ -37,6 +37,8 @@ static bool step_is_for_gpus(const struct plan *plan, const struct program *p, c
 	}
 	if (!step_is_test(step))
 		return step->code < sizeof lanes && lanes[step->code];
+	if (step->quotients)
+		return false;
 	if (step->left != NO_COLUMN)
 		c = &plan->columns[p->columns[step->left]];
 	if (step->code == STEP_ORDER_NUMBERS)

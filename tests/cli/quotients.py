@@ -323,6 +323,25 @@ def check_averages():
         is_([line.split(",")[1] for line in rest], said[middle - 1:], "... where a state goes on %d" % seed)
 
 
+def check_comparisons():
+    """What a quotient is compared with, it is compared with as printed, though most are compared without dividing: the condition on
+    a / b, and that on a column which has it."""
+    draw = random.Random(42)
+    long = [10 ** 17, 10 ** 18 - 1, 333333333333333333, 666666666666666667, 123456789012345678, 10 ** 20 + 1]
+    rows = [[draw.choice(long + [0, 1, 2, 3, -3, 7, -12, 1000]) * draw.choice([1, 1, -1]) + draw.randint(-1, 1) for _ in range(4)]
+            for _ in range(300)]
+    rows += [[a, b, a + draw.randint(-1, 1), b] for a, b, _, _ in rows]
+    data = ("a,b,c,d\n" + "".join("%s,%s,%s.50,%s\n" % tuple(row) for row in rows)).encode()
+    for sign in ("=", "!=", "<", "<=", ">", ">="):
+        for left, right in (("a / b", "3"), ("a / b", THIRD), ("a / b", "0.333333333333333333"), ("-0.5", "a / b"), ("a / b", "c"),
+                            ("c", "a / b"), ("a / b", "c / d"), ("a / b", "(c - a) / (d + 1)")):
+            lets = ["--let", "p = %s" % left, "--let", "q = %s" % right]
+            for condition in ("%s %s %s", "not %s %s %s", "if(%s %s %s, 1, 2) = 1"):
+                want = run([*lets, "--where", condition % ("p", sign, "q"), "--select", "a,b,c,d"], data).out
+                is_(run(["--where", condition % (left, sign, right), "--select", "a,b,c,d"], data).out, want,
+                    condition % (left, sign, right))
+
+
 def check_state():
     state = os.path.join(harness.folder(), "quotients.state")
     asked = [*T, "--sum=t", "--median=t", "--by=g", "--save-state", state]
@@ -341,5 +360,6 @@ check_running()
 check_random()
 check_statistics()
 check_averages()
+check_comparisons()
 check_state()
 harness.done()
