@@ -245,6 +245,7 @@ static void make_lets(const struct printing *m)
 static enum status print_block(struct printing *m)
 {
 	struct row_block *b = &m->f->folder.block;
+	struct group *run = m->groups ? m->groups->run : NULL;
 	struct row_filter *filter = &m->f->folder.filter;
 	struct new_fields *fields = &m->f->fields;
 	struct group *const *groups = m->groups ? m->f->folder.groups.groups : NULL;
@@ -272,6 +273,8 @@ static enum status print_block(struct printing *m)
 		make_lets(m);
 	if (m->f->folder.programs.is_full) {
 		m->f->candidates.next = first;
+		if (m->groups)
+			m->groups->run = run; /* it is looked for again */
 		return STATUS_OK;
 	}
 	m->ndone++;
@@ -367,6 +370,8 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out};
 	size_t had = out->nbytes;
 
+	if (m.groups)
+		m.groups->run = NULL;
 	if (f->plan->sorter) {
 		NEED(f->sorted || (f->sorted = sorter_part(f->plan->sorter)));
 		sort_part_begin(f->sorted, before->nkept);

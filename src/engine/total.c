@@ -70,7 +70,7 @@ static enum status combine(const struct total *t, struct partial *p, const struc
 
 enum status total_bind(const struct plan *plan, struct partial *p, struct fault *fault, enum status status)
 {
-	if (status != STATUS_OK || !plan->emits || !p->groups)
+	if (status != STATUS_OK || !plan->emits || plan->has_runs || !p->groups)
 		return status;
 	return partial_fault(p, plan, groups_bind(p->groups), fault);
 }

@@ -87,7 +87,8 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 	plan->nlists = nlists;
 	plan->group_nbytes = end;
 	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
-	group_tuples_plan(plan);
+	if (!plan->has_runs)
+		group_tuples_plan(plan);
 	plan->groups = group_store_new(plan);
 	return plan->groups ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -129,6 +130,7 @@ enum status groups_each(const struct groups *g, groups_visitor visit, void *cont
 void groups_clear(struct groups *g)
 {
 	g->is_bound = false;
+	g->first_run = g->run = NULL;
 	g->tuples.n = 0;
 	key_arena_free(&g->tuples.texts);
 	key_arena_free(&g->texts);
@@ -247,6 +249,97 @@ enum status groups_find_flight(struct groups *g, const struct key *const *keys, 
 	return STATUS_OK;
 }
 
+/* ---- runs ---- */
+
+#define RUN_PLACE_NBYTES 8 /* of a key, at its end: a NUL, and 7 bits each with the highest one set, since no value has a NUL */
+
+bool group_is_run_of(const struct group *g, const struct key *values)
+{
+	const size_t nbytes = key_nbytes(values);
+
+	return key_nbytes(&g->key) == nbytes + RUN_PLACE_NBYTES && memcmp(key_text(&g->key), key_text(values), nbytes) == 0;
+}
+
+/* The values of a run's key columns. */
+static struct key values_of(const struct group *run)
+{
+	struct key values;
+
+	key_make(key_text(&run->key), key_nbytes(&run->key) - RUN_PLACE_NBYTES, false, key_seed_get(), &values);
+	return values;
+}
+
+enum status groups_begin_run(struct groups *g, const struct key *values, uint64_t place)
+{
+	const size_t nbytes = key_nbytes(values);
+	struct group *before = g->run;
+	struct key key;
+	char *at;
+
+	g->key_text.nbytes = 0;
+	if (nbytes > KEY_MAX_NBYTES - RUN_PLACE_NBYTES)
+		return STATUS_NO_MEMORY;
+	TRY(text_reserve(&g->key_text, nbytes + RUN_PLACE_NBYTES));
+	at = memcpy(g->key_text.data, key_text(values), nbytes);
+	at[nbytes] = '\0';
+	for (size_t i = 1; i < RUN_PLACE_NBYTES; i++)
+		at[nbytes + i] = (char)(0x80 | (place >> 7 * (RUN_PLACE_NBYTES - 1 - i) & 0x7f));
+	key_make(at, nbytes + RUN_PLACE_NBYTES, false, key_seed_get(), &key);
+	TRY(groups_append(g, &key, &g->run));
+	g->run->first = place;
+	if (g->plan->emits)
+		*group_home(g->run) = NULL;
+	if (!g->first_run)
+		g->first_run = g->run;
+	else if (g->plan->emits)
+		*group_home(before) = g->run;
+	return STATUS_OK;
+}
+
+/* Has the first run of g, whose records come next, go on with the last one before it, if it does. */
+static enum status join_runs(struct groups *g)
+{
+	struct groups *open = group_store_bound(g->plan->groups);
+	struct group *first = g->first_run;
+	struct key values;
+
+	if (!first)
+		return STATUS_OK;
+	values = values_of(first);
+	if (open->run && group_is_run_of(open->run, &values)) {
+		if (key_is_long(&first->key)) {
+			memcpy((char *)(uintptr_t)first->key.text, open->run->key.text, key_nbytes(&first->key));
+			first->key.high = open->run->key.high;
+		} else {
+			first->key = open->run->key;
+		}
+	}
+	groups_clear(open);
+	return groups_append(open, &g->run->key, &open->run);
+}
+
+/* Does what groups_exchange does: only the last run goes on. spare: room for a group. */
+static enum status exchange_runs(struct groups *g, struct group *spare)
+{
+	struct groups *open = group_store_bound(g->plan->groups);
+	struct group *last = g->run;
+	struct key values;
+
+	for (struct group *run = g->first_run; run; run = *group_home(run)) {
+		values = values_of(run);
+		if (run != g->first_run || !open->run || !group_is_run_of(open->run, &values)) {
+			if (run != last) {
+				memset(&run->first, 0, g->plan->group_nbytes - offsetof(struct group, first));
+				continue;
+			}
+			groups_clear(open);
+			TRY(groups_begin_run(open, &values, 0));
+		}
+		TRY(group_exchange(open, open->run, g, run, spare));
+	}
+	return STATUS_OK;
+}
+
 /* ---- combining ---- */
 
 static enum status add_group(void *context, struct group *group)
@@ -278,6 +371,7 @@ static bool are_few(const struct groups *g, const struct groups *later)
 
 enum status groups_combine(struct groups *g, struct groups *later)
 {
+	TRY(g->plan->has_runs && !g->plan->emits ? join_runs(later) : STATUS_OK);
 	if (!are_few(g, later)) {
 		TRY(groups_store(g)); /* first: its records come before later's */
 		return groups_store(later);
@@ -643,9 +737,10 @@ static enum status begin_exchange(void *context, struct group *group)
 enum status groups_exchange(struct groups *g)
 {
 	struct exchange e = {.chunk = g, .spare = calloc(1, g->plan->group_nbytes)};
-	enum status status = e.spare ? groups_bind(g) : STATUS_NO_MEMORY;
+	const bool has_runs = g->plan->has_runs;
+	enum status status = !e.spare ? STATUS_NO_MEMORY : has_runs ? exchange_runs(g, e.spare) : groups_bind(g);
 
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && !has_runs)
 		status = groups_each(g, begin_exchange, &e);
 	for (size_t i = 0; i < AHEAD_NGROUPS && status == STATUS_OK; i++) {
 		struct group *group = e.ahead[(e.n + i) % AHEAD_NGROUPS];

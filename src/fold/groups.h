@@ -12,6 +12,11 @@
  * in a thread's cache; many into the run's store, which all threads share. The store is divided by the
  * keys' hashes into parts with a lock each, and a thread adds all that it has for one part at a time.
  * So no group is kept twice however many threads there are, and nothing is left to be joined at the end.
+ *
+ * With --runs, a group's records are neighbours. Its key ends with a NUL and the place of its first record,
+ * so that it is found as any other. A chunk's first run may go on with the last one of the records before it:
+ * it takes that one's key when it is combined, in the order of chunks. Where records are printed, only the
+ * last run of the records before a chunk is kept.
  */
 #pragma once
 
@@ -38,6 +43,7 @@ struct groups {
 	uint64_t *slots; /* nslots, a power of 2; 0: no group. NULL: they are made when a group is looked for */
 	size_t nslots, ngroups;
 	bool is_bound; /* to the store's */
+	struct group *first_run, *run; /* with --runs: the first, and that of the record that was looked for last; NULL: none */
 	int shift; /* of a hash without its highest bits, to its slot */
 	struct key_arena memory; /* the groups, in the order in which they were made */
 	struct key_arena texts; /* what states hold that does not fit: long texts and numbers */
@@ -95,6 +101,13 @@ static inline uint64_t groups_tag(uint64_t hash)
 /* Like groups_insert, for a key that certainly has no group. It may not be found by groups_seek until
  * groups_find has been called, or groups_index; then groups_drop_index must come before that. */
 enum status groups_append(struct groups *g, const struct key *key, struct group **out);
+
+/* Like groups_append, with --runs: for neighbours whose key columns have these values, the first one at a place of the input. Sets
+ * g->run; with plan->emits, group_home of the run before is the next one then. */
+enum status groups_begin_run(struct groups *g, const struct key *values, uint64_t place);
+
+/* Whether a run's key columns have these values. */
+bool group_is_run_of(const struct group *g, const struct key *values);
 
 /* Makes the table in which groups are found, unless it is there already. Errors: as above. */
 enum status groups_index(struct groups *g);

@@ -232,6 +232,28 @@ static enum status find_groups(const struct grouping *m, struct groups *groups, 
 	return STATUS_OK;
 }
 
+/* Like find_groups, with --runs: the runs of the rows, which follow those of the rows before. */
+static enum status find_runs(const struct grouping *m, struct groups *groups, const struct row_keys *k)
+{
+	struct row_groups *g = &m->f->groups;
+	const struct key *last = NULL;
+
+	for (uint64_t rows = g->rows; rows; rows &= rows - 1) {
+		const unsigned row = lowest(rows);
+		const struct key *key = &k->keys[row];
+		if (last ? !key_equals(last, key) : !groups->run || !group_is_run_of(groups->run, key)) {
+			if (m->out)
+				TRY(groups_begin_run(groups, key, m->out->offset_bytes +
+						     (uint32_t)(row_block_ends(&m->f->block, row)[-1] + 1)));
+			else
+				groups->run = groups->run ? *group_home(groups->run) : groups->first_run;
+		}
+		last = key;
+		g->groups[row] = groups->run;
+	}
+	return STATUS_OK;
+}
+
 /* Counts the rows in their groups. */
 static void add_records(const struct grouping *m)
 {
@@ -585,7 +607,7 @@ enum status row_groups_find(struct row_folder *f, const char *text, struct group
 	struct row_keys keys;
 
 	TRY(make_keys(&m, groups, &keys));
-	TRY(find_groups(&m, groups, &keys));
+	TRY((f->plan->has_runs ? find_runs : find_groups)(&m, groups, &keys));
 
 	f->filter.kept &= f->groups.rows;
 	return STATUS_OK;
@@ -608,7 +630,7 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 		keys.repeats = 0; /* the earlier row may be a tuple */
 	}
 	if (f->groups.rows)
-		TRY(find_groups(&m, out->groups, &keys));
+		TRY((f->plan->has_runs ? find_runs : find_groups)(&m, out->groups, &keys));
 	add_records(&m);
 	measure(f, out->groups);
 	if (f->plan->npairs) /* first: it converts columns for both */

@@ -681,7 +681,7 @@ static enum status check(const struct command *c, struct fault *fault)
 	const struct options *o = &c->options;
 	struct options part = *o;
 	const char *name = o->merge ? "merge" : o->part.of ? "part" : o->save_state ? "save-state"
-			   : o->from_state ? "from-state" : NULL;
+			   : o->from_state ? "from-state" : o->runs ? "runs" : NULL;
 
 	if (name)
 		return option_fault(fault, "--%s: the ranks make and merge their parts: use gpustat", name);

@@ -956,6 +956,8 @@ static const struct rule rules_of_query[] = {
 	RULE({HAVING}, {NOTHING}, "--having is for groups: there is no --by: --where chooses records", .lacks = BY),
 	RULE({SHARE_OF}, {NOTHING}, "--@ is for groups: there is no --by", .lacks = BY),
 	RULE({HAVING}, {EMITS}, "--having is for results: --& prints records: --where chooses them by their group as well"),
+	RULE({RUNS}, {PIVOT}, "--runs: --& makes columns of groups, and runs of one value are several: leave it out"),
+	RULE({RUNS}, {AHEAD}, "--runs: --& looks at later records, of which runs are not known yet: --by, or leave it out"),
 	RULE({BY}, {ALL}, "--all is for the summary: --by asks for something else"),
 	RULE({BY}, {ALONE}, "--& prints a table of its own: it cannot go with --by"),
 	RULE({WMEAN_MATRIX}, {NOTHING}, "--@: '*' is not a pair of columns: x:w"),
@@ -995,6 +997,7 @@ static const struct rule rules_of_parts[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {SORTED}, "--@: --& needs all records: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {OFFSET}, "--@: --& counts in one input: leave it out"),
 	RULE({SAVE_STATE, FROM_STATE}, {EMITS}, "--@: there is no running total, and no result", .lacks = TOTAL),
+	RULE({RUNS}, {PARTIAL, SAVE_STATE, FROM_STATE}, "--runs: a run may go on where --& ends: give gpustat all of the input at once"),
 	RULE({COLUMNS, EXPLAIN}, {PARTIAL, MERGE}, "--@: --& prints no result"),
 	RULE({CHOICE, SEED, RENAME}, {MERGE}, "--@ is for printed records, and --merge prints results: leave it out"),
 	RULE({PART}, {NOTHING}, "--part: a part of a file is written with --partial", .lacks = PARTIAL),
@@ -1052,6 +1055,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 
 	for (size_t row = NOPERATIONS; row < NIDS; row++)
 		is[row - NOPERATIONS + NOTHING + 1] = is_given(o, row) ? rows[row].name : NULL;
+	is[BY] = is[RUNS] ? is[RUNS] : is[BY];
 	for (size_t i = 0; i < o->nuses; i++) {
 		is[USE] = o->uses[i].name;
 		if (o->uses[i].operation == OPERATION_LET_COLUMN) {
@@ -1136,7 +1140,10 @@ enum status options_check(struct options *o, struct fault *fault)
 	bool has_result = o->having || o->pivot, has_new = false, has_fields = false;
 
 	o->header = o->unites && o->header == HEADER_AUTO ? HEADER_YES : o->header;
-	o->by = o->pivot && !o->by ? o->pivot : o->by;
+	if (o->runs && o->by && o->by != o->runs)
+		return option_fault(fault, "--by and --runs: gpustat --sort KEYS FILE | gpustat --runs KEYS,%.64s has the runs of each group",
+				    o->runs);
+	o->by = o->runs ? o->runs : o->pivot && !o->by ? o->pivot : o->by;
 	for (size_t i = 0; i < o->nuses; i++) {
 		has_result |= prints_result(&o->uses[i]);
 		has_new |= operation_is_new_column(o->uses[i].operation);

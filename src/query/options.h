@@ -107,6 +107,7 @@ struct options {
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
+	const char *runs;           /* COLS, or NULL: it is `by`, too */
 	const char *by;             /* COLS, or NULL */
 	const char *pivot;          /* COL, or NULL: the last key; alone, it is `by`, too */
 	const char *having;         /* EXPR, or NULL */

@@ -227,6 +227,7 @@ struct plan {
 	/* --by: records with the same values in these columns are a group. */
 	size_t nkeys;
 	size_t *keys;        /* in the plan's columns, as in COLS */
+	bool has_runs;       /* --runs: of neighbours only: see fold/groups.h */
 	size_t group_nbytes; /* of a struct group with its cells; 0 without keys */
 	size_t groups_few;   /* so many are kept by a thread; more by all together */
 	size_t tuple_nbytes; /* of a record on its way to its group; 0: records are no tuples (fold/group_tuples.h) */
@@ -376,5 +377,5 @@ static inline void plan_as_whole(struct plan *plan, enum invalid_policy invalid)
 /* Whether the order in which partials are combined shows in the result. First and last values know their places. */
 static inline bool plan_is_ordered(const struct plan *plan)
 {
-	return plan->nwindows > 0;
+	return plan->nwindows > 0 || plan->has_runs;
 }

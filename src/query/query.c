@@ -667,6 +667,8 @@ static enum status settle(struct making *m)
 	if (o->sort)
 		TRY(sorts_counts(m, &counts));
 	has_aggregates |= !counts && o->sort && keys_have_aggregate(o->sort, aggregate_names, &m->names);
+	if (o->runs && has_aggregates)
+		return option_fault(m->fault, "--runs: an aggregate in an expression of records is not of a run: give --by, or --agg for results");
 	return options_settle(o, o->sort && (o->selects || has_aggregates || (!counts && o->top)), has_aggregates, m->fault);
 }
 
@@ -1417,6 +1419,8 @@ static enum status demand_sort_groups(struct making *m)
 	plan->nsort_groups = 0;
 	plan->top = (o->sorts || o->unique) && !by ? o->top : 0;
 	plan->group_top = by ? o->top : o->unique != NULL;
+	if (by && o->runs)
+		return option_fault(m->fault, "--runs: --top of sorted records is of groups: give --by");
 	m->nlisted = 0;
 	if (plan->group_top)
 		TRY(list_fields(m, &m->selections[by ? m->keys_selection : m->unique_selection], by ? "by" : "unique",
@@ -1834,6 +1838,7 @@ static void begin(struct query *q, const struct options *options)
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
 	q->plan.counts_records = options->invalid == INVALID_SKIP;
+	q->plan.has_runs = options->runs != NULL;
 	q->plan.is_saved = options->partial || options->save_state;
 	for (size_t i = 0; i < options->nuses; i++) {
 		q->plan.counts_records |= options->uses[i].operation == OPERATION_COUNT_RECORDS;

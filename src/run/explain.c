@@ -274,7 +274,7 @@ enum status explain_print(const struct run *e)
 	say_star(e);
 	say_read(e);
 	say_given("records: those where ", e->options.where);
-	say_given("groups:  of equal ", e->options.by);
+	say_given(e->options.runs ? "groups:  of neighbours with equal " : "groups:  of equal ", e->options.by);
 	say_given("         having ", e->options.having);
 	TRY(say_results(e));
 	say_devices(&e->devices);
