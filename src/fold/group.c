@@ -356,7 +356,7 @@ static bool add_products(struct group_pair *pair, unsigned scale, int128 product
 	int128 sum = (int128)group_joined(pair->products);
 	unsigned of_sum = sum ? (unsigned)pair->scale : scale, larger = of_sum > scale ? of_sum : scale;
 
-	if (pair->scale == GROUP_SCALE_LONG || !decimal_rescale(&sum, (int)(larger - of_sum)) ||
+	if (pair->scale == GROUP_PRODUCTS_LONG || !decimal_rescale(&sum, (int)(larger - of_sum)) ||
 	    !decimal_rescale(&products, (int)(larger - scale)) || __builtin_add_overflow(sum, products, &sum))
 		return false;
 	group_split(pair->products, (uint128)sum);
@@ -366,7 +366,7 @@ static bool add_products(struct group_pair *pair, unsigned scale, int128 product
 
 struct exact group_pair_products(const struct group_pair *pair)
 {
-	if (pair->scale == GROUP_SCALE_LONG)
+	if (pair->scale == GROUP_PRODUCTS_LONG)
 		return *pair->sum;
 	return (struct exact){.value = (int128)group_joined(pair->products), .scale = (int)pair->scale};
 }
@@ -379,10 +379,10 @@ static enum status add_long_products(struct group_pair *pair, const struct exact
 
 	if (exact_is_zero(products))
 		return STATUS_OK;
-	if (pair->scale != GROUP_SCALE_LONG) {
+	if (pair->scale != GROUP_PRODUCTS_LONG) {
 		TRY(key_arena_take_zeros(arena, sizeof *pair->sum, &memory));
 		pair->sum = memory;
-		pair->scale = GROUP_SCALE_LONG;
+		pair->scale = GROUP_PRODUCTS_LONG;
 		*pair->sum = earlier;
 	}
 	return group_exact_add(pair->sum, products, arena);
@@ -847,7 +847,7 @@ static bool has_more(struct group *g, const struct plan *plan)
 				       (column->needs & MOMENT_RECIPROCALS && group_reciprocals(g, column)->longer)))
 			return true;
 	for (size_t i = 0; i < plan->npairs; i++)
-		if (group_pair(g, &plan->pairs[i])->scale == GROUP_SCALE_LONG || group_pair(g, &plan->pairs[i])->alone)
+		if (group_pair(g, &plan->pairs[i])->scale == GROUP_PRODUCTS_LONG || group_pair(g, &plan->pairs[i])->alone)
 			return true;
 	for (size_t i = 0; i < plan->nwindows; i++)
 		if (group_window(g, &plan->windows[i])->n == GROUP_WINDOW_ELSEWHERE)

@@ -135,13 +135,15 @@ static inline size_t group_key_logs_nbytes(const struct plan_column *column)
 	return (group_has_texts(column) ? 2 : 1) * sizeof(struct group_key_logs);
 }
 
+#define GROUP_PRODUCTS_LONG UINT64_MAX
+
 /* The sum of the products of a pair of columns: an integer x 10^-scale. */
 struct group_pair {
 	union {
 		uint64_t products[2]; /* two's complement, the low half first; 0: the scale does not matter */
 		struct exact *sum;    /* of a long one: as in struct group_cell */
 	};
-	uint64_t scale; /* of both factors together, or GROUP_SCALE_LONG */
+	uint64_t scale; /* of both factors together, which may be 255, or GROUP_PRODUCTS_LONG */
 	struct group_cell *alone; /* by side (pair.h): numbers without a partner, there, too. NULL: none */
 };
 

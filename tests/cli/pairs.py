@@ -99,6 +99,8 @@ def check_forms():
                     "column,v,u\nv,1,0.86602540378443865\nu,0.86602540378443865,1\n")
     harness.answers("no header", ["--cov=1:2", "--header=no"], b"1,2\n3,8\n", "6\n")
     harness.answers("numbers tell that there is none", ["--cov=1:2,2:1"], b"1,2\n3,8\n", "cov(col1:col2),cov(col2:col1)\n6,6\n")
+    harness.answers("a product of 255 places, by group", ["--by=k", "--wmean=x:w"], "k,x,w\na,1e-255,1\na,,1\na,3e-255,1\n".encode(),
+                    "k,wmean(x:w)\na,0.%s2\n" % ("0" * 254))
     harness.answers("an empty input", ["--cov=2:3", "--wmean=:1:3"], b"", "cov(col2:col3),wmean(col1:col3)\n,\n")
     harness.answers("quoted numbers, blanks, a missing spelling", ["--cov=x:y", "--missing=-999"],
                     b"x,y\n\"1\", 2\n 3 ,\"4\"\n-999,5\n2,-999\n", "2\n")

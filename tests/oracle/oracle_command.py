@@ -87,6 +87,8 @@ def read(uses):
     if computes and (by is None or news):
         raise Unclear("results of all records that are computed of others, or no results")
     if by is not None:
+        if news and sort is not None:
+            raise Unclear("an order of records")
         if re.search(rb"[-(=+*/'`]", re.sub(rb"(^|,)[0-9]*-[0-9]*(?=,|$)", b"", by)):
             raise Unclear("a key that may be an expression")
         if b'"' not in by:
