@@ -20,7 +20,7 @@ static size_t count_fields(const struct plan *plan)
 	size_t n = plan->ragged.nfields;
 
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (!plan->columns[c].let && plan->columns[c].field >= n && plan->columns[c].field != FIELD_ABSENT)
+		if (!plan->columns[c].let && plan->columns[c].field >= n && plan->columns[c].field != FIELD_NOWHERE)
 			n = plan->columns[c].field + (size_t)1;
 	return n;
 }

@@ -1106,7 +1106,7 @@ static enum status place_united(const struct file_headers *f, struct file_header
 	file->plan.places = file->places = malloc((f->first->nnames + 1) * sizeof *file->places);
 	NEED(file->places);
 	for (size_t u = 0; u < f->first->nnames; u++)
-		file->places[u] = FIELD_ABSENT;
+		file->places[u] = FIELD_NOWHERE;
 	for (size_t i = 0; i < r->nfields; i++)
 		file->places[find_united(f->first, r, i)] = (uint32_t)i; /* the last place is for what has no name */
 	for (size_t c = 0; c < f->plan->ncolumns; c++)

@@ -54,7 +54,7 @@ enum new_column_trait {
 	NEW_RANKS = 32,        /* it needs all numbers of the column in order, from a pass before */
 };
 
-#define FIELD_ABSENT (UINT32_MAX / 2) /* the place of a column that the file lacks: beyond the end of each record */
+#define FIELD_NOWHERE (UINT32_MAX / 2) /* the place of a column that the file lacks: beyond the end of each record */
 
 /* The kinds of new columns: name, who writes it (emit/new_fields.c), the aggregate whose result it shows or NONE, traits, and what it
  * shows. */
@@ -262,7 +262,7 @@ struct plan {
 	bool formats;     /* records are not printed as they came, but in a format of their own: */
 	const struct row_format *row_format; /* ... once all names are known; else NULL; whoever runs the plan owns it */
 	size_t nunited;   /* columns of all files together (--union); 0: those of the first file are all */
-	const uint32_t *places; /* of a file's plan with those: where each is in its records, or FIELD_ABSENT; NULL: no such plan. Not owned. */
+	const uint32_t *places; /* of a file's plan with those: where each is in its records, or FIELD_NOWHERE; NULL: no such plan. Not owned. */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	bool draws;       /* what is printed is drawn (io/curve.h) */
