@@ -25,6 +25,7 @@ EXAMPLES = {
     "CPU only: no GPU joins columns by name": ["--union", "--sum=a"],
     "CPU only: no GPU prints records in a format": ["--cumsum=a", "--format=json"],
     "CPU only: no GPU numbers records by group": ["--by=k", "--offsets=a > 1"],
+    "CPU only: no GPU tells runs apart": ["--runs=k", "--sum=a"],
     "CPU only: no GPU keeps groups of an input that cannot be read again": ["--by=k", "--sum=a"],
     "CPU only: no GPU keeps all of this by group": ["--by=k", "--median=a"],
     "CPU only: no GPU evaluates this condition": ["--where=t ~ '^u+'", "--sum=a"],

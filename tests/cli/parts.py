@@ -457,7 +457,7 @@ ARGUMENTS = {"COLS": "a,d", "PAIRS": "a:p,d:p,p:m", "COLS[:N]": "a,t:3", "COLS:N
 ITS_OWN = {"let": ["--let=z = a * p", "--sum=z", "--cov=z:p"], "hist": ["--hist=p:0.5"], "select": ["--select=a,k", "--row-number"],
            "drop": ["--drop=a,k", "--row-number"], "share": ["--share=a,d", "--by=m"], "cumshare": ["--cumshare=a", "--by=m"]}
 BESIDE = ([], ["--by=k"], ["--by=t,s", "--where=p > 2", "--having=count() > 1"])
-NOT_KEPT = ("rank", "lead", "offsets", "byte-offset")   # neither --partial nor --save-state goes with these
+NOT_KEPT = ("rank", "rank-dense", "percent-rank", "lead", "offsets", "byte-offset")   # neither --partial nor --save-state goes with these
 WAYS = [dict(chunk=chunk, threads=threads, piped=piped) for chunk, threads, piped in
         ((None, 1, False), (1, 3, True), (7, 2, False), (64, 8, False), (64, 3, True), (1000, 2, True))]
 
