@@ -37,7 +37,7 @@ static inline void group_sort_free(struct group_sort *sort)
  * by name or place; or a key column. *found: it is one of them, and not several. is_quoted: it is no place. Errors: STATUS_NO_MEMORY. */
 enum status group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out, bool *found);
 
-/* Finds the key column that a name means, or its place, among those of --by. Returns false if it is none. */
+/* Finds the column of --by that a name or a place means. Returns false if there is no such column. */
 bool group_sort_find_key(const struct query *q, const struct selector *s, size_t *index);
 
 /* Says that it means none, and which there are. Returns STATUS_USAGE. */

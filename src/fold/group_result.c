@@ -307,7 +307,7 @@ struct printing {
 	struct fault *fault;
 };
 
-/* The same of any result. */
+/* Appends a result that is made as without groups. */
 static __attribute__((noinline)) enum status append_other(struct printing *p, struct group_row *row, struct group *g, size_t column,
 							   const struct result *r)
 {

@@ -93,7 +93,7 @@ enum status recent_push(struct recent *r, const struct recent_value *value);
 enum status recent_push_numbers(struct recent *r, const int64_t *significand,
 				const uint8_t *scale, size_t n);
 
-/* Reads the oldest n values, of at least so many. Returns false if one has a text. */
+/* Reads the oldest n values of a queue that has n or more. Returns false if one of them is a text. */
 bool recent_read_numbers(const struct recent *r, size_t n, int64_t *significand, uint8_t *scale);
 
 /* Removes the oldest values but n. */

@@ -125,7 +125,7 @@ struct window_block {
 	unsigned n;
 	int64_t significand[ROW_BLOCK_NROWS];
 	uint8_t scale[ROW_BLOCK_NROWS];
-	uint64_t count[ROW_BLOCK_NROWS]; /* of its numbers; of an extreme, 0 if there is none */
+	uint64_t count[ROW_BLOCK_NROWS]; /* of the numbers in the window; with extremes, 0 if it has no number */
 	int64_t total[ROW_BLOCK_NROWS];  /* their sum, or their extreme, x 10^total_scale */
 	int total_scale;                 /* at most DECIMAL_POWER_MAX */
 };

@@ -315,7 +315,7 @@ const char *row_closing(const struct row_format *f)
 
 /* ---- numbers ---- */
 
-/* Skips digits, at least one. Returns NULL if there is none. */
+/* Skips one or more digits. Returns NULL where the text does not begin with a digit. */
 static const char *skip_digits(const char *text, const char *end)
 {
 	const char *begin = text;

@@ -91,8 +91,8 @@ static inline char *row_put_end(const struct row_format *f, size_t column, char 
 	return to + f->end_nbytes;
 }
 
-/* Writes a value, in JSON a string; or one that is none: a number, or null if it is empty. JSON is UTF-8: any other byte prints as
- * U+FFFD. Returns its end. */
+/* Writes a value: a string, which JSON puts in quotes, or a number, which JSON prints as null if it is empty. JSON is UTF-8: a byte
+ * that is not part of a character prints as U+FFFD. Returns its end. */
 char *row_put_value(const struct row_format *f, const char *text, size_t nbytes, bool is_string, char *to);
 
 /* Appends a column's value with what stands before it, and after the last one the row's end. Errors: STATUS_NO_MEMORY. */

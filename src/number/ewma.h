@@ -53,7 +53,7 @@ bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w);
 void ewma_add(struct ewma *y, const struct ewma_weight *w, struct decimal number, const char *text,
 	      size_t nbytes);
 
-/* After so many short numbers it usually does not matter what came before them. */
+/* Returns a number of short numbers after which the mean usually does not depend on what came before them. */
 uint64_t ewma_memory(const struct ewma_weight *w);
 
 /* The means after some short numbers, of the lowest mean that can have come before them and of the

@@ -927,19 +927,34 @@ char *header_column_name(const struct header *h, size_t field)
 
 /* ---- headers of later files ---- */
 
-/* The column of all files that field i of a record of names is: its name's k-th if it is the record's k-th of that name. h->nnames: there
- * is none. */
-static size_t find_united(const struct header *h, const struct first_record *r, size_t i)
+/* Makes an index of the header's names, empty ones too. Errors: STATUS_NO_MEMORY. */
+static enum status index_names(struct name_index *names, const struct header *h)
 {
-	const char *text = r->values[i].text;
-	size_t nbefore = 0, at = 0;
+	TRY(name_index_init(names, h->nnames));
+	for (size_t i = 0; i < h->nnames; i++)
+		name_index_add(names, h->names[i] ? h->names[i] : "", i);
+	name_index_sort(names);
+	return STATUS_OK;
+}
 
-	for (size_t k = 0; k < i; k++)
-		nbefore += !strcmp(r->values[k].text, text);
-	for (; at < h->nnames; at++)
-		if (!strcmp(h->names[at] ? h->names[at] : "", text) && nbefore-- == 0)
-			break;
-	return at;
+/* Finds the columns of all files that the fields of a record of names are: columns[i], of field i, is the k-th column of its name if
+ * the field is the record's k-th of that name, or h->nnames if there are not so many. Errors: STATUS_NO_MEMORY. */
+static enum status find_united(const struct header *h, const struct first_record *r, uint32_t *columns)
+{
+	struct name_index all = {0}, own = {0};
+	enum status status = index_names(&all, h);
+	size_t n, k = 0;
+
+	if (status == STATUS_OK)
+		status = first_record_index(&own, r);
+	for (const struct name_entry *e = own.entries; status == STATUS_OK && e < own.entries + own.nentries; e++) {
+		const struct name_entry *there = name_index_find(&all, e->name, &n);
+		k = e > own.entries && !strcmp(e[-1].name, e->name) ? k + 1 : 0;
+		columns[e->field] = k < n ? there[k].field : (uint32_t)h->nnames;
+	}
+	name_index_free(&all);
+	name_index_free(&own);
+	return status;
 }
 
 /* The number of a record's names: a delimiter at the line's end makes none. */
@@ -950,17 +965,23 @@ static size_t count_names(const struct first_record *r)
 
 enum status header_unite(struct header *h, const struct first_record *r)
 {
-	for (size_t i = 0; i < count_names(r); i++) {
-		char **grown;
-		if (find_united(h, r, i) < h->nnames)
+	const size_t nnames = h->nnames, n = count_names(r);
+	uint32_t *columns = malloc((r->nfields + 1) * sizeof *columns);
+	char **grown = realloc(h->names, (nnames + n + 1) * sizeof *grown);
+	enum status status = columns && grown ? STATUS_OK : STATUS_NO_MEMORY;
+
+	h->names = grown ? grown : h->names;
+	if (status == STATUS_OK)
+		status = find_united(h, r, columns);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		if (columns[i] < nnames)
 			continue;
-		grown = realloc(h->names, (h->nnames + 2) * sizeof *grown);
-		NEED(grown);
-		h->names = grown;
-		NEED(grown[h->nnames] = strdup(r->values[i].text));
-		h->nnames++;
+		h->names[h->nnames] = strdup(r->values[i].text);
+		status = h->names[h->nnames] ? STATUS_OK : STATUS_NO_MEMORY;
+		h->nnames += status == STATUS_OK;
 	}
-	return STATUS_OK;
+	free(columns);
+	return status;
 }
 
 static bool is_same(const struct first_record *a, const struct first_record *b)
@@ -1103,16 +1124,20 @@ static enum status place_field(const struct file_headers *f, const struct name_i
 /* Places the columns of all files in one of them. */
 static enum status place_united(const struct file_headers *f, struct file_header *file, const struct first_record *r)
 {
+	uint32_t *columns = malloc((r->nfields + 1) * sizeof *columns);
+	enum status status;
+
 	file->plan.places = file->places = malloc((f->first->nnames + 1) * sizeof *file->places);
-	NEED(file->places);
-	for (size_t u = 0; u < f->first->nnames; u++)
+	status = columns && file->places ? find_united(f->first, r, columns) : STATUS_NO_MEMORY;
+	for (size_t u = 0; u < f->first->nnames && status == STATUS_OK; u++)
 		file->places[u] = FIELD_NOWHERE;
-	for (size_t i = 0; i < r->nfields; i++)
-		file->places[find_united(f->first, r, i)] = (uint32_t)i; /* the last place is for what has no name */
-	for (size_t c = 0; c < f->plan->ncolumns; c++)
+	for (size_t i = 0; i < r->nfields && status == STATUS_OK; i++)
+		file->places[columns[i]] = (uint32_t)i; /* the last place is for what has no name */
+	for (size_t c = 0; c < f->plan->ncolumns && status == STATUS_OK; c++)
 		if (!f->plan->columns[c].let)
 			file->plan.columns[c].field = file->places[f->plan->columns[c].field];
-	return STATUS_OK;
+	free(columns);
+	return status;
 }
 
 static enum status place_columns(const struct file_headers *f, const struct input *input,

@@ -748,7 +748,8 @@ static void list_columns(const struct run *r, const char *unknown)
 {
 	const struct header *h = &r->query.header;
 	const struct first_record *first = &h->record[0];
-	char **texts = calloc((h->nnames > h->nfields ? h->nnames : h->nfields) + 1, sizeof *texts);
+	const size_t n = h->nnames > h->nfields ? h->nnames : h->nfields; /* with --union, more than the first file has */
+	char **texts = calloc(n + 1, sizeof *texts);
 	const char **computed = calloc(r->query.nlets + 1, sizeof *computed);
 	bool has_text = false;
 
@@ -758,9 +759,8 @@ static void list_columns(const struct run *r, const char *unknown)
 	}
 	for (size_t k = 0; computed && k < r->query.nlets; k++)
 		computed[k] = r->query.lets[k].name;
-	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names,
-			h->nnames > h->nfields ? h->nnames : h->nfields,
-			computed, computed ? r->query.nlets : 0, unknown);
+	message_columns(!h->present && r->options.header == HEADER_AUTO && has_text ? texts : h->names, n, computed,
+			computed ? r->query.nlets : 0, unknown);
 	free(computed);
 	free(texts);
 }
