@@ -302,15 +302,15 @@ static void half_take(struct half *h, size_t place)
 	heap_rise(h, place, half_is_above, half_swap);
 }
 
-/* Adds a value to the lower half, halves[0], or the upper one, and keeps no more than the last nrows. */
-static enum status halves_add(struct half halves[2], uint64_t nrows, const struct recent_value *value)
+/* Adds a value to the lower half, halves[0], or the upper one, and drops the nleaving oldest ones. */
+static enum status halves_add(struct half halves[2], uint64_t nleaving,
+			      const struct recent_value *value)
 {
 	struct held_queue *q = halves->held;
 	uint64_t at = q->nvalues++;
-	struct held *oldest;
 
-	if (q->n == nrows) {
-		oldest = held_at(q, 0);
+	for (; nleaving > 0; nleaving--) {
+		const struct held *oldest = held_at(q, 0);
 		if (oldest->value.kind != RECENT_NONE)
 			half_take(&halves[oldest->in_upper], oldest->place);
 		drop_first(q);
@@ -369,7 +369,8 @@ static char *write_middle(const struct recent_value middle[2], size_t n, int sca
 
 struct rolling {
 	unsigned needs;     /* the aggregate's: a set of enum moment */
-	uint64_t count;     /* numbers in the window */
+	uint64_t nrecords;  /* in the window */
+	uint64_t count;     /* numbers in it */
 	int scale;          /* the largest of all numbers so far, in the window or before it */
 	int coarsest;       /* the largest scale of the window's numbers that were rounded, or of more ... */
 	uint64_t ncoarsest; /* ... and how many of them have it; 0: to be looked up */
@@ -609,12 +610,9 @@ enum status window_combine(struct window_fold *w, const struct window_fold *late
 
 /* ---- what a record shows ---- */
 
-/* A window whose values are all held. */
-static enum status add_held(void *context, const struct recent_value *v)
+static enum status add_held(void *rolling, const struct recent_value *v)
 {
-	const struct window_fold *w = context;
-
-	return halves_add(w->rolling->halves, w->plan->nrows, v);
+	return halves_add(((struct rolling *)rolling)->halves, 0, v);
 }
 
 /* Notes the scale of the value that is added as number `at`. */
@@ -643,6 +641,7 @@ enum status window_begin(struct window_fold *w, int scale)
 		NEED(r = w->rolling = calloc(1, sizeof *r));
 	rolling_clear(r);
 	r->scale = scale;
+	r->nrecords = w->recent.nvalues;
 	r->needs = aggregate == OPERATION_NONE ? 0 : operation_needs(aggregate);
 	if (aggregate == OPERATION_NONE) {
 		r->last = w->recent.nvalues ? recent_oldest(&w->recent) : r->last;
@@ -655,7 +654,7 @@ enum status window_begin(struct window_fold *w, int scale)
 		r->halves[i].is_upper = i == 1;
 	}
 	if (r->needs & MOMENT_VALUES)
-		TRY(recent_each(&w->recent, false, NULL, add_held, w));
+		TRY(recent_each(&w->recent, false, NULL, add_held, r));
 	else
 		TRY(extremes_begin(&r->held, wants_max(w->plan), &w->recent));
 	r->nodd = 0;
@@ -665,11 +664,56 @@ enum status window_begin(struct window_fold *w, int scale)
 	return STATUS_OK;
 }
 
-/* Moves an extreme's window on by a record. */
-static inline enum status slide_extreme(const struct window_fold *w, struct held_queue *q,
+/* ---- which records leave ----
+ *
+ * The one place that knows where a window ends: all that is kept of a window drops its oldest records as this says.
+ */
+
+/* Takes the next record into the window. Returns how many of the oldest ones leave it. */
+static inline uint64_t pass(struct window_fold *w)
+{
+	struct rolling *r = w->rolling;
+	const uint64_t nleaving = r->nrecords == w->plan->nrows;
+
+	r->nrecords += 1 - nleaving;
+	return nleaving;
+}
+
+/* What leaves a window with the records of a block: first what was in it, then records of the block itself. */
+struct leaving {
+	unsigned n;     /* all of them */
+	unsigned first; /* by rows: one leaves with each record from that on */
+	bool one_each;  /* it is by rows; else: */
+	unsigned with[ROW_BLOCK_NROWS]; /* how many have left with the k-th and those before it */
+};
+
+/* The same as pass for n records, but for r->nrecords. */
+static void pass_block(const struct window_fold *w, unsigned n, struct leaving *out)
+{
+	const uint64_t room = w->plan->nrows - w->rolling->nrecords;
+
+	out->first = room < n ? (unsigned)room : n;
+	out->n = n - out->first;
+	out->one_each = true;
+}
+
+/* How many have left with the k-th record and those before it. */
+static inline unsigned left_with(const struct leaving *leaving, unsigned k)
+{
+	if (!leaving->one_each)
+		return leaving->with[k];
+	return k < leaving->first ? 0 : k + 1 - leaving->first;
+}
+
+/* ---- a record more ---- */
+
+/* Adds a value to an extreme's window, which has nrecords with it. */
+static inline enum status slide_extreme(const struct window_fold *w, uint64_t nrecords,
 					const struct recent_value *v)
 {
-	while (q->n > 0 && q->nvalues - held_at(q, 0)->at > w->plan->nrows - 1)
+	struct held_queue *q = &w->rolling->held;
+
+	while (q->n > 0 && held_at(q, 0)->at + nrecords <= q->nvalues)
 		drop_first(q);
 	return extremes_add(q, wants_max(w->plan), v);
 }
@@ -678,6 +722,7 @@ static inline enum status slide_extreme(const struct window_fold *w, struct held
 static enum status slide(struct window_fold *w, const struct recent_value *v)
 {
 	struct rolling *r = w->rolling;
+	uint64_t nleaving = pass(w);
 	int scale = scale_of(v);
 
 	if (scale > r->scale) {
@@ -685,14 +730,14 @@ static enum status slide(struct window_fold *w, const struct recent_value *v)
 		r->nodd = r->held.nvalues;
 	}
 	if (r->needs & MOMENT_VALUES)
-		return add_held(w, v);
+		return halves_add(r->halves, nleaving, v);
 	note_odd(r, v, r->held.nvalues);
 	if (r->needs & MOMENT_EXTREMES)
-		return slide_extreme(w, &r->held, v);
-	if (w->recent.nvalues == w->plan->nrows) {
+		return slide_extreme(w, r->nrecords, v);
+	for (; nleaving > 0; nleaving--) {
 		struct recent_value oldest = recent_oldest(&w->recent);
 		TRY(take(r, &oldest, true));
-		recent_keep(&w->recent, w->plan->nrows - 1);
+		recent_keep(&w->recent, w->recent.nvalues - 1);
 	}
 	TRY(take(r, v, false));
 	return recent_push(&w->recent, v);
@@ -727,35 +772,66 @@ static bool align(int64_t *x, const uint8_t *scales, unsigned n, int scale)
 }
 
 /* x: the block's numbers at the window's scale. */
-static enum status slide_extremes(const struct window_fold *w, struct window_block *b,
-				  const int64_t *x, bool *is_done)
+static enum status slide_extremes(struct window_fold *w, struct window_block *b, const int64_t *x,
+				  const struct leaving *leaving, bool *is_done)
 {
-	struct held_queue *q = &w->rolling->held;
+	struct rolling *r = w->rolling;
+	struct held_queue *q = &r->held;
 	struct recent_value v = {.number.scale = b->total_scale};
 
-	if (q->n > 0 && held_at(q, 0)->at < w->rolling->nodd)
+	if (q->n > 0 && held_at(q, 0)->at < r->nodd)
 		return STATUS_OK;
 	for (unsigned k = 0; k < b->n; k++) {
 		v.kind = b->scale[k] == RECENT_SCALE_NONE ? RECENT_NONE : RECENT_NUMBER;
 		v.number.significand = x[k];
-		TRY(slide_extreme(w, q, &v));
+		TRY(slide_extreme(w, r->nrecords + k + 1 - left_with(leaving, k), &v));
 		b->count[k] = q->n;
 		b->total[k] = q->n ? held_at(q, 0)->value.number.significand : 0;
 	}
+	r->nrecords += b->n - leaving->n;
 	*is_done = true;
 	return STATUS_OK;
 }
 
+/* Adds up the totals of a block from what was in the window, *total and *count. x: its numbers; gone: what leaves, at gone[k] with
+ * the k-th if one leaves with each. Returns false where a total overflows. */
+static inline __attribute__((always_inline)) bool
+slide_totals(struct window_block *b, const int64_t *x, const int64_t *gone, const uint8_t *gone_scales,
+	     const struct leaving *leaving, bool one_each, int64_t *total, uint64_t *count)
+{
+	const unsigned n = b->n;
+	int64_t sum = *total;
+	uint64_t nnumbers = *count;
+	bool overflows = false;
+
+	for (unsigned k = 0, at = 0, end; k < n; k++) {
+		overflows |= __builtin_add_overflow(sum, x[k], &sum);
+		nnumbers += b->scale[k] != RECENT_SCALE_NONE;
+		end = one_each ? k + 1 : left_with(leaving, k);
+		do {
+			if (!one_each && at == end)
+				break;
+			overflows |= __builtin_sub_overflow(sum, gone[at], &sum);
+			nnumbers -= gone_scales[at] != RECENT_SCALE_NONE;
+		} while (++at < end);
+		b->total[k] = sum;
+		b->count[k] = nnumbers;
+	}
+	*total = sum;
+	*count = nnumbers;
+	return !overflows;
+}
+
 enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done)
 {
-	const uint64_t nrows = w->plan->nrows, had = w->recent.nvalues;
-	const unsigned n = b->n, ngone = had + n > nrows ? (unsigned)(had + n - nrows) : 0;
-	const unsigned nold = ngone < had ? ngone : (unsigned)had; /* that came before the block */
-	int64_t x[ROW_BLOCK_NROWS], gone[2 * ROW_BLOCK_NROWS] = {0}, *old = gone + n - ngone, total;
-	uint8_t gone_scales[2 * ROW_BLOCK_NROWS], *old_scales = gone_scales + n - ngone;
+	const unsigned n = b->n;
+	struct leaving leaving; /* large: not zeroed */
+	int64_t x[ROW_BLOCK_NROWS], all_gone[ROW_BLOCK_NROWS] = {0}, *gone, total;
+	uint8_t all_scales[ROW_BLOCK_NROWS], *scales;
 	struct rolling *r = w->rolling;
 	uint64_t count = r->count;
-	bool overflows = false;
+	unsigned nold;
+	bool fits;
 
 	*is_done = false;
 	b->total_scale = r->scale;
@@ -763,33 +839,32 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	if (r->needs & (MOMENT_SQUARES | MOMENT_VALUES) || r->scale > DECIMAL_POWER_MAX ||
 	    !align(x, b->scale, n, r->scale))
 		return STATUS_OK;
+	pass_block(w, n, &leaving);
 	if (r->needs & MOMENT_EXTREMES)
-		return slide_extremes(w, b, x, is_done);
+		return slide_extremes(w, b, x, &leaving, is_done);
 	if (r->coarsest || exact_raise(&r->sum, r->scale) != STATUS_OK || r->sum.is_long ||
 	    r->sum.value != (int64_t)r->sum.value)
 		return STATUS_OK;
-	if (nold > 0 && !recent_read_numbers(&w->recent, nold, old, old_scales))
+	gone = all_gone + (leaving.one_each ? leaving.first : 0);
+	scales = all_scales + (gone - all_gone);
+	memset(all_scales, RECENT_SCALE_NONE, n);
+	nold = leaving.n < r->nrecords ? leaving.n : (unsigned)r->nrecords; /* that came before the block */
+	if (nold > 0 && !recent_read_numbers(&w->recent, nold, gone, scales))
 		return STATUS_OK;
-	memcpy(old + nold, b->significand, (ngone - nold) * sizeof *old);
-	memcpy(old_scales + nold, b->scale, ngone - nold);
-	memset(gone_scales, RECENT_SCALE_NONE, n - ngone);
-	if (!align(gone, gone_scales, n, r->scale))
+	memcpy(gone + nold, b->significand, (leaving.n - nold) * sizeof *gone);
+	memcpy(scales + nold, b->scale, leaving.n - nold);
+	if (!align(gone, scales, leaving.n, r->scale))
 		return STATUS_OK;
 	total = (int64_t)r->sum.value;
-	for (unsigned k = 0; k < n; k++) {
-		overflows |= __builtin_add_overflow(total, x[k], &total);
-		overflows |= __builtin_sub_overflow(total, gone[k], &total);
-		count += b->scale[k] != RECENT_SCALE_NONE;
-		count -= gone_scales[k] != RECENT_SCALE_NONE;
-		b->total[k] = total;
-		b->count[k] = count;
-	}
-	if (overflows)
+	fits = leaving.one_each ? slide_totals(b, x, all_gone, all_scales, NULL, true, &total, &count)
+				: slide_totals(b, x, gone, scales, &leaving, false, &total, &count);
+	if (!fits)
 		return STATUS_OK;
 	r->sum.value = total;
 	r->count = count;
+	r->nrecords += n - leaving.n;
 	TRY(recent_push_numbers(&w->recent, b->significand, b->scale, n));
-	recent_keep(&w->recent, nrows);
+	recent_keep(&w->recent, r->nrecords);
 	*is_done = true;
 	return STATUS_OK;
 }
