@@ -17,7 +17,6 @@ from csv_cases import GOOD
 from packed_text import bgzip
 
 SEED = 7
-SERVE = os.environ.get("GPUSTAT_SERVE") or os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "fuzz", "serve")
 
 
 def reason_to_skip():
@@ -497,7 +496,7 @@ if reason:
                   "parts", "auto", "faults"):
         harness.skip("devices: " + title, reason)
 else:
-    harness.keep(SERVE)
+    harness.keep()
     check_cases()
     check_hostile()
     check_tables()

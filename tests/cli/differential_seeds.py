@@ -17,11 +17,10 @@ SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "4500"))
 GPU_EVERY = int(os.environ.get("GPUSTAT_TEST_GPU_EVERY", "7"))  # each run takes a third of a second
 GROUP = 250     # cases a TAP line
-SERVE = os.environ.get("GPUSTAT_SERVE") or os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "fuzz", "serve")
 
-if not os.access(SERVE, os.X_OK):
-    harness.bail("%s was not built" % SERVE)
-fuzzer = differential.Fuzzer(SERVE, 2)
+if not os.access(harness.SERVE, os.X_OK):
+    harness.bail("%s was not built" % harness.SERVE)
+fuzzer = differential.Fuzzer(harness.SERVE, 2)
 
 
 def check(title, first, end):

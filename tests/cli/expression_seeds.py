@@ -13,11 +13,10 @@ import expressions                                              # noqa: E402
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1"))
 CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "4000"))
-SERVE = os.environ.get("GPUSTAT_SERVE") or os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "fuzz", "serve")
 
-if not os.access(SERVE, os.X_OK):
-    harness.bail("%s was not built" % SERVE)
-fuzzer, seed = expressions.Fuzzer(SERVE), SEED
+if not os.access(harness.SERVE, os.X_OK):
+    harness.bail("%s was not built" % harness.SERVE)
+fuzzer, seed = expressions.Fuzzer(harness.SERVE), SEED
 while sum(fuzzer.counts.values()) < CASES and fuzzer.wrong < 3:
     fuzzer.batch(seed)
     seed += 1

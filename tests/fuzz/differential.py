@@ -228,7 +228,8 @@ def pack(rng, data, packing):
 class Fuzzer:
     def __init__(self, serve, nways, device=None, goes=None):
         self.folder = tempfile.mkdtemp(prefix="gpustat-fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.server, self.nways, self.device = harness.Server(os.path.abspath(serve), self.folder), nways, device
+        self.path, self.nways, self.device = os.path.abspath(serve), nways, device
+        self.server, self.kept = harness.Server(self.path, self.folder), None    # kept: with a CUDA context, for runs on GPUs
         self.seen, self.went, self.refused = (collections.Counter() for _ in range(3))
         self.sets = [s for s in ("avx512", "avx2", "neon", "portable")
                      if self.server.run(["--version"], b"", "f", ["GPUSTAT_SIMD=" + s]).status == 0]
@@ -244,17 +245,22 @@ class Fuzzer:
         self.others = [p for p in pairs if not self.goes.together(*p)]
 
     def close(self):
-        self.server.close()
+        for server in (self.server, self.kept):
+            if server:
+                server.close()
         shutil.rmtree(self.folder, True)
 
     def run(self, args, given, env=(), mode="files"):
         """given: files, pairs (name, bytes), or the text of standard input."""
+        server = self.server
+        if harness.asks_for_gpu(args):
+            self.kept = server = self.kept or harness.Server(self.path, self.folder, "--keep")
         if isinstance(given, bytes):
-            return self.server.run(args, given, "f" if mode == "files" else mode, env)
+            return server.run(args, given, "f" if mode == "files" else mode, env)
         for name, data in given:
             with open(os.path.join(self.folder, name), "wb") as f:
                 f.write(data)
-        return self.server.run(list(args) + [name for name, _ in given], b"", "f", env)
+        return server.run(list(args) + [name for name, _ in given], b"", "f", env)
 
     # ---- which options go together ----
 

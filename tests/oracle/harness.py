@@ -9,6 +9,7 @@ import atexit
 import collections
 import concurrent.futures
 import os
+import queue
 import shlex
 import shutil
 import struct
@@ -191,24 +192,44 @@ class Server:
         self.process.wait()
 
 
-_kept = None                        # the path of tests/fuzz/serve, if it runs the program
-_servers = threading.local()        # .server, of a thread that has run something
+SERVE = os.environ.get("GPUSTAT_SERVE") or os.path.join(os.path.abspath(os.environ.get("builddir", ".")), "tests", "fuzz", "serve")
+SERVERS_MAX = 8
+
+_keeps_all = False                  # whether kept processes run the program on CPUs, too
+_idle = queue.LifoQueue()           # servers, and None for one that was not started yet
+_idle.put(None)
 
 
-def keep(path):
-    """Has run() leave the program to tests/fuzz/serve --keep from now on, one for each thread, if it was built: then a CUDA
-    context is made for a thread, instead of for a run."""
-    global _kept
-    _kept = path if os.access(path, os.X_OK) else None
+def keep():
+    """Has run() leave the program to some processes of tests/fuzz/serve --keep from now on, wherever it runs. Runs on a GPU
+    are left to one in any case: a CUDA context takes some tenths of a second, and of two GPUs several seconds where many
+    processes make theirs at once (two H200, 31 tests at once, 2026-11-28)."""
+    global _keeps_all
+    if os.access(SERVE, os.X_OK) and not _keeps_all:
+        _keeps_all = True
+        for _ in range(min(SERVERS_MAX, os.cpu_count() or 2) - 1):
+            _idle.put(None)
 
 
-def _run_kept(args, stdin, chunk, gpu_fault):
-    if not hasattr(_servers, "server"):
-        _servers.server = Server(_kept, None, "--keep")
-        atexit.register(_servers.server.close)
+def asks_for_gpu(args):
+    return "--device=gpu" in args or ("--device", "gpu") in zip(args, args[1:])
+
+
+def _is_kept(args):
+    return os.access(SERVE, os.X_OK) and (_keeps_all or asks_for_gpu(args))
+
+
+def _run_kept(argv, stdin, chunk, gpu_fault):
     env = ["%s=%s" % pair for pair in ((HOOK, chunk), (GPU_FAULT, gpu_fault)) if pair[1] is not None]
-    r = _servers.server.run(args, stdin or b"", "f" if stdin is None else "p", env)
-    return Result(r.status, r.out, r.err, [program()] + args, chunk)
+    server = _idle.get()
+    try:
+        if server is None:
+            server = Server(SERVE, None, "--keep")
+            atexit.register(server.close)
+        r = server.run(argv[1:], stdin or b"", "f" if stdin is None else "p", env)
+    finally:
+        _idle.put(server)
+    return Result(r.status, r.out, r.err, argv, chunk)
 
 
 def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subprocess.PIPE,
@@ -224,8 +245,8 @@ def run(args, stdin=None, chunk=None, threads=None, device=None, stdout=subproce
         argv[1:1] = ["--threads", str(threads)]
     if device is not None:
         argv[1:1] = ["--device", device]
-    if _kept and tool == "gpustat" and stdout == subprocess.PIPE and cwd is None and simd is None:
-        return _run_kept(argv[1:], stdin, chunk, gpu_fault)
+    if tool == "gpustat" and stdout == subprocess.PIPE and cwd is None and simd is None and _is_kept(argv):
+        return _run_kept(argv, stdin, chunk, gpu_fault)
     feed = dict(input=stdin) if stdin is not None else dict(stdin=subprocess.DEVNULL)
     extra = {name: value for name, value in ((SIMD, simd), (GPU_FAULT, gpu_fault)) if value}
     try:
