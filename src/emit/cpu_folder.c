@@ -108,7 +108,7 @@ struct printing {
 	struct groups *groups; /* if the plan has keys */
 	uint64_t offset_bytes;
 	struct text_buffer *out;
-	uint64_t chosen; /* the rows of the block that may be printed, of a plan that chooses */
+	uint64_t chosen; /* the rows of the block that may be printed */
 	uint64_t nblocks, ndone; /* of the walk so far; of a walk before that had to stop: they are printed */
 };
 
@@ -212,10 +212,14 @@ static enum status print_sorted(const struct printing *m)
 	return STATUS_OK;
 }
 
-static enum status print_formatted(const struct printing *m)
+/* Prints those kept rows. */
+static enum status print_each(const struct printing *m)
 {
-	for (unsigned k = 0; k < m->f->fields.nrows; k++)
-		TRY(append_row(m, NULL, k));
+	const struct printed_rows p = printed_rows(m);
+
+	for (unsigned k = 0; k < p.nrows; k++)
+		if (m->chosen >> m->f->fields.rows[k] & 1)
+			TRY(append_row(m, &p, k));
 	return STATUS_OK;
 }
 
@@ -284,6 +288,12 @@ static enum status print_block(struct printing *m)
 		if (!plan_has_running(plan))
 			filter->kept = m->chosen;
 	}
+	if (plan->group_head) {
+		m->chosen = filter->kept;
+		TRY(new_fields_choose(fields, groups, &m->chosen));
+		if (!plan_has_running(plan))
+			filter->kept = m->chosen;
+	}
 	if (filter->kept == 0)
 		return STATUS_OK;
 	TRY(new_fields_write(fields, b, filter, groups, m->offset_bytes));
@@ -294,8 +304,8 @@ static enum status print_block(struct printing *m)
 		return print_sorted(m);
 	if (plan->chooses)
 		return print_chosen(m, kept, first);
-	if (plan->row_format)
-		return print_formatted(m);
+	if (plan->row_format || plan->group_head)
+		return print_each(m);
 	to = out->data + out->nbytes;
 	if (b->stride != plan->ragged.nfields)
 		to = print_rows(m, to, plan->nnew_columns, plan->only, false);
@@ -378,7 +388,7 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	} else if (f->plan->chooses && !candidates_begin(&f->candidates, before->nkept, f->nkept)) {
 		return STATUS_OK;
 	}
-	if (!f->plan->chooses && f->plan->nnew_columns == 0 && !f->plan->row_format)
+	if (!f->plan->chooses && plan_copies_records(f->plan) && !f->plan->row_format)
 		return print_kept(&f->folder, text, out);
 	TRY(emit_rows(f, text, nbytes, entry, before, &m));
 	if (!f->plan->chooses)

@@ -623,7 +623,8 @@ enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 		size_t nbytes = is_groups ? 0 : ops_of(&plan->new_columns[i])->state_nbytes;
 		f->offsets[i + 1] = f->offsets[i] + (nbytes + alignment - 1) / alignment * alignment;
 	}
-	f->state = calloc(1, f->offsets[n] + 1);
+	f->set_nbytes = f->offsets[n] + (plan->group_head ? alignment : 0);
+	f->state = calloc(1, f->set_nbytes + 1);
 	return f->state ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -639,7 +640,7 @@ void new_fields_free(struct new_fields *f)
 	if (f->state)
 		free_states(f, f->state);
 	for (size_t g = 0; g < f->capacity; g++)
-		free_states(f, f->groups + g * f->offsets[f->plan->nnew_columns]);
+		free_states(f, f->groups + g * f->set_nbytes);
 	window_folds_free(&f->windows);
 	free(f->offsets);
 	free(f->state);
@@ -656,6 +657,8 @@ static enum status begin_states(struct new_fields *f, char *states, const struct
 	for (size_t i = 0; i < f->plan->nnew_columns; i++)
 		if (ops_of(&f->plan->new_columns[i])->begin)
 			TRY(ops_of(&f->plan->new_columns[i])->begin(states + f->offsets[i], &f->plan->new_columns[i], from));
+	if (f->plan->group_head)
+		*(uint64_t *)(states + f->offsets[f->plan->nnew_columns]) = from->group->nrecords;
 	return STATUS_OK;
 }
 
@@ -668,7 +671,7 @@ enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 
 char *new_fields_group(struct new_fields *f, struct group *group)
 {
-	const size_t nbytes = f->offsets[f->plan->nnew_columns], capacity = f->capacity;
+	const size_t nbytes = f->set_nbytes, capacity = f->capacity;
 	char *states;
 
 	if (group->state > 0 && group->state <= f->ngroups)
@@ -686,6 +689,20 @@ char *new_fields_group(struct new_fields *f, struct group *group)
 		return NULL;
 	group->state = ++f->ngroups;
 	return states;
+}
+
+enum status new_fields_choose(struct new_fields *f, struct group *const *groups, uint64_t *rows)
+{
+	uint64_t chosen = 0;
+
+	for (uint64_t left = *rows; left; left &= left - 1) {
+		char *states = new_fields_group(f, groups[__builtin_ctzll(left)]);
+		NEED(states);
+		if ((*(uint64_t *)(states + f->offsets[f->plan->nnew_columns]))++ < f->plan->group_head)
+			chosen |= left & -left;
+	}
+	*rows = chosen;
+	return STATUS_OK;
 }
 
 /* ---- a column ---- */

@@ -20,10 +20,10 @@
 #include "query/plan.h"
 
 /* One thread's new columns, and memory. All owned. A set of states has one of each new column, that of column i at
- * offsets[i]: offsets[plan->nnew_columns] bytes. */
+ * offsets[i], and at the end, with plan->group_head, the number of records so far: set_nbytes. */
 struct new_fields {
 	const struct plan *plan;
-	size_t *offsets;
+	size_t *offsets, set_nbytes;
 	char *state;         /* a set: of all records so far */
 	char *groups;        /* with keys, a set for each group that the text has met */
 	size_t ngroups, capacity; /* begun, and made */
@@ -50,6 +50,10 @@ enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 /* Returns the set of states of a group, valid until the next call; it begins with what the group holds of the records before the
  * text. group->state is then 1 + its number among the text's groups. NULL: no memory. */
 char *new_fields_group(struct new_fields *f, struct group *group);
+
+/* Leaves of the rows those that are among the first plan->group_head records of their groups, which are given by row, and counts
+ * all of them. Errors: STATUS_NO_MEMORY. */
+enum status new_fields_choose(struct new_fields *f, struct group *const *groups, uint64_t *rows);
 
 /* Writes the fields of the block's rows that are kept, and advances the totals and positions.
  * filter: row_filter_block was called with this block last. groups: if the plan has keys, those of the

@@ -945,6 +945,10 @@ static const struct rule rules_of_query[] = {
 	RULE({EXCLUSIVE}, {AHEAD}, "--exclusive is for running totals: --& looks at later records"),
 	RULE({SAVE_STATE, FROM_STATE}, {AHEAD}, "--@: --& needs records that are yet to come: leave it out"),
 	RULE({TAIL, SAMPLE}, {LEAD}, "--@ with --lead: records wait for later ones: pipe what --lead prints to a second gpustat"),
+	RULE({HEAD}, {SORT}, "--@ of groups prints records as they come: --by COLS --sort KEYS --top N prints the first N of each, sorted",
+	     .also = BY),
+	RULE({HEAD}, {LEAD}, "--@ of groups with --lead: records wait for later ones: pipe what --lead prints to a second gpustat",
+	     .also = BY),
 	RULE({SORT, TOP}, {RESULT}, "--@ is for groups and records: there is no --by, and --& prints one result", .lacks = BY),
 	RULE({UNIQUE}, {RESULT}, "--unique is for printed records, and --& prints a result"),
 	RULE({UNIQUE}, {TOP}, "--unique prints the first record of each value, --by COLS --sort KEYS --top N the first N: not both", .also = BY),
@@ -1071,7 +1075,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
 	is[SORTED] = o->sorts ? is[SORT] : is[UNIQUE];
 	is[ORDERED] = is[BY] ? is[BY] : is[SORTED];
-	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : o->sorts ? is[TOP] : NULL;
+	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : is[HEAD] ? is[HEAD] : o->sorts ? is[TOP] : NULL;
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
 	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
@@ -1156,7 +1160,8 @@ enum status options_check(struct options *o, struct fault *fault)
 			     ((o->sorts && !has_fields) || o->aggregates);
 	}
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge && !o->is_open && !o->sorts && !o->unique && (!o->aggregates || o->having)) {
+	if (o->by && !is[FIRST] && !o->merge && !o->is_open && !o->sorts && !o->unique && !o->choice.head &&
+	    (!o->aggregates || o->having)) {
 		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS); /* without a result, groups are counted */
 		NEED(use);
 		use->title = "count";

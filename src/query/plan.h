@@ -251,6 +251,7 @@ struct plan {
 
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
+	uint64_t group_head; /* with keys: ... so many of each group at most; 0: all */
 	bool chooses;     /* which of these are printed is chosen of all (emit/choice.h), or where (emit/sort.h) */
 	size_t nsort_keys;
 	struct plan_sort_key *sort_keys; /* the first one first */
@@ -305,10 +306,10 @@ static inline size_t plan_nprinted(const struct plan *plan)
 	return plan->nunited ? plan->nunited : plan->ragged.nfields;
 }
 
-/* Whether records are printed without new columns. */
+/* Whether records are printed without new columns, and without a look at their groups. */
 static inline bool plan_copies_records(const struct plan *plan)
 {
-	return plan->emits && plan->nnew_columns == 0;
+	return plan->emits && plan->nnew_columns == 0 && plan->group_head == 0;
 }
 
 /* Whether the text of a number can hold the delimiter. */

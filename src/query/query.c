@@ -1723,7 +1723,7 @@ static void plan_new_columns(struct making *m)
 
 	plan->emits = m->options->emits;
 	plan->formats = plan->emits && (m->options->style.format != FORMAT_AUTO || m->options->unites);
-	plan->head = m->options->choice.head;
+	*(m->options->by ? &plan->group_head : &plan->head) = m->options->choice.head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
 	plan->shares_header = plan->emits && !plan->only;
 	plan->exclusive = m->options->exclusive;

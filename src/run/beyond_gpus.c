@@ -126,7 +126,7 @@ const char *beyond_gpus(const struct plan *plan, const struct input *input)
 		{"CPU only: no GPU reads --escape", plan->dialect.escape},
 		{"CPU only: no GPU reads --comment", plan->dialect.comment},
 		{"CPU only: no GPU reads numbers in this notation", !notation_is_plain(&plan->notation)},
-		{"CPU only: no GPU stops at --head", plan->head != 0},
+		{"CPU only: no GPU stops at --head", plan->head != 0 || plan->group_head != 0},
 		{"CPU only: no GPU sorts records", plan->sorter != NULL},
 		{"CPU only: no GPU chooses records", plan->chooses},
 		{"CPU only: no GPU copies records", plan_copies_records(plan) && plan->npredicates == 0},

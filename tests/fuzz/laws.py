@@ -465,6 +465,18 @@ def head_is_the_beginning(case, run):
     return None
 
 
+def head_is_of_each_group(case, run):
+    data, n = one_file(case), case.rng.choice((1, 1, 2, 5))
+    base = case.uses + [HEADER, use("row-number"), use("only")]
+    full, head = run(base, data), run(base + [use("head", b"%d" % n)], data)
+    if full.status or head.status == 2:     # --lead
+        return ABSENT
+    rows = rows_printed(case.shape, full.out)
+    at = rows[0].index("row_number")
+    want = rows[:1] + [row for row in rows[1:] if int(row[at]) <= n]
+    return None if want == rows_printed(case.shape, head.out) else differ(full, head, "--head is not the first of each group")
+
+
 def sorts_are_stable(case, run):
     """By two keys is by the second, then by the first; and none is lost."""
     keys = [b"-" * case.rng.randrange(2) + names_of(case.shape, [case.rng.randrange(case.shape.n)]) for _ in range(2)]
@@ -542,8 +554,9 @@ LAWS = (
     Law("--pivot is --by", ("by", "pivot"), READING + KEPT + RESULTS[:-1] + ("where", "let", "invalid", "sort", "share", "agg"), pivot_is_by),
     Law("--transpose turns", (), READING + KEPT + RESULTS + ("by", "pivot", "let", "where", "sort", "all", "invalid"), transposed_is_turned),
     Law("all is all", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number"), all_is_all),
-    Law("--head and --tail", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "row-number"),
+    Law("--head and --tail", (), READING + KEPT + RUNNING + ("where", "let", "only", "select", "drop", "row-number"),
         head_is_the_beginning),
+    Law("--head of groups", ("by",), READING + KEPT + RUNNING + ("where", "let", "invalid"), head_is_of_each_group),
     Law("sorts are stable", (), READING + KEPT + ("where",), sorts_are_stable),
     Law("totals end in results", (), READING + KEPT + ("where", "let"), totals_end_in_results),
 )
