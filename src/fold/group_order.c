@@ -2,10 +2,11 @@
  *
  * group_order.c - see group_order.h.
  *
- * By first appearance, groups are dealt into buckets by their offsets, which lie about evenly in the input, and each bucket is
- * sorted by itself: three passes over the groups, whatever their number. In each pass, threads take parts of the store, or
- * ranges of buckets. Until it is sorted, a word of the list has the group's address and, in the bits that no address uses,
- * those of its offset that tell it from others of its bucket: sorting does not look at the groups.
+ * By first appearance, groups are dealt into slices of the input by their offsets, and each slice is sorted by itself, in the cache.
+ * Threads take parts of the store, and know from a count where each part's groups of each slice go: the groups of a part lie about
+ * in the order of the input, so they are read, and dealt, from one end to the other. Until it is sorted, a word of the list has the
+ * group's address and, in the bits that no address uses, those of its offset that tell it from others of its slice: sorting does
+ * not look at the groups.
  *
  * By a result or a key (--sort), threads take one part of the store after the other, and keep its first groups; the parts' are
  * then merged. Where few of many groups are wanted no list of all is made, and each group is touched once, in the order in which
@@ -31,100 +32,107 @@
 
 /* ---- by first appearance ---- */
 
-#define BUCKET_NGROUPS 8 /* in the mean */
+#define SLICE_NGROUPS 4096 /* in the mean, where there are more slices than this: */
+#define NSLICES_FEW 1024   /* groups that appear early lie close together */
+#define SLICE_NGROUPS_MIN 64
 #define INSERTION_NGROUPS_MAX 32
 
-/* Groups on their way into buckets. */
+/* Groups on their way into slices. */
 struct dealing {
 	struct group_store *store;
 	size_t nthreads;
-	groups_visitor visit;   /* of the current pass */
-	atomic_size_t next;     /* range of buckets that no thread has taken */
+	atomic_size_t next;     /* slice that no thread has taken */
 	_Atomic uint64_t last;  /* the largest offset */
-	int shift;              /* from an offset to a bucket */
+	_Atomic enum status status;
+	int shift;              /* from an offset to a slice */
 	int tag_shift;          /* from an offset to a word's tag, the bits that follow */
-	atomic_size_t *ends;    /* nbuckets: after the last word so far */
-	size_t nbuckets;
+	size_t nslices;
+	size_t *ends;           /* nslices: of the slices, in the list */
+	size_t *places;         /* nslices for each part of the store: how many groups it has there, then where the next one goes */
 	const struct group_list *list;
 };
 
 #define ADDRESS_MASK (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1)
+#define TAG_BITS (64 - GROUPS_ADDRESS_BITS)
 
-static enum status visit_part(void *context, struct groups *part)
-{
-	struct dealing *d = context;
-
-	return groups_each(part, d->visit, d);
-}
-
-static void visit_all(struct dealing *d, groups_visitor visit)
-{
-	d->visit = visit;
-	group_store_visit(d->store, d->nthreads, visit_part, d);
-}
+/* A part's groups, in a pass over them. */
+struct dealing_part {
+	const struct dealing *d;
+	size_t *places;
+	uint64_t last;
+};
 
 static enum status find_last(void *context, struct group *group)
 {
-	struct dealing *d = context;
-	uint64_t last = atomic_load_explicit(&d->last, memory_order_relaxed);
+	struct dealing_part *p = context;
 
-	while (group->first > last && !atomic_compare_exchange_weak(&d->last, &last, group->first))
+	p->last = group->first > p->last ? group->first : p->last;
+	return STATUS_OK;
+}
+
+static enum status find_last_of_part(void *context, struct groups *part)
+{
+	struct dealing_part p = {.last = 0};
+	struct dealing *d = context;
+	uint64_t last = d->last;
+
+	groups_each(part, find_last, &p);
+	while (p.last > last && !atomic_compare_exchange_weak(&d->last, &last, p.last))
 		continue;
 	return STATUS_OK;
 }
 
-static atomic_size_t *end_of(struct dealing *d, uint64_t first)
-{
-	return &d->ends[first >> d->shift];
-}
-
 static enum status count(void *context, struct group *group)
 {
-	struct dealing *d = context;
+	struct dealing_part *p = context;
 
-	atomic_fetch_add_explicit(end_of(d, group->first), 1, memory_order_relaxed);
+	p->places[group->first >> p->d->shift]++;
 	return STATUS_OK;
 }
 
-#define AHEAD_NGROUPS 16 /* whose buckets are on their way into the cache, and half as many whose words are */
-
-/* The groups of a part that were visited last. Adding to a counter that another thread may add to waits for all stores before
- * it, so they must not miss the cache. */
-struct dealing_part {
-	struct dealing *d;
-	struct group *ahead[AHEAD_NGROUPS];
-	size_t n; /* visited so far */
-};
-
-static void deal(struct dealing *d, struct group *group)
+static enum status count_part(void *context, struct groups *part)
 {
-	size_t i = atomic_fetch_add_explicit(end_of(d, group->first), 1, memory_order_relaxed);
+	const struct dealing *d = context;
+	struct dealing_part p = {.d = d, .places = d->places + part->part * d->nslices};
 
-	*group_list_word(d->list, i) = group->first >> d->tag_shift << GROUPS_ADDRESS_BITS | (uintptr_t)group;
+	return groups_each(part, count, &p);
 }
 
-static enum status deal_ahead(void *context, struct group *group)
+static enum status deal(void *context, struct group *group)
 {
 	struct dealing_part *p = context;
-	struct group **at = &p->ahead[p->n % AHEAD_NGROUPS], *half = p->ahead[(p->n + AHEAD_NGROUPS / 2) % AHEAD_NGROUPS];
+	const size_t i = p->places[group->first >> p->d->shift]++;
 
-	if (p->n++ >= AHEAD_NGROUPS)
-		deal(p->d, *at);
-	*at = group;
-	__builtin_prefetch(end_of(p->d, group->first), 1);
-	if (half)
-		__builtin_prefetch(group_list_word(p->d->list, atomic_load_explicit(end_of(p->d, half->first), memory_order_relaxed)), 1);
+	*group_list_word(p->d->list, i) = group->first >> p->d->tag_shift << GROUPS_ADDRESS_BITS | (uintptr_t)group;
 	return STATUS_OK;
 }
 
 static enum status deal_part(void *context, struct groups *part)
 {
-	struct dealing_part p = {.d = context};
+	const struct dealing *d = context;
+	struct dealing_part p = {.d = d, .places = d->places + part->part * d->nslices};
 
-	groups_each(part, deal_ahead, &p);
-	for (size_t i = p.n < AHEAD_NGROUPS ? 0 : p.n - AHEAD_NGROUPS; i < p.n; i++)
-		deal(p.d, p.ahead[i % AHEAD_NGROUPS]);
-	return STATUS_OK;
+	return groups_each(part, deal, &p);
+}
+
+/* Makes counts the places where each part's groups of each slice begin. */
+static void place_slices(struct dealing *d)
+{
+	size_t begin = 0, n;
+
+	for (size_t part = 0; part < STORE_NPARTS; part++)
+		for (size_t i = 0; i < d->nslices; i++)
+			d->ends[i] += d->places[part * d->nslices + i];
+	for (size_t i = 0; i < d->nslices; i++, begin += n) {
+		n = d->ends[i];
+		d->ends[i] = begin;
+	}
+	for (size_t part = 0; part < STORE_NPARTS; part++)
+		for (size_t i = 0; i < d->nslices; i++) {
+			n = d->places[part * d->nslices + i];
+			d->places[part * d->nslices + i] = d->ends[i];
+			d->ends[i] += n;
+		}
 }
 
 static uint64_t first_of(uintptr_t word)
@@ -132,40 +140,52 @@ static uint64_t first_of(uintptr_t word)
 	return ((const struct group *)(word & ADDRESS_MASK))->first;
 }
 
-/* Whether one word of a bucket comes before another: by their tags, unless these have too few bits. */
+/* Whether one word of a slice comes before another: by their tags, unless these have too few bits. */
 static bool word_comes_before(uintptr_t x, uintptr_t y)
 {
 	return (x ^ y) & ~ADDRESS_MASK ? x < y : first_of(x) < first_of(y);
 }
 
-/* A bucket that offsets have filled unevenly. */
-struct bucket {
-	const struct group_list *list;
-	size_t begin;
-};
-
-static bool word_is_last(const void *bucket, size_t i, size_t j)
+/* Sorts n words of a list by their tags: two passes. sorted: room for them. */
+static void sort_tags(const struct group_list *l, size_t begin, size_t n, uintptr_t *sorted)
 {
-	const struct bucket *b = bucket;
+	enum { DIGIT_BITS = TAG_BITS / 2, NDIGITS = 1 << DIGIT_BITS };
+	size_t places[2][NDIGITS] = {{0}}, low = 0, high = 0;
 
-	return word_comes_before(*group_list_word(b->list, b->begin + j), *group_list_word(b->list, b->begin + i));
+	for (size_t i = 0; i < n; i++) {
+		const uintptr_t tag = *group_list_word(l, begin + i) >> GROUPS_ADDRESS_BITS;
+		places[0][tag % NDIGITS]++;
+		places[1][tag / NDIGITS]++;
+	}
+	for (size_t digit = 0; digit < NDIGITS; digit++) {
+		const size_t nlow = places[0][digit], nhigh = places[1][digit];
+		places[0][digit] = low;
+		places[1][digit] = high;
+		low += nlow;
+		high += nhigh;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uintptr_t word = *group_list_word(l, begin + i);
+		sorted[places[0][word >> GROUPS_ADDRESS_BITS & (NDIGITS - 1)]++] = word;
+	}
+	for (size_t i = 0; i < n; i++)
+		*group_list_word(l, begin + places[1][sorted[i] >> (GROUPS_ADDRESS_BITS + DIGIT_BITS)]++) = sorted[i];
 }
 
-static void swap_words(void *bucket, size_t i, size_t j)
+/* Sorts a slice, whose words are then addresses. room: for nroom words, to be made larger where it must. */
+static enum status sort_slice(const struct group_list *l, size_t begin, size_t end, void **room, size_t *nroom)
 {
-	const struct bucket *b = bucket;
-	uintptr_t *x = group_list_word(b->list, b->begin + i), *y = group_list_word(b->list, b->begin + j), word = *x;
-
-	*x = *y;
-	*y = word;
-}
-
-static void sort_bucket(const struct group_list *l, size_t begin, size_t end)
-{
+	if (end - begin > *nroom) {
+		key_memory_free(*room, *nroom * sizeof(uintptr_t));
+		*room = NULL;
+		*nroom = 0;
+		TRY(key_memory_new((end - begin) * sizeof(uintptr_t), room));
+		*nroom = end - begin;
+	}
 	if (end - begin > INSERTION_NGROUPS_MAX)
-		heap_sort(&(struct bucket){l, begin}, end - begin, word_is_last, swap_words);
-	for (size_t i = begin + 1; i < end && end - begin <= INSERTION_NGROUPS_MAX; i++) {
-		uintptr_t word = *group_list_word(l, i);
+		sort_tags(l, begin, end - begin, *room);
+	for (size_t i = begin + 1; i < end; i++) { /* those with one tag, or all */
+		const uintptr_t word = *group_list_word(l, i);
 		size_t j = i;
 		for (; j > begin && word_comes_before(word, *group_list_word(l, j - 1)); j--)
 			*group_list_word(l, j) = *group_list_word(l, j - 1);
@@ -173,31 +193,22 @@ static void sort_bucket(const struct group_list *l, size_t begin, size_t end)
 	}
 	for (size_t i = begin; i < end; i++)
 		*group_list_word(l, i) &= ADDRESS_MASK;
+	return STATUS_OK;
 }
 
-#define RANGE_NBUCKETS 4096 /* that a thread takes at once */
-
-static void *sort_ranges(void *context)
+static void *sort_slices(void *context)
 {
 	struct dealing *d = context;
-	size_t first;
+	void *room = NULL;
+	size_t nroom = 0, i;
 
-	while ((first = RANGE_NBUCKETS * atomic_fetch_add(&d->next, 1)) < d->nbuckets)
-		for (size_t i = first; i < first + RANGE_NBUCKETS && i < d->nbuckets; i++)
-			sort_bucket(d->list, i > 0 ? d->ends[i - 1] : 0, d->ends[i]);
-	return NULL;
-}
-
-/* Makes counts of buckets the places where they begin. */
-static void place_buckets(struct dealing *d)
-{
-	size_t begin = 0;
-
-	for (size_t i = 0; i < d->nbuckets; i++) {
-		size_t n = d->ends[i];
-		d->ends[i] = begin;
-		begin += n;
+	while (d->status == STATUS_OK && (i = atomic_fetch_add(&d->next, 1)) < d->nslices) {
+		const enum status status = sort_slice(d->list, i > 0 ? d->ends[i - 1] : 0, d->ends[i], &room, &nroom);
+		if (status != STATUS_OK)
+			d->status = status;
 	}
+	key_memory_free(room, nroom * sizeof(uintptr_t));
+	return NULL;
 }
 
 /* The bytes of a list's piece. */
@@ -233,29 +244,32 @@ static enum status drop_index(void *context, struct groups *part)
 
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out)
 {
-	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUP_LIST_FEW ? 1 : nthreads};
-	void *ends;
+	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUP_LIST_FEW ? 1 : nthreads, .list = out};
+	size_t nslices, nbytes;
+	void *memory;
 
 	*out = (struct group_list){.pieces = NULL};
 	TRY(group_store_visit(s, 1, drop_index, NULL));
 	TRY(group_list_new(group_store_count(s), out));
 	if (out->n == 0)
 		return STATUS_OK;
-	visit_all(&d, find_last);
-	while (d.last >> d.shift > out->n / BUCKET_NGROUPS)
+	nslices = out->n / SLICE_NGROUPS_MIN < NSLICES_FEW ? out->n / SLICE_NGROUPS_MIN : NSLICES_FEW;
+	nslices = out->n / SLICE_NGROUPS > nslices ? out->n / SLICE_NGROUPS : nslices;
+	group_store_visit(s, d.nthreads, find_last_of_part, &d);
+	while (d.last >> d.shift > nslices)
 		d.shift++;
-	d.tag_shift = d.shift > 64 - GROUPS_ADDRESS_BITS ? d.shift - (64 - GROUPS_ADDRESS_BITS) : 0;
-	d.nbuckets = (d.last >> d.shift) + 1;
-	TRY(key_memory_new(d.nbuckets * sizeof *d.ends, &ends));
-	d.ends = ends;
-	d.list = out;
-	visit_all(&d, count);
-	place_buckets(&d);
+	d.tag_shift = d.shift > TAG_BITS ? d.shift - TAG_BITS : 0;
+	d.nslices = (d.last >> d.shift) + 1;
+	nbytes = (STORE_NPARTS + 1) * d.nslices * sizeof *d.ends;
+	TRY(key_memory_new(nbytes, &memory));
+	d.ends = memory;
+	d.places = d.ends + d.nslices;
+	group_store_visit(s, d.nthreads, count_part, &d);
+	place_slices(&d);
 	group_store_visit(s, d.nthreads, deal_part, &d);
-	d.next = 0;
-	team_run(d.nthreads, sort_ranges, &d);
-	key_memory_free(ends, d.nbuckets * sizeof *d.ends);
-	return STATUS_OK;
+	team_run(d.nthreads, sort_slices, &d);
+	key_memory_free(memory, nbytes);
+	return d.status;
 }
 
 /* ---- by keys ---- */

@@ -166,7 +166,7 @@ static enum status widen(struct group_tuples *t, const struct plan *plan, size_t
 /* Makes room for one more at least: more room, or none that wait. A part's tuples bring its table into the cache once a fold,
  * which pays for about as many tuples as it has groups; more of them only touch more memory. Values and keys of the groups lie in
  * larger tables, which take as many as may wait. */
-static enum status need_room(struct groups *part, size_t number, size_t most)
+static enum status need_room(struct groups *part, size_t most)
 {
 	const size_t enough = part->ngroups > NWAITING_FEW ? part->ngroups : NWAITING_FEW;
 	struct group_tuples *t = &part->tuples;
@@ -177,7 +177,7 @@ static enum status need_room(struct groups *part, size_t number, size_t most)
 		return status;
 	if (t->room < most)
 		status = widen(t, part->plan, most);
-	return t->n == t->room && t->room ? group_tuples_fold(part, t, number) : status;
+	return t->n == t->room && t->room ? group_tuples_fold(part, t) : status;
 }
 
 /* Gives a long key its own bytes, of which as many may be read as of a short one. */
@@ -292,14 +292,14 @@ static void get_values(struct group_tuple *const *tuples, unsigned n, const stru
 
 /* ---- waiting ---- */
 
-enum status group_tuples_wait(struct groups *part, size_t number, const struct group_tuples *from, const uint32_t *at, size_t n)
+enum status group_tuples_wait(struct groups *part, const struct group_tuples *from, const uint32_t *at, size_t n)
 {
 	const size_t nbytes = part->plan->tuple_nbytes, most = nwaiting_max(part->plan);
 	struct group_tuples *to = &part->tuples;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < n && status == STATUS_OK;) {
-		status = need_room(part, number, most);
+		status = need_room(part, most);
 		for (; i < n && to->n < to->room && status == STATUS_OK; i++) {
 			struct group_tuple *t = tuple_at(to, part->plan, to->n);
 			memcpy(t, from->data + at[i] * nbytes, nbytes);
@@ -312,8 +312,8 @@ enum status group_tuples_wait(struct groups *part, size_t number, const struct g
 
 /* ---- folding ---- */
 
-/* Finds the groups of n tuples, and counts these. parts: of each; NULL: all are of the part with that number. */
-static enum status find(struct groups *to, size_t number, const uint8_t *parts, struct group_tuple *const *tuples, unsigned n,
+/* Finds the groups of n tuples, and counts these. parts: of each; NULL: all are of the part that `to` is. */
+static enum status find(struct groups *to, const uint8_t *parts, struct group_tuple *const *tuples, unsigned n,
 			struct group **groups)
 {
 	const struct key_seed seed = key_seed_get();
@@ -321,7 +321,7 @@ static enum status find(struct groups *to, size_t number, const uint8_t *parts, 
 	uint64_t hashes[FLIGHT_NTUPLES];
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint64_t part = parts ? parts[i] : number;
+		const uint64_t part = parts ? parts[i] : to->part;
 		keys[i] = &tuples[i]->key;
 		hashes[i] = key_held_hash(keys[i], seed) | part << (64 - GROUPS_PART_BITS);
 	}
@@ -358,7 +358,7 @@ static enum status fold_pair(struct groups *to, size_t i, struct group **groups,
 	return STATUS_OK;
 }
 
-enum status group_tuples_fold(struct groups *to, struct group_tuples *t, size_t number)
+enum status group_tuples_fold(struct groups *to, struct group_tuples *t)
 {
 	const struct plan *plan = to->plan;
 	struct group_tuple *tuples[FLIGHT_NTUPLES];
@@ -372,7 +372,7 @@ enum status group_tuples_fold(struct groups *to, struct group_tuples *t, size_t 
 		unsigned n = (unsigned)(t->n - i < FLIGHT_NTUPLES ? t->n - i : FLIGHT_NTUPLES);
 		for (unsigned j = 0; j < n; j++)
 			tuples[j] = tuple_at(t, plan, i + j);
-		status = find(to, number, t->parts ? t->parts + i : NULL, tuples, n, groups);
+		status = find(to, t->parts ? t->parts + i : NULL, tuples, n, groups);
 		for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++) {
 			if (!plan->columns[c].needs)
 				continue;

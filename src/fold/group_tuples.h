@@ -66,11 +66,11 @@ uint64_t group_tuples_fit(const struct plan_column *column, const struct group_v
 enum status group_tuples_put(struct group_tuples *t, const struct plan *plan, const struct plan_column *column,
 			     const struct group_vector *v, uint64_t rows, size_t first);
 
-/* Adds n tuples of `from`, those with the numbers `at`, to those that wait with a part of the store, of that number, with copies
- * of what they point to. Where they become many, they are folded. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_tuples_wait(struct groups *part, size_t number, const struct group_tuples *from, const uint32_t *at, size_t n);
+/* Adds n tuples of `from`, those with the numbers `at`, to those that wait with a part of the store, with copies of what they
+ * point to. Where they become many, they are folded. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_tuples_wait(struct groups *part, const struct group_tuples *from, const uint32_t *at, size_t n);
 
-/* Folds tuples into groups, and removes them: a chunk's, or those that wait with a part of that number. Errors: as above. */
-enum status group_tuples_fold(struct groups *to, struct group_tuples *t, size_t number);
+/* Folds tuples into groups, and removes them: a chunk's, or those that wait with a part. Errors: as above. */
+enum status group_tuples_fold(struct groups *to, struct group_tuples *t);
 
 void group_tuples_free(struct group_tuples *t, const struct plan *plan);

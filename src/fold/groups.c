@@ -378,7 +378,7 @@ enum status groups_combine(struct groups *g, struct groups *later)
 	}
 	TRY(groups_each(later, add_group, g));
 	TRY(group_keys_each(later, add_key, g));
-	TRY(group_tuples_fold(g, &later->tuples, 0));
+	TRY(group_tuples_fold(g, &later->tuples));
 	return g->ngroups > g->plan->groups_few ? groups_store(g) : STATUS_OK;
 }
 
@@ -414,6 +414,7 @@ struct group_store *group_store_new(const struct plan *plan)
 			group_store_free(s);
 			return NULL;
 		}
+		s->parts[i].groups->part = i;
 	}
 	return s;
 }
@@ -473,9 +474,9 @@ struct visiting {
 };
 
 /* Folds the tuples that wait with a part, which are the last ones. */
-static enum status end_tuples(struct groups *part, size_t number)
+static enum status end_tuples(struct groups *part)
 {
-	enum status status = group_tuples_fold(part, &part->tuples, number);
+	enum status status = group_tuples_fold(part, &part->tuples);
 
 	group_tuples_free(&part->tuples, part->plan);
 	return status;
@@ -487,7 +488,7 @@ static void *visit_parts(void *visiting)
 	size_t part;
 
 	while ((part = atomic_fetch_add(&v->next, 1)) < STORE_NPARTS && v->status == STATUS_OK) {
-		enum status status = end_tuples(group_store_part(v->store, part), part);
+		enum status status = end_tuples(group_store_part(v->store, part));
 		if (status == STATUS_OK && v->visit)
 			status = v->visit(v->context, group_store_part(v->store, part));
 		if (status != STATUS_OK)
@@ -613,7 +614,7 @@ static enum status add_part(struct part *part, const struct arrivals *a, size_t 
 	const size_t end = a->of_groups.begins[p + 1];
 
 	if (has_items(tuples, p))
-		TRY(group_tuples_wait(part->groups, p, a->tuples, tuples->order + tuples->begins[p],
+		TRY(group_tuples_wait(part->groups, a->tuples, tuples->order + tuples->begins[p],
 				      tuples->begins[p + 1] - tuples->begins[p]));
 	for (size_t i = a->of_groups.begins[p], n; i < end; i += n) {
 		n = end - i < FLIGHT_NKEYS ? end - i : FLIGHT_NKEYS;

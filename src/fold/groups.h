@@ -53,6 +53,7 @@ struct groups {
 	uint32_t **chains; /* group_keys_chain: for each of these tables, by slot, 1 + the slot of the group's next value; 0: none */
 	bool is_filled; /* these have been settled, or listed in chains: cells hold what was found */
 	struct text_buffer key_text; /* for one of them */
+	size_t part; /* the number of the part of the store that this is; 0: it is none */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
 
