@@ -42,6 +42,7 @@
 	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1, "") \
 	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1, "--invalid skip") \
 	X(STATUS_NOT_A_DATE, "not an ISO date", 1, "") \
+	X(STATUS_TIME_BACKWARDS, "earlier than the time before it", 1, "") \
 	X(STATUS_NOT_BOTH_NUMBERS, "cannot be compared with the other value", 1, \
 	  "text(COL) in place of one column, to compare texts, or --invalid skip") \
 	X(STATUS_NOT_IN_FORMAT, "not a time in the format of the expression", 1, "--invalid skip") \

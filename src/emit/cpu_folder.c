@@ -223,6 +223,23 @@ static enum status print_each(const struct printing *m)
 	return STATUS_OK;
 }
 
+/* Makes the fields of column c of some rows, if it is computed; those of short numbers only where
+ * they are copied. Returns how many texts of quotients it may take to read them. */
+static size_t make_let(struct row_block *b, size_t c, uint64_t rows, bool copies)
+{
+	const struct plan_column *of = &b->plan->columns[c];
+	size_t nread;
+
+	if (!of->let)
+		return 0;
+	if (of->parses && !copies)
+		rows &= ~row_block_numbers(b, c)->numbers;
+	nread = copies ? 0 : (size_t)__builtin_popcountll(rows);
+	for (; rows; rows &= rows - 1)
+		row_block_field(b, c, (unsigned)__builtin_ctzll(rows));
+	return nread;
+}
+
 /* Makes all computed fields that the block's new columns show, and room for the texts of quotients that they read: later none lacks
  * room. */
 static void make_lets(const struct printing *m)
@@ -233,14 +250,10 @@ static void make_lets(const struct printing *m)
 
 	for (size_t i = 0; plan->nlets && i < plan->nnew_columns; i++) {
 		const struct new_column *column = &plan->new_columns[i];
-		const struct plan_column *of = &plan->columns[column->column];
-		uint64_t rows = m->f->folder.filter.kept;
-		if (of->let && of->parses && !new_column_has(column->kind, NEW_COPIES))
-			rows &= ~row_block_numbers(b, column->column)->numbers;
-		if (of->let && !new_column_has(column->kind, NEW_COPIES))
-			nread += (size_t)__builtin_popcountll(rows);
-		for (; of->let && rows; rows &= rows - 1)
-			row_block_field(b, column->column, (unsigned)__builtin_ctzll(rows));
+		nread += make_let(b, column->column, m->f->folder.filter.kept,
+				  new_column_has(column->kind, NEW_COPIES));
+		if (new_column_is_timed(plan, column))
+			nread += make_let(b, plan->over, m->f->folder.filter.kept, false);
 	}
 	if (nread > 0)
 		program_block_need(b->programs, nread * QUOTIENT_TEXT_NBYTES);

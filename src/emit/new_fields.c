@@ -26,6 +26,7 @@ struct writing {
 	struct group *const *groups; /* by row; NULL: all records are one group */
 	uint64_t offset_bytes;
 	size_t i; /* new column */
+	const struct simd_numbers *times; /* of windows by time */
 	const struct new_column *column;
 	const struct simd_numbers *x; /* the numbers of its column; none of one that does not parse */
 	void *state;    /* without groups: its */
@@ -221,19 +222,27 @@ static inline struct window_fold *window_at(const struct writing *w, unsigned ro
 	return w->groups ? group_window_elsewhere(&w->f->windows, w->groups[row], w->f->plan, w->column->window) : w->state;
 }
 
+/* Reads the row's time. */
+static enum status read_time(const struct writing *w, unsigned row, struct recent_value *v)
+{
+	return row_number_value(w->b, w->f->plan->over, w->times, row, &w->f->time_scratch, v);
+}
+
 static inline __attribute__((always_inline)) char *write_window(const struct writing *w, unsigned k, window_show *show,
 								group_window_show *show_in_line, char *to)
 {
 	unsigned row = w->f->rows[k];
 	struct window_fold *window;
-	struct recent_value v;
+	struct recent_value v, time;
 
+	if (w->times && read_time(w, row, &time) != STATUS_OK)
+		return NULL;
 	if (read_number(w, row, &v) != STATUS_OK)
 		return NULL;
 	if (is_in_line(w, row, &v))
 		return show_in_line(w->groups[row], w->f->plan, w->column->window, &v, to);
 	window = window_at(w, row);
-	return window ? show(window, &v, to) : NULL;
+	return window ? show(window, &v, &time, to) : NULL;
 }
 
 #define WRITE_WINDOWS(name, show, show_in_line) \
@@ -271,7 +280,8 @@ static char *write_rolling_block(const struct writing *w, char *to)
 	struct window_block b;
 	bool is_done;
 
-	if (w->groups || !window_block_read(&b, w->x, w->filter->kept, false))
+	if (w->groups || !window_block_read(&b, w->x, w->filter->kept, false) ||
+	    (w->times && !window_block_read_times(&b, w->times, w->filter->kept)))
 		return write_each_of_rolling(w, to);
 	if (rolling_slide(w->state, &b, &is_done) != STATUS_OK)
 		return NULL;
@@ -646,6 +656,7 @@ void new_fields_free(struct new_fields *f)
 	free(f->state);
 	free(f->groups);
 	free(f->scratch.data);
+	free(f->time_scratch.data);
 	text_free(&f->text);
 	free(f->begins);
 	free(f->writers);
@@ -799,6 +810,9 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 		w.column = &f->plan->new_columns[w.i];
 		w.state = f->state + f->offsets[w.i];
 		w.x = ops_of(w.column)->has_numbers ? row_window_numbers(b, w.column->column) : NULL;
+		w.times = new_column_is_timed(f->plan, w.column)
+				  ? row_window_numbers(b, f->plan->over)
+				  : NULL;
 		w.leads = !f->plan->row_format && (w.i > 0 || !f->plan->only);
 		if (!new_column_has(w.column->kind, NEW_COPIES))
 			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));

@@ -28,7 +28,7 @@ struct new_fields {
 	char *groups;        /* with keys, a set for each group that the text has met */
 	size_t ngroups, capacity; /* begun, and made */
 	struct window_folds windows; /* of groups of the text, that are not in line from a record of it on */
-	struct scratch scratch;
+	struct scratch scratch, time_scratch;
 	struct text_buffer text; /* the fields, each after the delimiter that comes before it */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
 	 * field of rows[k] begins, k < nrows, and at index nrows where the last field ends. */

@@ -18,6 +18,7 @@
 #include "emit/lead.h"
 #include "fold/groups.h"
 #include "fold/keys.h"
+#include "fold/window.h"
 #include "query/remedy.h"
 
 /* Makes the folder's tables unless they are there, and clears the partial. Errors: STATUS_NO_MEMORY. */
@@ -215,6 +216,10 @@ static enum status diagnose(const struct total *t, struct text *text, const stru
 	if (v->why == STATUS_NOT_A_DATE && strspn(v->text, "0123456789") == v->nbytes && (v->nbytes == 10 || v->nbytes == 13))
 		snprintf(fault->remedy, sizeof fault->remedy, "from_epoch%s(n), if it is the %sseconds since 1970",
 			 v->nbytes == 13 ? "_ms" : "", v->nbytes == 13 ? "milli" : "");
+	else if (v->why == STATUS_TIME_BACKWARDS)
+		snprintf(fault->remedy, sizeof fault->remedy,
+			 "gpustat --sort %.128s FILE | gpustat ...",
+			 t->plan->columns[of->column].name);
 	else if (v->why == STATUS_NOT_A_DATE)
 		snprintf(fault->remedy, sizeof fault->remedy, "%s", "time(t, \"%d.%m.%Y %H:%M\") for another form than 2024-01-05T10:15:00Z");
 	return diagnose_place(t->file_plan, text, v->offset, of->column, fault);
@@ -454,6 +459,15 @@ enum status total_add_currency(struct total *t, size_t c, int file, struct fault
 	return t->plan->columns[c].invalid == INVALID_TEXT ? STATUS_OK : foreign_fault(note->text, fault);
 }
 
+/* Sets *out to the first time that is before the one before it, which may be in the records before
+ * the text. */
+static enum status first_backward(const struct total *t, struct partial *later,
+				  struct complaint *out)
+{
+	*out = (struct complaint){.column = t->plan->over_field, .why = STATUS_TIME_BACKWARDS};
+	return windows_find_backward(t->plan, &t->partial, later, &out->offset);
+}
+
 /* The first value that leaves a condition undecided. */
 static struct complaint first_undecided(const struct partial *later)
 {
@@ -545,15 +559,16 @@ static struct complaint first_error(const struct total *t, const struct partial 
 
 /* Finds the first error in text, whose partial is `later`, and sets t->fault_offset. Without an error, notes
  * what is left out. In the chunk's turn. Errors: those of total_add that values have. */
-static enum status total_check(struct total *t, struct text *text, const struct partial *later,
-			 struct fault *fault)
+static enum status total_check(struct total *t, struct text *text, struct partial *later,
+			       struct fault *fault)
 {
 	const bool is_strict = t->plan->bad_record == INVALID_ERROR;
 	size_t ragged = is_strict && t->plan->ragged.policy != RAGGED_COUNT ? later->first_ragged_offset : OFFSET_NONE, first;
 	size_t again = is_strict ? later->first_header_offset : OFFSET_NONE; /* a record that is the header again */
-	struct complaint of = no_complaint;
+	struct complaint of;
 	enum status status;
 
+	TRY(first_backward(t, later, &of));
 	for (size_t c = 0; c < t->plan->ncolumns; c++) {
 		struct complaint error = first_error(t, later, c);
 		if (error.offset < of.offset)

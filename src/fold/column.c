@@ -141,7 +141,7 @@ void partial_clear(struct partial *p)
 	if (p->groups)
 		groups_clear(p->groups);
 	p->nundecided = p->nkept = 0;
-	p->first_undecided_offset = OFFSET_NONE;
+	p->first_undecided_offset = p->first_backward_offset = OFFSET_NONE;
 	p->nrecords = p->nragged = p->nheaders = p->offset_bytes = 0;
 	p->first_ragged_offset = p->first_header_offset = p->open_field_offset = OFFSET_NONE;
 	p->first_stray_offset = OFFSET_NONE;
@@ -201,7 +201,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		p->nmatched[i] += later->nmatched[i];
 	p->nundecided += later->nundecided;
 	p->nkept += later->nkept;
-	p->first_undecided_offset = OFFSET_NONE;
+	p->first_undecided_offset = p->first_backward_offset = OFFSET_NONE;
 	p->nrecords += later->nrecords;
 	p->nragged += later->nragged;
 	p->nheaders += later->nheaders;

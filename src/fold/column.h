@@ -83,6 +83,8 @@ struct partial {
 	size_t first_undecided_offset; /* the first such value, and its column */
 	uint32_t undecided_column;
 	struct bad_value *undecided; /* that value. Owned; NULL: there has been none yet */
+	size_t first_backward_offset; /* of the first time that is before the one before it, of
+					 windows by time */
 	uint64_t offset_bytes; /* of the folded text in the input: whoever folds sets it */
 	size_t full_column; /* after STATUS_MANY_KEYS: whose values they are */
 	uint64_t nkept;    /* with plan->head or a choice: records that are printed, or may be */

@@ -71,7 +71,8 @@ static enum status place_source(struct placing *p, struct finish_source source, 
 
 static enum status place_share(struct placing *p, const struct result *r, uint32_t *column)
 {
-	const struct program_context context = {NULL, &finished_dialect, '.', NULL, NULL, true, NULL};
+	const struct program_context context = {
+		NULL, &finished_dialect, '.', NULL, NULL, true, NULL, false};
 	const char *name = p->q->plan.columns[r->column].name;
 	struct finishing *g = p->g;
 	struct finish_share *share;
@@ -208,7 +209,8 @@ static enum status add_sort(struct placing *p, struct group_sort *sort, struct g
 static enum status fail_sort(struct placing *p, const struct sort_item *item)
 {
 	const struct query *q = p->q;
-	const struct program_context context = {NULL, &finished_dialect, '.', result_names, NULL, true, NULL};
+	const struct program_context context = {
+		NULL, &finished_dialect, '.', result_names, NULL, true, NULL, false};
 	struct program program;
 	enum status status = STATUS_OK;
 

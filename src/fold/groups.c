@@ -710,6 +710,35 @@ enum status groups_bind(struct groups *g)
 	return STATUS_OK;
 }
 
+/* A visitor of pairs. */
+struct pair_visit {
+	groups_pair_visitor visit;
+	void *context;
+};
+
+static enum status visit_pair(void *pair_visit, struct group *group)
+{
+	const struct pair_visit *v = pair_visit;
+
+	return v->visit(v->context, *group_home(group), group);
+}
+
+enum status groups_each_before(struct groups *g, groups_pair_visitor visit, void *context)
+{
+	const struct groups *open = group_store_bound(g->plan->groups);
+	struct key values;
+
+	if (!g->plan->has_runs) {
+		TRY(groups_bind(g));
+		return groups_each(g, visit_pair, &(struct pair_visit){visit, context});
+	}
+	if (!g->first_run || !open->run)
+		return STATUS_OK;
+	values = values_of(g->first_run);
+	return group_is_run_of(open->run, &values) ? visit(context, open->run, g->first_run)
+						   : STATUS_OK;
+}
+
 #define AHEAD_NGROUPS 16 /* whose homes are on their way into the cache */
 
 /* The groups that were visited last, which are exchanged AHEAD_NGROUPS later. */

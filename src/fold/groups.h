@@ -199,6 +199,13 @@ enum status groups_store(struct groups *g);
  * that has no records does not count. Nothing can be added to g then. Errors: as above. */
 enum status groups_bind(struct groups *g);
 
+/* Calls visit for each of g's groups, which it binds, and the one that has its records before g's:
+ * what groups_exchange adds them to, if it comes next. Of runs, only the first one may have one.
+ * Errors: visit's, and as above. */
+typedef enum status (*groups_pair_visitor)(void *context, struct group *before,
+					   struct group *group);
+enum status groups_each_before(struct groups *g, groups_pair_visitor visit, void *context);
+
 /* Adds all of g, which is bound, to the plan's store, and makes each of g's groups what the store's was
  * before: that of all records before g's, if chunks come in order. For one thread at a time. Errors: as
  * above. */

@@ -294,9 +294,10 @@ static enum status add_pair(struct groups *to, struct group *g, const struct pla
 
 /* ---- a window ----
  *
- * Values are a list of strings, null for a missing one; those of a window of numbers are plain decimals, whose digits after
- * the point are their scale. A weighted mean is its integer and its power of ten: "-12345e-3"; of one of rounded numbers, its
- * reach follows in the same form.
+ * Values are a list of strings, null for a missing one; those of a window of numbers are plain
+ * decimals, whose digits after the point are their scale. One by time has the times of these
+ * values, as many, in seconds. A weighted mean is its integer and its power of ten: "-12345e-3"; of
+ * one of rounded numbers, its reach follows in the same form.
  */
 
 #define POWER_TEXT_NBYTES 80 /* sign, 35 digits, e, sign, 3 digits, and what int could have */
@@ -414,32 +415,52 @@ static enum status put_value(void *json, const struct recent_value *v)
 	return ((struct json_text *)json)->status;
 }
 
-static void get_value(struct json_text *j, struct window_fold *w)
+static void get_value(struct json_text *j, const struct plan_window *plan, struct recent *to)
 {
 	struct recent_value v = {.kind = RECENT_NONE};
 
-	value_text(j, w->plan, &v);
-	if (j->status == STATUS_OK && recent_push(&w->recent, &v) != STATUS_OK)
+	value_text(j, plan, &v);
+	if (j->status == STATUS_OK && recent_push(to, &v) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
+}
+
+/* Writes or reads the values, or the times, of a window. */
+static void recent_text(struct json_text *j, const struct plan_window *plan, struct recent *values)
+{
+	json_mark(j, "[");
+	if (!j->reads)
+		recent_each(values, false, NULL, put_value, j);
+	if (j->reads)
+		do
+			get_value(j, plan, values);
+		while (json_item(j, true));
+	json_mark(j, "]");
+	if (j->reads)
+		recent_keep(values, plan_window_nbefore(plan));
 }
 
 static void window_values_text(struct json_text *j, void *window)
 {
 	struct window_fold *w = window;
 
-	json_mark(j, "[");
-	if (!j->reads)
-		recent_each(&w->recent, false, NULL, put_value, j);
-	if (j->reads)
-		do
-			get_value(j, w);
-		while (json_item(j, true));
-	json_mark(j, "]");
-	if (j->reads)
-		recent_keep(&w->recent, plan_window_nbefore(w->plan));
+	recent_text(j, w->plan, &w->recent);
+}
+
+static void window_times_text(struct json_text *j, void *window)
+{
+	struct window_fold *w = window;
+
+	recent_text(j, w->plan, &w->times);
+	if (j->reads && w->times.nvalues != w->recent.nvalues)
+		json_fail(j, STATUS_DAMAGED);
 }
 
 static const struct json_row window_rows[] = {JSON_IF(JSON_OTHER, "values", window_values_text, NULL), {NULL}};
+static const struct json_row timed_window_rows[] = {
+	JSON_IF(JSON_OTHER, "values", window_values_text, NULL),
+	JSON_IF(JSON_OTHER, "times", window_times_text, NULL),
+	{NULL},
+};
 
 static bool has_window(const struct partial *p, const struct plan *plan, size_t i, bool is_line)
 {
@@ -454,7 +475,7 @@ static void window_members(struct json_text *j, struct partial *p, const struct 
 
 	(void)at;
 	if (w->plan->kind != NEW_EWMA) {
-		json_members(j, window_rows, w);
+		json_members(j, w->plan->is_timed ? timed_window_rows : window_rows, w);
 		return;
 	}
 	if (!j->reads)

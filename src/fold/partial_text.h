@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * partial_text.h - a partial as lines of JSON, exactly, and back: what a part is made of (cluster/part.h).
+ * partial_text.h - a partial as lines of JSON, exactly, and back: what a part is made of
+ * (cluster/part.h).
  *
- * Reading combines: what is read comes after what the partial holds. So a long column may be written in
- * several lines, and a partial into which several texts were read, in order, is that of all their records.
+ * Reading combines: what is read comes after what the partial holds. So a long column may be
+ * written in several lines, and a partial into which several texts were read, in order, is that of
+ * all their records.
  *
  *     {"records":N,"ragged":N,"undecided":N,"matched":[N,...]}
  *     {"column":I,"count":N,"kind":"number","missing":N,...,"numbers":[SCALE,"SUM","MIN","MAX"],"squares":"SUM",...}
  *     {"pair":I,"products":"SUM","x":{...},"y":{...}}
- *     {"window":I,"values":["TEXT",null,...]}
+ *     {"window":I,"values":["TEXT",null,...]}, one by time with "times":["SECONDS",...] after that
  *     {"group":["KEY",...],"first":OFFSET,"records":N,"columns":[{...},...],"pairs":[{...},...],"windows":[{...},...]}
  *
  * Members that are 0 or empty are left out. Each is named once, for both directions.

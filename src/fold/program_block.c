@@ -988,9 +988,42 @@ static void set_kinds(const char *arguments, char *kinds, unsigned nvalues)
 			kinds[i++] = *arguments;
 }
 
+/* Leaves numbers what they are: seconds, unless they could be YYYYMMDD. Returns the rows with
+ * another value. */
+static uint64_t take_seconds(const struct run *r, struct program_values *v)
+{
+	uint64_t others = r->rows;
+
+	load_numbers(r, v);
+	for (uint64_t rows = r->rows & v->numbers; rows; rows &= rows - 1) {
+		const struct decimal x = number_at(v, lowest(rows));
+		if (x.scale == 0 && x.significand >= 10000000 && x.significand < 100000000)
+			continue;
+		others &= ~(UINT64_C(1) << lowest(rows));
+		set_number(v, lowest(rows), x);
+	}
+	return others;
+}
+
+/* Leaves a value what it is if it is a number. */
+static bool take_number(const struct run *r, struct program_values *v, unsigned row)
+{
+	struct lane_value value = read_value(r, v, row, &r->l->scratch[0]);
+
+	if (!lane_is_number(&value))
+		return false;
+	if (value.kind == LANE_NUMBER)
+		set_number(v, row, value.number);
+	else
+		set_text_span(v, row, field_of(r, v, row));
+	return true;
+}
+
 static void work_rows(struct run *r, const struct step *step)
 {
 	struct program_values *first = r->top - step->nvalues;
+	const bool takes_seconds = step->code == STEP_EPOCH && step->index;
+	uint64_t rows = r->rows;
 	struct argument values[PROGRAM_NVALUES_MAX];
 	char kinds[PROGRAM_NVALUES_MAX] = "";
 	struct integer limbs;
@@ -1011,7 +1044,9 @@ static void work_rows(struct run *r, const struct step *step)
 	is_of_time = kinds[0] == 'd';
 	if (*kinds && strchr("ted", *kinds) && first->column != NO_COLUMN && !(first->fields | first->wrong))
 		plain = row_block_plain_values(r->b, first->column, r->rows, texts);
-	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
+	if (takes_seconds)
+		rows = take_seconds(r, first);
+	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		struct program_values *wrong = first;
 		enum status why = STATUS_OK;
@@ -1040,6 +1075,8 @@ static void work_rows(struct run *r, const struct step *step)
 		}
 		call.result = CALL_MISSING;
 		call.same = (struct time_span){0, 0};
+		if (why == STATUS_NOT_A_DATE && takes_seconds && take_number(r, first, row))
+			continue;
 		if (why != STATUS_OK && !is_missing) {
 			take_wrong(r, first, wrong, row, why);
 			continue;

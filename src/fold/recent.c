@@ -284,6 +284,35 @@ void recent_keep(struct recent *r, uint64_t n)
 	}
 }
 
+uint64_t recent_drop(struct recent *r, recent_test *leaves, const void *context)
+{
+	uint64_t n = 0;
+
+	for (size_t i = r->first; i < r->end; i++) {
+		const struct recent_piece *p = &r->pieces[i];
+		struct recent_value v;
+		uint32_t at = p->begin;
+		if (at == p->end)
+			continue;
+		v = block_value(p->block, at);
+		if (!leaves(context, &v))
+			break;
+		v = block_value(p->block, p->end - 1);
+		if (leaves(context, &v)) { /* all of the piece */
+			n += p->end - at;
+			continue;
+		}
+		do
+			v = block_value(p->block, ++at);
+		while (leaves(context, &v));
+		n += at - p->begin;
+		break;
+	}
+	if (n > 0)
+		recent_keep(r, r->nvalues - n);
+	return n;
+}
+
 /* Shares a piece. */
 static enum status add_piece(struct recent *r, struct recent_piece p)
 {
@@ -322,6 +351,13 @@ struct recent_value recent_at(const struct recent *r, uint64_t k)
 	for (; k >= p->end - p->begin; p++)
 		k -= p->end - p->begin;
 	return block_value(p->block, p->begin + (uint32_t)k);
+}
+
+struct recent_value recent_latest(const struct recent *r)
+{
+	const struct recent_piece *p = &r->pieces[r->end - 1];
+
+	return block_value(p->block, p->end - 1);
 }
 
 enum status recent_each(const struct recent *r, bool back, recent_skipper skip, recent_visitor visit, void *context)

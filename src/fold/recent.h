@@ -99,6 +99,11 @@ bool recent_read_numbers(const struct recent *r, size_t n, int64_t *significand,
 /* Removes the oldest values but n. */
 void recent_keep(struct recent *r, uint64_t n);
 
+/* Removes the oldest values for which `leaves` is true, up to the first for which it is not: then
+ * it is not for all after it. Returns how many these were. */
+typedef bool recent_test(const void *context, const struct recent_value *value);
+uint64_t recent_drop(struct recent *r, recent_test *leaves, const void *context);
+
 /* Appends later's values. later stays as it is. Errors: as above. */
 enum status recent_append(struct recent *r, const struct recent *later);
 
@@ -110,6 +115,9 @@ static inline struct recent_value recent_oldest(const struct recent *r)
 {
 	return recent_at(r, 0);
 }
+
+/* The latest one. */
+struct recent_value recent_latest(const struct recent *r);
 
 typedef enum status (*recent_visitor)(void *context, const struct recent_value *value);
 

@@ -49,6 +49,7 @@ void row_folder_free(struct row_folder *f)
 		free(f->quotients[i]);
 	free(f->quotients);
 	free(f->scratch.data);
+	free(f->time_scratch.data);
 	free(f->kept);
 	memset(f, 0, sizeof *f);
 }

@@ -32,7 +32,7 @@ struct row_folder {
 	struct row_filter filter;
 	struct pair_block pairs;
 	struct row_groups groups;
-	struct scratch scratch;
+	struct scratch scratch, time_scratch;
 	struct text_folder texts;
 	struct decimal_fold fold; /* of the current column; added to its bins at the end */
 	struct quotient_bins **quotients; /* of the computed columns, in their order, added at the end of the text; owned. NULL: of one that

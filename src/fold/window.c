@@ -487,11 +487,89 @@ static int window_scale(const struct window_fold *w)
 	return exact_scale_is_rounded(r->scale) ? EXACT_SCALE_MAX + 1 : r->scale;
 }
 
+/* ---- which records leave ----
+ *
+ * The one place that knows where a window ends: all that is kept of a window drops its oldest
+ * records as this says.
+ */
+
+#define TIME_SCALE 18 /* of times that are compared as 128 bits: all but those with more digits */
+
+/* The latest time that is no longer in a window. */
+struct time_limit {
+	bool is_short;
+	int128 value; /* x 10^TIME_SCALE, if it is short */
+	struct exact exact;
+	struct integer room;
+};
+
+static void set_limit(struct time_limit *limit, const struct plan_window *window,
+		      const struct recent_value *now)
+{
+	const struct decimal width = window->width;
+	struct exact then = {.value = -(int128)width.significand, .scale = width.scale}, x;
+	struct integer room;
+
+	limit->is_short = now->kind == RECENT_NUMBER && now->number.scale <= TIME_SCALE;
+	if (limit->is_short) {
+		limit->value = (int128)now->number.significand *
+				       decimal_powers[TIME_SCALE - now->number.scale] -
+			       (int128)width.significand * decimal_powers[TIME_SCALE - width.scale];
+		limit->exact = (struct exact){.value = limit->value, .scale = TIME_SCALE};
+		return;
+	}
+	recent_number(now, &room, &x);
+	limit->exact = exact_sum(&x, &then, &limit->room);
+}
+
+static bool has_left(const void *limit, const struct recent_value *time)
+{
+	const struct time_limit *l = limit;
+	struct integer room;
+	struct exact x;
+
+	if (l->is_short && time->kind == RECENT_NUMBER && time->number.scale <= TIME_SCALE)
+		return (int128)time->number.significand *
+			       decimal_powers[TIME_SCALE - time->number.scale] <=
+		       l->value;
+	recent_number(time, &room, &x);
+	return exact_compare(&x, &l->exact) <= 0;
+}
+
+/* Drops the times that are no longer in the window of a record of time `now`. Returns how many. */
+static __attribute__((noinline)) uint64_t drop_times(struct window_fold *w,
+						     const struct recent_value *now)
+{
+	struct time_limit limit; /* large: not zeroed */
+
+	set_limit(&limit, w->plan, now);
+	return recent_drop(&w->times, has_left, &limit);
+}
+
+/* Takes the next record into a window of *nrecords. Sets *nleaving to how many of the oldest ones
+ * leave it. */
+static inline enum status pass(struct window_fold *w, uint64_t *nrecords,
+			       const struct recent_value *time, uint64_t *nleaving)
+{
+	*nleaving = w->plan->is_timed ? drop_times(w, time) : *nrecords == w->plan->nrows;
+	*nrecords += 1 - *nleaving;
+	return w->plan->is_timed ? recent_push(&w->times, time) : STATUS_OK;
+}
+
 /* ---- the fold ---- */
+
+static void forget_first(struct window_fold *w)
+{
+	if (w->first_time.time.kind == RECENT_TEXT)
+		free((char *)w->first_time.time.text);
+	w->first_time.time.kind = RECENT_NONE;
+}
 
 void window_free(struct window_fold *w)
 {
 	recent_free(&w->recent);
+	recent_free(&w->times);
+	forget_first(w);
 	if (!w->rolling)
 		return;
 	rolling_clear(w->rolling);
@@ -505,17 +583,25 @@ void window_free(struct window_fold *w)
 void window_clear(struct window_fold *w)
 {
 	recent_clear(&w->recent);
-	w->mean.is_set = w->settled.is_set = w->is_begun = w->recent.is_last = false;
+	recent_clear(&w->times);
+	forget_first(w);
+	w->mean.is_set = w->settled.is_set = w->is_begun = w->recent.is_last = w->times.is_last =
+		false;
 	if (w->rolling)
 		rolling_clear(w->rolling);
 }
 
-enum status window_add(struct window_fold *w, const struct recent_value *value)
+enum status window_add(struct window_fold *w, const struct recent_value *value,
+		       const struct recent_value *time)
 {
-	uint64_t n = plan_window_nbefore(w->plan);
+	uint64_t n = plan_window_nbefore(w->plan), nrecords = w->recent.nvalues, nleaving;
 
 	if (n == 0)
 		return STATUS_OK;
+	if (w->plan->is_timed) {
+		TRY(pass(w, &nrecords, time, &nleaving));
+		n = nrecords;
+	}
 	recent_keep(&w->recent, n - 1);
 	return recent_push(&w->recent, value);
 }
@@ -604,8 +690,18 @@ enum status window_combine(struct window_fold *w, const struct window_fold *late
 	if (later->recent.nvalues >= n)
 		recent_clear(&w->recent);
 	status = recent_append(&w->recent, &later->recent);
-	recent_keep(&w->recent, n);
-	return status;
+	if (!w->plan->is_timed) {
+		recent_keep(&w->recent, n);
+		return status;
+	}
+	TRY(status);
+	TRY(recent_append(&w->times, &later->times));
+	if (w->times.nvalues > 0) {
+		struct recent_value now = recent_latest(&w->times);
+		drop_times(w, &now);
+		recent_keep(&w->recent, w->times.nvalues);
+	}
+	return STATUS_OK;
 }
 
 /* ---- what a record shows ---- */
@@ -632,7 +728,7 @@ enum status window_begin(struct window_fold *w, int scale)
 	const enum operation aggregate = new_column_aggregate(w->plan->kind);
 	struct rolling *r = w->rolling;
 
-	w->is_begun = w->recent.is_last = true;
+	w->is_begun = w->recent.is_last = w->times.is_last = true;
 	if (w->plan->kind == NEW_EWMA)
 		return combine_means(w, &(struct window_fold){.plan = w->plan});
 	if (new_column_has(w->plan->kind, NEW_COPIES))
@@ -664,20 +760,10 @@ enum status window_begin(struct window_fold *w, int scale)
 	return STATUS_OK;
 }
 
-/* ---- which records leave ----
- *
- * The one place that knows where a window ends: all that is kept of a window drops its oldest records as this says.
- */
+/* ---- a record more, or a block ---- */
 
-/* Takes the next record into the window. Returns how many of the oldest ones leave it. */
-static inline uint64_t pass(struct window_fold *w)
-{
-	struct rolling *r = w->rolling;
-	const uint64_t nleaving = r->nrecords == w->plan->nrows;
-
-	r->nrecords += 1 - nleaving;
-	return nleaving;
-}
+/* Of the records before a block, so many may leave with those of the block. */
+#define GONE_NROWS (2 * ROW_BLOCK_NROWS)
 
 /* What leaves a window with the records of a block: first what was in it, then records of the block itself. */
 struct leaving {
@@ -687,14 +773,66 @@ struct leaving {
 	unsigned with[ROW_BLOCK_NROWS]; /* how many have left with the k-th and those before it */
 };
 
-/* The same as pass for n records, but for r->nrecords. */
-static void pass_block(const struct window_fold *w, unsigned n, struct leaving *out)
+/* Sets out->with of a window by time. Returns false where times are not of one scale, or more may
+ * leave than there is room for. */
+static bool pass_times(const struct window_fold *w, const struct window_block *b,
+		       struct leaving *out)
+{
+	const unsigned nold =
+		w->times.nvalues < GONE_NROWS ? (unsigned)w->times.nvalues : GONE_NROWS;
+	int64_t times[GONE_NROWS + ROW_BLOCK_NROWS], width = w->plan->width.significand;
+	uint8_t scales[GONE_NROWS + ROW_BLOCK_NROWS];
+	const int scale = b->time_scale[0], nzeros = scale - w->plan->width.scale;
+	unsigned at = 0, differing = 0;
+
+	if (nzeros < 0) /* rounded up: no time lies between */
+		width = (width - 1) / decimal_powers[-nzeros] + 1;
+	else if (nzeros > 0 && !decimal_lengthen_64(&width, (unsigned)nzeros))
+		return false;
+	if (nold > 0 && !recent_read_numbers(&w->times, nold, times, scales))
+		return false;
+	memcpy(times + nold, b->time, b->n * sizeof *times);
+	memcpy(scales + nold, b->time_scale, b->n);
+	for (unsigned i = 0; i < nold + b->n; i++)
+		differing |= scales[i] ^ (unsigned)scale;
+	if (differing)
+		return false;
+	for (unsigned k = 0; k < b->n; k++) {
+		for (; times[at] <= b->time[k] - width; at++)
+			if (at == nold && nold < w->times.nvalues)
+				return false;
+		out->with[k] = at;
+	}
+	out->n = at;
+	return at < nold || nold == w->times.nvalues;
+}
+
+/* The same as pass for a block. Nothing changes but *out. */
+static bool pass_block(const struct window_fold *w, const struct window_block *b,
+		       struct leaving *out)
 {
 	const uint64_t room = w->plan->nrows - w->rolling->nrecords;
 
-	out->first = room < n ? (unsigned)room : n;
-	out->n = n - out->first;
-	out->one_each = true;
+	out->one_each = !w->plan->is_timed;
+	out->first = room < b->n ? (unsigned)room : b->n;
+	if (w->plan->is_timed)
+		return pass_times(w, b, out);
+	out->n = b->n - out->first;
+	return true;
+}
+
+/* Then takes the block's records into the window. */
+static enum status enter_block(struct window_fold *w, const struct window_block *b,
+			       const struct leaving *leaving)
+{
+	struct rolling *r = w->rolling;
+
+	r->nrecords = r->nrecords + b->n - leaving->n;
+	if (!w->plan->is_timed)
+		return STATUS_OK;
+	TRY(recent_push_numbers(&w->times, b->time, b->time_scale, b->n));
+	recent_keep(&w->times, r->nrecords);
+	return STATUS_OK;
 }
 
 /* How many have left with the k-th record and those before it. */
@@ -704,8 +842,6 @@ static inline unsigned left_with(const struct leaving *leaving, unsigned k)
 		return leaving->with[k];
 	return k < leaving->first ? 0 : k + 1 - leaving->first;
 }
-
-/* ---- a record more ---- */
 
 /* Adds a value to an extreme's window, which has nrecords with it. */
 static inline enum status slide_extreme(const struct window_fold *w, uint64_t nrecords,
@@ -719,16 +855,20 @@ static inline enum status slide_extreme(const struct window_fold *w, uint64_t nr
 }
 
 /* Moves the window on by a record. */
-static enum status slide(struct window_fold *w, const struct recent_value *v)
+static enum status slide(struct window_fold *w, const struct recent_value *v,
+			 const struct recent_value *time)
 {
 	struct rolling *r = w->rolling;
-	uint64_t nleaving = pass(w);
+	uint64_t nleaving;
 	int scale = scale_of(v);
 
 	if (scale > r->scale) {
 		r->scale = scale;
 		r->nodd = r->held.nvalues;
 	}
+	if (w->plan->is_timed && time->kind == RECENT_NONE)
+		return STATUS_OK;
+	TRY(pass(w, &r->nrecords, time, &nleaving));
 	if (r->needs & MOMENT_VALUES)
 		return halves_add(r->halves, nleaving, v);
 	note_odd(r, v, r->held.nvalues);
@@ -753,6 +893,18 @@ bool window_block_read(struct window_block *b, const struct simd_numbers *x, uin
 		unsigned row = lowest(rows);
 		b->significand[b->n] = x->significand[row];
 		b->scale[b->n++] = x->numbers >> row & 1 ? x->scale[row] : RECENT_SCALE_NONE;
+	}
+	return true;
+}
+
+bool window_block_read_times(struct window_block *b, const struct simd_numbers *times,
+			     uint64_t rows)
+{
+	if (rows & ~times->numbers)
+		return false;
+	for (unsigned k = 0; rows; rows &= rows - 1, k++) {
+		b->time[k] = times->significand[lowest(rows)];
+		b->time_scale[k] = times->scale[lowest(rows)];
 	}
 	return true;
 }
@@ -788,9 +940,8 @@ static enum status slide_extremes(struct window_fold *w, struct window_block *b,
 		b->count[k] = q->n;
 		b->total[k] = q->n ? held_at(q, 0)->value.number.significand : 0;
 	}
-	r->nrecords += b->n - leaving->n;
 	*is_done = true;
-	return STATUS_OK;
+	return enter_block(w, b, leaving);
 }
 
 /* Adds up the totals of a block from what was in the window, *total and *count. x: its numbers; gone: what leaves, at gone[k] with
@@ -826,8 +977,8 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 {
 	const unsigned n = b->n;
 	struct leaving leaving; /* large: not zeroed */
-	int64_t x[ROW_BLOCK_NROWS], all_gone[ROW_BLOCK_NROWS] = {0}, *gone, total;
-	uint8_t all_scales[ROW_BLOCK_NROWS], *scales;
+	int64_t x[ROW_BLOCK_NROWS], all_gone[GONE_NROWS + ROW_BLOCK_NROWS], *gone = all_gone, total;
+	uint8_t all_scales[GONE_NROWS + ROW_BLOCK_NROWS], *scales = all_scales;
 	struct rolling *r = w->rolling;
 	uint64_t count = r->count;
 	unsigned nold;
@@ -837,17 +988,19 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	b->total_scale = r->scale;
 	memcpy(x, b->significand, n * sizeof *x);
 	if (r->needs & (MOMENT_SQUARES | MOMENT_VALUES) || r->scale > DECIMAL_POWER_MAX ||
-	    !align(x, b->scale, n, r->scale))
+	    !align(x, b->scale, n, r->scale) || !pass_block(w, b, &leaving))
 		return STATUS_OK;
-	pass_block(w, n, &leaving);
 	if (r->needs & MOMENT_EXTREMES)
 		return slide_extremes(w, b, x, &leaving, is_done);
 	if (r->coarsest || exact_raise(&r->sum, r->scale) != STATUS_OK || r->sum.is_long ||
 	    r->sum.value != (int64_t)r->sum.value)
 		return STATUS_OK;
-	gone = all_gone + (leaving.one_each ? leaving.first : 0);
-	scales = all_scales + (gone - all_gone);
-	memset(all_scales, RECENT_SCALE_NONE, n);
+	if (leaving.one_each) {
+		memset(all_gone, 0, leaving.first * sizeof *gone);
+		memset(all_scales, RECENT_SCALE_NONE, leaving.first);
+		gone += leaving.first;
+		scales += leaving.first;
+	}
 	nold = leaving.n < r->nrecords ? leaving.n : (unsigned)r->nrecords; /* that came before the block */
 	if (nold > 0 && !recent_read_numbers(&w->recent, nold, gone, scales))
 		return STATUS_OK;
@@ -862,14 +1015,15 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 		return STATUS_OK;
 	r->sum.value = total;
 	r->count = count;
-	r->nrecords += n - leaving.n;
+	TRY(enter_block(w, b, &leaving));
 	TRY(recent_push_numbers(&w->recent, b->significand, b->scale, n));
 	recent_keep(&w->recent, r->nrecords);
 	*is_done = true;
 	return STATUS_OK;
 }
 
-char *rolling_show(struct window_fold *w, const struct recent_value *v, char *to)
+char *rolling_show(struct window_fold *w, const struct recent_value *v,
+		   const struct recent_value *time, char *to)
 {
 	const struct rolling *r = w->rolling;
 	const struct half *half = r->halves;
@@ -877,8 +1031,10 @@ char *rolling_show(struct window_fold *w, const struct recent_value *v, char *to
 	struct column_moments m; /* large: not zeroed */
 	struct integer room;
 
-	if (slide(w, v) != STATUS_OK)
+	if (slide(w, v, time) != STATUS_OK)
 		return NULL;
+	if (w->plan->is_timed && time->kind == RECENT_NONE)
+		return to;
 	if (r->needs & MOMENT_VALUES) {
 		for (int i = 0; i < 2 && half[i].n > 0; i++)
 			middle[i] = held_of(&r->held, half[i].at[0])->value;
@@ -895,8 +1051,10 @@ char *rolling_show(struct window_fold *w, const struct recent_value *v, char *to
 	return statistic_format(new_column_aggregate(w->plan->kind), &m, to);
 }
 
-char *ewma_show(struct window_fold *w, const struct recent_value *v, char *to)
+char *ewma_show(struct window_fold *w, const struct recent_value *v,
+		const struct recent_value *time, char *to)
 {
+	(void)time;
 	window_weigh(&w->mean, w->plan, v);
 	return ewma_write(&w->mean, to);
 }
@@ -936,10 +1094,12 @@ static char *write_change(enum new_column_kind kind, const struct recent_value *
 	return kind == NEW_PCT_CHANGE ? write_ratio(&change, &before, to) : exact_write_computed(&change, to);
 }
 
-char *change_show(struct window_fold *w, const struct recent_value *v, char *to)
+char *change_show(struct window_fold *w, const struct recent_value *v,
+		  const struct recent_value *time, char *to)
 {
 	struct rolling *r = w->rolling;
 
+	(void)time;
 	to = write_change(w->plan->kind, &r->last, v, to);
 	if (v->kind != RECENT_NONE)
 		r->last = *v;
@@ -983,7 +1143,7 @@ void group_window_plan(struct plan_window *window, uint32_t offset)
 	uint64_t needed = plan_window_nbefore(window), room = new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_NTEXTS : GROUP_WINDOW_NVALUES;
 
 	window->cell_offset = offset;
-	window->cell_nvalues = (uint8_t)(needed < room ? needed : room);
+	window->cell_nvalues = (uint8_t)(window->is_timed ? 0 : needed < room ? needed : room);
 	window->cell_suffices = needed <= room;
 }
 
@@ -1117,7 +1277,7 @@ enum status group_window_add_to(const struct group_window *w, struct window_fold
 		to->mean = mean_of(w);
 	for (unsigned k = 0; k < w->n; k++) {
 		struct recent_value v = value_of(w, to->plan, k);
-		TRY(window_add(to, &v));
+		TRY(window_add(to, &v, NULL));
 	}
 	return STATUS_OK;
 }
@@ -1142,6 +1302,12 @@ static enum status move(struct window_folds *to, struct group_window *w, const s
 	return STATUS_OK;
 }
 
+enum status group_window_fold(struct window_folds *to, struct group *g, const struct plan *plan,
+			      size_t i, struct window_fold **out)
+{
+	return move(to, group_window(g, &plan->windows[i]), &plan->windows[i], out);
+}
+
 enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
 {
 	const struct plan_window *window = &plan->windows[i];
@@ -1155,7 +1321,7 @@ enum status group_window_add(struct window_folds *to, struct group *g, const str
 	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
 		w->scale = (uint8_t)value->number.scale;
 	TRY(move(to, w, window, &fold));
-	return window_add(fold, value);
+	return window_add(fold, value, NULL);
 }
 
 /* Like group_window_add, for a group that holds all its records before this one: a weighted mean goes on with the value. */
@@ -1196,7 +1362,12 @@ enum status group_window_add_fold(struct window_folds *to, struct group *g, cons
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(g, window);
 	struct adding a = {to, g, plan, i};
+	struct window_fold *fold;
 
+	if (window->is_timed) {
+		TRY(move(to, w, window, &fold));
+		return window_combine(fold, later);
+	}
 	if (later->mean.is_set) { /* it is the fold from the first record on */
 		if (w->n == GROUP_WINDOW_ELSEWHERE)
 			return window_combine(fold_of(w, window), later);
@@ -1225,6 +1396,56 @@ enum status group_window_combine(struct window_folds *to, struct group *g, struc
 		struct recent_value v = value_of(x, window, k);
 		TRY(go_on(to, g, plan, i, &v));
 	}
+	return STATUS_OK;
+}
+
+/* ---- where times fall ---- */
+
+/* Notes the first time of a text if it is before the latest one of the records before. */
+static void find_backward(const struct window_fold *before, const struct window_fold *later,
+			  size_t *offset)
+{
+	const struct first_time *first = &later->first_time;
+	struct recent_value latest;
+
+	if (before->times.nvalues == 0 || first->time.kind == RECENT_NONE ||
+	    first->offset >= *offset)
+		return;
+	latest = recent_latest(&before->times);
+	if (recent_compare(&first->time, &latest) < 0)
+		*offset = first->offset;
+}
+
+/* A search in all groups of a text. */
+struct backward {
+	const struct plan_window *window;
+	size_t *offset;
+};
+
+static enum status find_group_backward(void *backward, struct group *before, struct group *group)
+{
+	const struct backward *b = backward;
+	const struct group_window *x = group_window(before, b->window),
+				  *y = group_window(group, b->window);
+
+	if (x->n == GROUP_WINDOW_ELSEWHERE && y->n == GROUP_WINDOW_ELSEWHERE)
+		find_backward(fold_of(x, b->window), fold_of(y, b->window), b->offset);
+	return STATUS_OK;
+}
+
+enum status windows_find_backward(const struct plan *plan, const struct partial *before,
+				  struct partial *later, size_t *offset)
+{
+	struct backward b = {&plan->windows[plan->first_timed], offset};
+
+	*offset = later->first_backward_offset;
+	if (plan->first_timed == plan->nwindows)
+		return STATUS_OK;
+	if (later->groups)
+		return groups_each_before(later->groups, find_group_backward, &b);
+	if (plan->nkeys == 0)
+		find_backward(&before->windows[plan->first_timed],
+			      &later->windows[plan->first_timed], offset);
 	return STATUS_OK;
 }
 
@@ -1468,9 +1689,78 @@ enum status row_text_value(struct row_block *b, size_t c, unsigned row, bool ski
 	return status;
 }
 
-/* Adds a row's value to the plan's window i, its group's or that of all records. x: the column's numbers. *adds: set to false if it is
- * missing, and does not count. */
-static enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x, unsigned row, struct partial *out, bool *adds)
+/* Notes the time of a row: the text's first one of the window, or one that is before the window's
+ * latest. */
+static enum status note_time(struct row_folder *f, struct window_fold *w,
+			     const struct recent_value *time, unsigned row, struct partial *out)
+{
+	const size_t offset = row_block_offset(&f->block, f->plan->over_field, row);
+	struct recent_value latest;
+
+	if (w->times.nvalues == 0) {
+		char *text = time->kind == RECENT_TEXT ? malloc(time->nbytes + 1) : NULL;
+		NEED(text || time->kind != RECENT_TEXT);
+		w->first_time = (struct first_time){*time, offset};
+		w->first_time.time.text = text ? memcpy(text, time->text, time->nbytes) : NULL;
+		return STATUS_OK;
+	}
+	latest = recent_latest(&w->times);
+	if (offset < out->first_backward_offset && recent_compare(time, &latest) < 0)
+		out->first_backward_offset = offset;
+	return STATUS_OK;
+}
+
+/* Adds a row's value to window i, which is by time, unless its time is missing. times: the column's
+ * numbers. */
+static enum status add_timed(struct row_folder *f, size_t i, const struct simd_numbers *times,
+			     const struct recent_value *v, unsigned row, struct partial *out)
+{
+	struct group *group = f->plan->nkeys > 0 ? f->groups.groups[row] : NULL;
+	struct window_fold *w = &out->windows[i];
+	struct recent_value time;
+
+	TRY(row_number_value(&f->block, f->plan->over, times, row, &f->time_scratch, &time));
+	if (time.kind == RECENT_NONE)
+		return STATUS_OK;
+	if (group)
+		TRY(group_window_fold(&out->groups->windows, group, f->plan, i, &w));
+	if (i == f->plan->first_timed)
+		TRY(note_time(f, w, &time, row, out));
+	return window_add(w, v, &time);
+}
+
+/* Adds a block to window i, whose times have been read. row: its first one. Sets *is_done; or adds
+ * nothing, where the times are of several scales, or fall. */
+static enum status add_timed_block(struct row_folder *f, size_t i, const struct window_block *b,
+				   unsigned row, struct partial *out, bool *is_done)
+{
+	struct window_fold *w = &out->windows[i];
+	struct recent_value time = {RECENT_NUMBER, .number = {b->time[0], b->time_scale[0]}},
+			    latest = time;
+
+	if (w->times.nvalues > 0)
+		latest = recent_latest(&w->times);
+	*is_done = latest.kind == RECENT_NUMBER && latest.number.scale == b->time_scale[0] &&
+		   latest.number.significand <= b->time[0];
+	for (unsigned k = 1; k < b->n; k++)
+		*is_done &= b->time[k - 1] <= b->time[k] && b->time_scale[k] == b->time_scale[0];
+	if (!*is_done)
+		return STATUS_OK;
+	if (i == f->plan->first_timed)
+		TRY(note_time(f, w, &time, row, out));
+	TRY(recent_push_numbers(&w->recent, b->significand, b->scale, b->n));
+	TRY(recent_push_numbers(&w->times, b->time, b->time_scale, b->n));
+	time.number.significand = b->time[b->n - 1];
+	drop_times(w, &time);
+	recent_keep(&w->recent, w->times.nvalues);
+	return STATUS_OK;
+}
+
+/* Adds a row's value to the plan's window i, its group's or that of all records. x: the column's
+ * numbers; times: of a window by time. *adds: set to false if it is missing, and does not count. */
+static enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x,
+			   const struct simd_numbers *times, unsigned row, struct partial *out,
+			   bool *adds)
 {
 	const struct plan_window *window = &f->plan->windows[i];
 	struct group *group = f->plan->nkeys > 0 ? f->groups.groups[row] : NULL;
@@ -1482,7 +1772,10 @@ static enum status add_row(struct row_folder *f, size_t i, const struct simd_num
 	*adds = v.kind != RECENT_NONE || !new_column_has(window->kind, NEW_SKIPS_MISSING);
 	if (status != STATUS_OK || !*adds)
 		return status;
-	return group ? group_window_add(&out->groups->windows, group, f->plan, i, &v) : window_add(&out->windows[i], &v);
+	if (times)
+		return add_timed(f, i, times, &v, row, out);
+	return group ? group_window_add(&out->groups->windows, group, f->plan, i, &v)
+		     : window_add(&out->windows[i], &v, NULL);
 }
 
 /* The last n of the rows. */
@@ -1505,26 +1798,34 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 	const struct plan_window *window = &f->plan->windows[i];
 	const struct simd_numbers *x =
 		new_column_has(window->kind, NEW_COPIES) ? NULL : row_window_numbers(&f->block, window->column);
+	const struct simd_numbers *times =
+		window->is_timed ? row_window_numbers(&f->block, f->plan->over) : NULL;
 	bool by_group = f->plan->nkeys > 0;
 	enum status status = STATUS_OK;
 	struct window_block b;
+	bool is_done;
 
 	*adds = false;
 	if (!by_group && is_of_last_value(window)) {
 		for (; rows && status == STATUS_OK && !*adds; rows -= UINT64_C(1) << highest(rows))
-			status = add_row(f, i, x, highest(rows), out, adds);
+			status = add_row(f, i, x, NULL, highest(rows), out, adds);
 		return status;
 	}
 	if (!by_group)
 		rows = last_rows(rows, plan_window_nbefore(window));
-	if (!by_group && x &&
+	if (!by_group && times && window_block_read(&b, x, rows, false) &&
+	    window_block_read_times(&b, times, rows)) {
+		TRY(add_timed_block(f, i, &b, lowest(rows), out, &is_done));
+		rows = is_done ? 0 : rows;
+	}
+	if (!by_group && x && !times &&
 	    window_block_read(&b, x, rows, new_column_has(window->kind, NEW_SKIPS_MISSING))) {
 		TRY(recent_push_numbers(&out->windows[i].recent, b.significand, b.scale, b.n));
 		recent_keep(&out->windows[i].recent, plan_window_nbefore(window));
 		return STATUS_OK;
 	}
 	for (; rows && status == STATUS_OK; rows &= rows - 1)
-		status = add_row(f, i, x, lowest(rows), out, adds);
+		status = add_row(f, i, x, times, lowest(rows), out, adds);
 	return status;
 }
 

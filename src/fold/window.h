@@ -2,20 +2,29 @@
  *
  * window.h - new columns that tell of the records before: of all of them, or of the last ones.
  *
- * What is computed of the numbers so far (--running-mean), or of those of a window (--rolling-mean), is an aggregate's result: the
- * sums of a column, and the aggregate's formula (statistic.h). NEW_COLUMN_KINDS of query/plan.h names the aggregate. The sums of all
- * numbers so far only grow (struct running); a window's are kept up from record to record (struct rolling in window.c): its values
- * come in and leave. The others (--delta, --ewma, --lag) are functions of some values before.
+ * What is computed of the numbers so far (--running-mean), or of those of a window
+ * (--rolling-mean), is an aggregate's result: the sums of a column, and the aggregate's formula
+ * (statistic.h). NEW_COLUMN_KINDS of query/plan.h names the aggregate. The sums of all numbers so
+ * far only grow (struct running); a window's are kept up from record to record (struct rolling in
+ * window.c): its values come in and leave. The others (--delta, --ewma, --lag) are functions of
+ * some values before.
  *
- * What a chunk needs of the records before it is a fold, a struct window_fold: the last values of its column, or the weighted mean so far.
- * Identity: zeroed but for the plan, or window_clear. Combine: window_combine(earlier, later), associative. An
- * exponentially weighted mean is known only from the first value on, so of a text alone its values are kept,
- * and in window_combine(earlier, later) earlier is the fold of all records before. Usually the last few values of
- * a text settle the mean, whatever came before; else it goes from value to value in the turn of the total chain.
+ * A window by rows has the last N records, one by time those of the last seconds: t - width < t' <=
+ * t, up to the record itself. Which records leave is known in one place of window.c; all else is
+ * alike. A window by time keeps the times of its records beside their values. A record without a
+ * time is in no window, and shows nothing.
  *
- * A group has a few values in line with its cells: struct group_window. One with a value too long for that, or with more values,
- * keeps them in a struct window_fold; then its struct group_window says so, and has its address. While records are printed, both are
- * moved on from record to record.
+ * What a chunk needs of the records before it is a fold, a struct window_fold: the last values of
+ * its column, or the weighted mean so far. Identity: zeroed but for the plan, or window_clear.
+ * Combine: window_combine(earlier, later), associative. An exponentially weighted mean is known
+ * only from the first value on, so of a text alone its values are kept, and in
+ * window_combine(earlier, later) earlier is the fold of all records before. Usually the last few
+ * values of a text settle the mean, whatever came before; else it goes from value to value in the
+ * turn of the total chain.
+ *
+ * A group has a few values in line with its cells: struct group_window. One with a value too long
+ * for that, or with more values, keeps them in a struct window_fold; then its struct group_window
+ * says so, and has its address. While records are printed, both are moved on from record to record.
  */
 #pragma once
 
@@ -94,7 +103,15 @@ struct window_fold {
 			       * NEW_EWMA the numbers since `mean`. Owned. */
 	struct ewma mean;     /* of the numbers before these, from the first of all on */
 	struct ewma settled;  /* if it is set: of these and all before, if ewma_is_bounded of `mean` */
-	bool is_begun;        /* records are printed: `recent` has the last plan->nrows values, if they are needed, and: */
+	struct recent times;  /* if the plan is timed: those of the values of `recent`, or of the
+				 window. Owned. */
+	struct first_time {   /* of a text: of the first of its records that has a time */
+		struct recent_value time; /* its text owned; NULL without one */
+		size_t offset; /* of the field that shows it, unless the time is missing: there is
+				  no such record */
+	} first_time;
+	bool is_begun; /* records are printed: `recent` has the values of the window, if they are
+			  needed, and: */
 	struct rolling *rolling; /* what they add up to. Owned; NULL: nothing. */
 };
 
@@ -103,8 +120,10 @@ void window_free(struct window_fold *w);
 /* Makes w the fold of no records. Keeps some memory. */
 void window_clear(struct window_fold *w);
 
-/* Adds the value of the next record. Errors: STATUS_NO_MEMORY. */
-enum status window_add(struct window_fold *w, const struct recent_value *value);
+/* Adds the value of the next record, which has a time if the window is by time; else time is
+ * ignored. Errors: STATUS_NO_MEMORY. */
+enum status window_add(struct window_fold *w, const struct recent_value *value,
+		       const struct recent_value *time);
 
 /* w becomes the fold of w's records followed by later's, which stays as it is. Errors: STATUS_NO_MEMORY. */
 enum status window_combine(struct window_fold *w, const struct window_fold *later);
@@ -113,10 +132,17 @@ enum status window_combine(struct window_fold *w, const struct window_fold *late
  * STATUS_NO_MEMORY. */
 enum status window_begin(struct window_fold *w, int scale);
 
+/* Sets *offset to that of the first time of a text which is earlier than the one before it, also
+ * where that is in the records before the text; OFFSET_NONE: there is none. Its groups are bound.
+ * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status windows_find_backward(const struct plan *plan, const struct partial *before,
+				  struct partial *later, size_t *offset);
+
 /* These take the next record's number into a window that has begun, and write what the new column shows, in no more than
  * NEW_NUMBER_NBYTES; nothing where there is no number. No terminator. They return the text's end, or NULL where memory ran out. The
  * row of the column's kind in emit/new_fields.c names its function. */
-typedef char *window_show(struct window_fold *w, const struct recent_value *value, char *to);
+typedef char *window_show(struct window_fold *w, const struct recent_value *value,
+			  const struct recent_value *time, char *to);
 window_show rolling_show, change_show, ewma_show;
 
 /* The numbers of a block's records in order, as vectors of recent.h, and what the window of each
@@ -125,6 +151,8 @@ struct window_block {
 	unsigned n;
 	int64_t significand[ROW_BLOCK_NROWS];
 	uint8_t scale[ROW_BLOCK_NROWS];
+	int64_t time[ROW_BLOCK_NROWS]; /* if the window is by time: as the numbers, none missing */
+	uint8_t time_scale[ROW_BLOCK_NROWS];
 	uint64_t count[ROW_BLOCK_NROWS]; /* of the numbers in the window; with extremes, 0 if it has no number */
 	int64_t total[ROW_BLOCK_NROWS];  /* their sum, or their extreme, x 10^total_scale */
 	int total_scale;                 /* at most DECIMAL_POWER_MAX */
@@ -134,6 +162,10 @@ struct window_block {
  * them. skips_missing: without those that are missing. */
 bool window_block_read(struct window_block *b, const struct simd_numbers *x, uint64_t rows,
 		       bool skips_missing);
+
+/* Adds their times. Returns false where one is no short number, or missing. */
+bool window_block_read_times(struct window_block *b, const struct simd_numbers *times,
+			     uint64_t rows);
 
 /* Moves a window that has begun on by the block's records, as rolling_show does with each, and sets
  * *is_done; or changes nothing, where the window shows more than such a total, or is not of short
@@ -176,8 +208,14 @@ bool group_window_fits(const struct group_window *w, const struct plan_window *w
 /* Frees all of them. */
 void window_folds_free(struct window_folds *folds);
 
-/* Adds the value of the group's next record to window i of the plan; values that are not in line then belong to `to`, as in those below.
+/* Sets *out to what window i of the plan has kept of a group; it is not in line from then on.
  * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_window_fold(struct window_folds *to, struct group *g, const struct plan *plan,
+			      size_t i, struct window_fold **out);
+
+/* Adds the value of the group's next record to window i of the plan, which is not by time; values
+ * that are not in line then belong to `to`, as in those below. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
 enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
 /* Like window_show, for window i of the plan, where the group has it in line, and the value fits. */

@@ -272,6 +272,7 @@ static void print_detail(const struct fault *f)
 	case STATUS_NOT_A_NUMBER:
 	case STATUS_OUT_OF_RANGE:
 	case STATUS_NOT_A_DATE:
+	case STATUS_TIME_BACKWARDS:
 	case STATUS_NOT_IN_FORMAT:
 	case STATUS_NOT_A_DURATION:
 	case STATUS_NOT_A_SIZE:

@@ -1116,7 +1116,11 @@ static bool to_epoch(struct parser *p, struct operand *x, size_t end)
 	x->is_epoch = true;
 	use_column(p, x->first, end, LOAD_VALUE);
 	if (!is_literal(p, x->first, end))
-		return insert_step(p, end, (struct step){.code = STEP_EPOCH, .nvalues = 1, .at = (uint32_t)x->begin});
+		return insert_step(p, end,
+				   (struct step){.code = STEP_EPOCH,
+						 .nvalues = 1,
+						 .index = p->context->is_time,
+						 .at = (uint32_t)x->begin});
 	time_reader_init(&times, p->context->zone ? p->context->zone : &utc);
 	if (!time_read(&times, p->program->literals + step->literal_begin, step->literal_nbytes, &instant))
 		return fail(p, x->begin, "not a time: \"2024-05-01\", \"2024-05-01T10:15:00Z\"");
@@ -1719,6 +1723,8 @@ static bool parse_all(struct parser *p)
 	if (!is_let && p->token.kind == TOKEN_END)
 		return fail(p, 0, "the expression is empty");
 	if (!parse_expression(p, &x) || !(is_let ? want_value(p, &x) : want_truth(p, &x)))
+		return false;
+	if (p->context->is_time && x.type != TYPE_NUMBER && !to_epoch(p, &x, p->program->nsteps))
 		return false;
 	p->program->type = x.type == TYPE_TIME ? TYPE_TEXT : x.type;
 	if (p->token.kind == TOKEN_CLOSE)

@@ -118,8 +118,9 @@ struct step {
 	uint8_t nvalues;  /* how many it takes from the stack */
 	uint8_t quotients; /* of tests of numbers: set of enum quotient_side */
 	uint8_t depth;    /* the number of nested conditions of if() that it is part of */
-	uint32_t index;   /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF: steps back
-			   * to its condition's first; ORDER_NUMBER: 0 .. norders - 1; of functions: letters k, g */
+	uint32_t index; /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF:
+			 * steps back to its condition's first; ORDER_NUMBER: 0 .. norders - 1; of
+			 * functions: letters k, g; EPOCH: 1 if it takes numbers, too */
 	uint32_t test;    /* of tests: 0 .. ntests - 1 */
 	uint32_t left, right; /* of tests: the columns that are compared, or NO_COLUMN; left, of functions: of patterns */
 	uint32_t at;      /* byte of the text */
@@ -163,6 +164,8 @@ struct program_context {
 	const struct time_zone *zone;      /* of times without an offset; NULL: UTC */
 	bool of_results;                   /* they compute with finished results */
 	const char *reads_once;            /* the option for which there can be no aggregates; NULL: none */
+	bool is_time; /* the value is a time, of which its seconds are wanted, or a number of them
+		       */
 };
 
 /* Whether a step tests values. */

@@ -28,6 +28,7 @@
 #define FILE_SHOWN_NBYTES 48
 #define NUMBER_MAX (UINT64_MAX / 10 - 1)
 #define WINDOW_NROWS_MAX UINT64_C(1000000000000)
+#define WIDTH_NBYTES_MAX 64 /* of the text of a duration */
 #define SIMD_VARIABLE "GPUSTAT_SIMD"
 #define HELP_NAMES_WIDTH 20
 
@@ -124,6 +125,9 @@ static enum status set_text(const struct setting *s)
 
 static enum status set_once(const struct setting *s)
 {
+	if (*(const char **)s->member && s->row == &rows[OPTION_OVER])
+		return option_fault(s->fault,
+				    "--over is given twice: one column has the times of all windows");
 	if (*(const char **)s->member)
 		return option_fault(s->fault, "--%s is given twice: join the %s", s->row->name,
 				    s->row == &rows[OPTION_BY] || s->row == &rows[OPTION_UNIQUE] ? "columns with ,"
@@ -489,22 +493,41 @@ static enum status read_fraction(struct operation_use *use, struct fault *fault)
 	return cut_suffix(use, suffix);
 }
 
-/* Reads COLS:N; of --lag and --lead also COLS alone, and then a colon may be one of a name. */
+/* Reads the width of a window by time as a duration, in seconds. */
+static bool read_width(const char *text, struct decimal *width)
+{
+	static const struct number_notation notation = {.decimal = '.', .durations = true};
+	char plain[WIDTH_NBYTES_MAX + NOTATION_ROOM];
+	size_t nbytes = strlen(text);
+
+	if (nbytes == 0 || nbytes > WIDTH_NBYTES_MAX ||
+	    decimal_parse(text, nbytes, width) != DECIMAL_INVALID)
+		return false;
+	nbytes = notation_to_plain(&notation, text, nbytes, plain);
+	return nbytes > 0 && decimal_parse(plain, nbytes, width) == DECIMAL_NUMBER &&
+	       width->significand > 0 && width->scale <= DECIMAL_NDIGITS;
+}
+
+/* Reads COLS:N, N a number of records or, of a window, a duration; of --lag and --lead also COLS
+ * alone, and then a colon may be one of a name. */
 static enum status read_nrows(struct operation_use *use, struct fault *fault)
 {
 	bool may_lack_n = strchr(rows[use->operation].argument, '[') != NULL;
 	const char *suffix = find_suffix(use->argument);
 	bool has_number = suffix && read_number(suffix + 1, WINDOW_NROWS_MAX, &use->nrows);
 
-	if (has_number && use->nrows > 0)
+	if ((has_number && use->nrows > 0) ||
+	    (suffix && !may_lack_n && read_width(suffix + 1, &use->width)))
 		return cut_suffix(use, suffix);
+	use->width.significand = 0;
 	if (may_lack_n && !has_number) {
 		use->nrows = 1;
 		return STATUS_OK;
 	}
-	return option_fault(fault, "--%s: '%.64s' is not COLS:N, N a number of records above 0, such as %.*s:%s",
-			    operation_name(use->operation), use->argument, columns_nbytes(use, suffix),
-			    use->argument, may_lack_n ? "1" : "10");
+	return option_fault(
+		fault, "--%s: '%.64s' is not COLS:N, N a number of records above 0%s, such as %.*s:%s",
+		operation_name(use->operation), use->argument, may_lack_n ? "" : " or a duration",
+		columns_nbytes(use, suffix), use->argument, may_lack_n ? "1" : "10 or :1h30m");
 }
 
 /* Reads COL:WIDTH. A column's name may have colons. */
@@ -899,7 +922,7 @@ enum fact {
 	FIRST, SECOND,
 	RESULT, RECORDS, /* prints one, prints them: RECORDS for other options, too */
 	SELECT, DROP, LEAD,
-	WINDOW, AHEAD,          /* looks back; looks at later records */
+	WINDOW, TIMED, AHEAD,   /* looks back; by time; looks at later records */
 	TOTAL, NEW, OFFSET,     /* goes on from record to record; a new column; of positions in one input */
 	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
 	/* the others */
@@ -979,6 +1002,8 @@ static const struct rule rules_of_query[] = {
 	RULE({RESULT}, {RECORDS}, "--@ prints one value and --& prints every record: not both"),
 	RULE({ALL}, {RESULT, EMITS}, "--all is for the summary: --& asks for something else"),
 	RULE({ONLY}, {NOTHING}, "--only: there is no new column to print", .lacks = PRINTED_NEW),
+	RULE({OVER}, {NOTHING}, "--over has the times of windows by time: there is none, such as "
+	 "--rolling-sum COLS:7d", .lacks = TIMED),
 	RULE({EXCLUSIVE}, {WINDOW}, "--exclusive is for running totals: --& says itself which records it looks back on"),
 	RULE({EXCLUSIVE}, {NOTHING}, "--exclusive: there is no running total", .lacks = TOTAL),
 	RULE({MAX_INVALID}, {NOTHING}, "--max-invalid: nothing is left out without --invalid skip", .lacks = INVALID),
@@ -1050,6 +1075,8 @@ static void note_use(const char *is[NFACTS], const struct operation_use *use)
 	is[is_new || kind == OPERATION_FIELDS ? RECORDS : RESULT] = use->name;
 	if (is_new && new_column_has(operation_new_column(operation), NEW_LOOKS_BACK))
 		is[WINDOW] = use->name;
+	if (operation_use_is_timed(use))
+		is[TIMED] = use->name;
 }
 
 static void find_facts(const struct options *o, const char *is[NFACTS])

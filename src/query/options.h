@@ -55,7 +55,8 @@ struct operation_use {
 	const char *title; /* of its results; NULL: the operation's */
 	struct percentile percentile; /* of OPERATION_PERCENTILE, and F of OPERATION_TRIMMED_MEAN */
 	char *column;                 /* of OPERATION_HIST and where there is a suffix: argument, which is owned then */
-	struct decimal width;         /* of OPERATION_HIST */
+	struct decimal width; /* of OPERATION_HIST, and of a window by time: in seconds; 0: the
+				 window is none */
 	const char *suffix;           /* of OPERATION_LEAD, OPERATION_TRIMMED_MEAN and windows: ":N", ":F" or ":A" after the columns, as it was
 				       * typed; NULL if the argument has no such end */
 	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
@@ -108,6 +109,7 @@ struct options {
 	size_t nrenames;
 	const char **renames;       /* each OLD=NEW, not owned; the array is */
 	const char *runs;           /* COLS, or NULL: it is `by`, too */
+	const char *over;           /* COL, or NULL */
 	const char *by;             /* COLS, or NULL */
 	const char *pivot;          /* COL, or NULL: the last key; alone, it is `by`, too */
 	const char *having;         /* EXPR, or NULL */
@@ -206,6 +208,12 @@ enum status operation_use_of(struct operation_use *use, const char *name, size_t
 
 /* Whether the operation's new column shows something of each record, or group. */
 bool operation_is_new_column(enum operation operation);
+
+/* Whether a use shows windows by time. */
+static inline bool operation_use_is_timed(const struct operation_use *use)
+{
+	return operation_kind(use->operation) == OPERATION_RUNNING && use->width.significand > 0;
+}
 
 /* Whether it is a new column that needs all values in order, from a pass before. */
 bool operation_ranks(enum operation operation);

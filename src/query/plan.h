@@ -13,6 +13,7 @@
 #include "csv/record.h"
 #include "number/ewma.h"
 #include "lang/time.h"
+#include "number/decimal.h"
 #include "number/notation.h"
 
 /* What to do about a value that is no number. */
@@ -129,6 +130,8 @@ struct plan_window {
 	enum new_column_kind kind;
 	size_t column;     /* in the plan */
 	uint64_t nrows;    /* N: of the records that a rolling column shows, that of the record itself is one */
+	bool is_timed; /* it shows those of the last `width` seconds instead, by the plan's times */
+	struct decimal width;
 	struct ewma_weight weight; /* NEW_EWMA */
 	/* Of its struct group_window (fold/window.h), in a group: */
 	uint32_t cell_offset;
@@ -150,7 +153,7 @@ static inline uint64_t plan_window_nbefore(const struct plan_window *window)
 	case NEW_EWMA:
 		return UINT64_MAX; /* of a text that does not begin the input */
 	default:
-		return window->nrows - 1;
+		return window->is_timed ? UINT64_MAX : window->nrows - 1;
 	}
 }
 
@@ -273,6 +276,10 @@ struct plan {
 	struct new_column *new_columns;
 	size_t nwindows;
 	struct plan_window *windows; /* of the new columns that have one */
+	size_t first_timed;          /* the first of these that is timed, or nwindows. Then: */
+	size_t over; /* the column of times, in seconds, which do not fall from record to record, of
+			a group */
+	size_t over_field; /* what that is computed of, or it: the field that shows where they do */
 	size_t nleads, nranks; /* of these: NEW_LEAD, and of NEW_RANKS */
 	uint64_t nahead_max;   /* the largest of NEW_LEAD */
 	const struct rank_tables *ranks; /* made by a pass before this one; whoever runs the plan owns them; NULL
@@ -353,6 +360,13 @@ static inline bool plan_has_running(const struct plan *plan)
 		if (new_column_has(plan->new_columns[i].kind, NEW_RUNS))
 			return true;
 	return false;
+}
+
+/* Whether a new column shows a window by time. */
+static inline bool new_column_is_timed(const struct plan *plan, const struct new_column *column)
+{
+	return new_column_has(column->kind, NEW_LOOKS_BACK) &&
+	       plan->windows[column->window].is_timed;
 }
 
 /* Has the plan fold some of a query's records, which are merged with others later (--partial). Only then it is

@@ -26,6 +26,7 @@ struct demand {
 	bool counts_text;     /* named in COLS of an operation that takes text */
 	bool star;            /* included by '*' */
 	bool is_key;          /* named by --by */
+	bool is_over;         /* named by --over: '*' leaves it out */
 	bool is_sorted;       /* named by --sort, or what tells whether a record is among the first of some */
 	bool is_dropped;      /* named by --drop */
 	size_t column;        /* its place in the plan */
@@ -55,6 +56,11 @@ struct making {
 	size_t nlisted;
 	size_t nby; /* of the keys' selectors: those before that of --pivot */
 	size_t sort_selection, unique_selection; /* --sort's, of records; --unique's */
+	bool is_timed, over_is_column; /* there are windows by time; --over is a column, and no
+					  expression, or it is not given */
+	size_t over_let; /* the computed column of their times, unless a column has them in seconds
+			  */
+	size_t over;     /* the field or computed column that has */
 	bool *descend;                /* ... and whether each of its selectors is descending; owned */
 	size_t ndescend;
 	uint32_t use;                 /* of the options: what is asked just now */
@@ -78,8 +84,14 @@ static enum status compile(struct making *m, struct program *p, const char *opti
 {
 	const struct options *o = m->options;
 	const char *reads_once = of_results ? NULL : o->partial ? "partial" : o->save_state ? "save-state" : o->from_state ? "from-state" : NULL;
-	const struct program_context context = {&m->names, of_results ? &finished_dialect : &o->dialect, o->notation.decimal,
-						of_results ? result_names : aggregate_names, &o->zone, of_results, reads_once};
+	const struct program_context context = {&m->names,
+						of_results ? &finished_dialect : &o->dialect,
+						o->notation.decimal,
+						of_results ? result_names : aggregate_names,
+						&o->zone,
+						of_results,
+						reads_once,
+						!strcmp(option, "over")};
 	enum status status = program_compile(p, option, text, &context, m->fault);
 
 	if (status != STATUS_USAGE || !p->may_be_name || !m->waits_for_names)
@@ -497,6 +509,61 @@ static enum status parse_columns(struct making *m, const struct column_list *lis
 	}
 }
 
+/* ---- the times of windows ---- */
+
+/* Writes an item that is a column as an expression, to `to`, of 2 * its length + 4. */
+static void write_column(const char *item, char *to)
+{
+	const bool is_position = *item == ':' || strspn(item, "0123456789") == strlen(item);
+
+	if (is_position) {
+		strcpy(to, ":");
+		strcat(to, item + (*item == ':'));
+		return;
+	}
+	*to++ = '`';
+	for (; *item; item++) {
+		*to++ = *item;
+		if (*item == '`')
+			*to++ = '`';
+	}
+	strcpy(to, "`");
+}
+
+/* Compiles --over as a computed column: without it, until the first record is known, of the first
+ * column. */
+static enum status parse_over(struct making *m)
+{
+	struct query *q = m->q;
+	struct program *p = ARRAY_ADD(q->lets, q->ncomputed);
+	struct selection column = {0, NULL};
+	const char *item = m->options->over ? m->options->over : ":1", *text = item;
+	char *of_column = NULL;
+	enum status status = STATUS_OK;
+
+	NEED(p);
+	m->over_is_column = *item && (is_plain_item(item) || is_name(m, item));
+	if (m->over_is_column && *item == '"')
+		status = selection_parse(item, &column, m->fault);
+	if (m->over_is_column && status == STATUS_OK) {
+		item = column.nselectors ? column.selectors[0].text : item;
+		NEED(text = of_column = malloc(2 * strlen(item) + 4));
+		write_column(item, of_column);
+	}
+	m->needs_names |= m->waits_for_names && !m->over_is_column;
+	if (status == STATUS_OK)
+		status = compile(m, p, "over", text, false);
+	if (status == STATUS_OK && p->name) {
+		free(p->name);
+		p->name = strdup(item);
+		status = p->name ? STATUS_OK : STATUS_NO_MEMORY;
+		m->over_let = q->ncomputed++;
+	}
+	selection_free(&column);
+	free(of_column);
+	return status;
+}
+
 /* ---- what is computed of results ---- */
 
 /* Adds the column that an aggregate is of, or makes one of its argument, as --let does. */
@@ -851,6 +918,11 @@ static enum status parse_selections(struct making *m)
 		if (operation_has_columns(use->operation))
 			TRY(parse_columns(m, &list, in_pairs));
 	}
+	m->is_timed = false;
+	for (size_t i = 0; i < o->nuses; i++)
+		m->is_timed |= operation_use_is_timed(&o->uses[i]);
+	if (m->is_timed)
+		TRY(parse_over(m));
 	TRY(parse_finishers(m));
 	m->keys_selection = m->nselections;
 	if (o->by)
@@ -926,7 +998,7 @@ static bool needs_second(const struct making *m)
 	for (size_t i = 0; i < m->nall; i++)
 		if (selector_by_position(m->all[i], 0, &range) && range.star)
 			return true;
-	return m->q->summary || query_has_order_as_text(m->q);
+	return m->q->summary || (m->is_timed && !m->options->over) || query_has_order_as_text(m->q);
 }
 
 /* Skips what stands before the first record, and reads that as q->header. */
@@ -1197,7 +1269,7 @@ static enum status demand_field(struct making *m, enum operation operation, uint
 	const struct options *o = m->options;
 	bool unfit = star && query_starts_unfit(m->q, o, field);
 
-	if (star && field < m->ndemands && m->demands[field].is_key)
+	if (star && field < m->ndemands && (m->demands[field].is_key || m->demands[field].is_over))
 		return STATUS_OK;
 	if (unfit && !o->partial && !o->merge) /* a part has what may be a number in other parts */
 		return STATUS_OK;
@@ -1436,6 +1508,81 @@ static enum status demand_sort_groups(struct making *m)
 	return STATUS_OK;
 }
 
+/* Whether a value is a time. */
+static bool is_time(const struct making *m, const struct first_value *v)
+{
+	struct time_reader times;
+	struct instant ignored;
+
+	time_reader_init(&times, &m->q->plan.zone);
+	return !v->is_missing && time_read(&times, v->text, strlen(v->text), &ignored);
+}
+
+/* Sets *field to the only column that has a time in the first record. */
+static enum status find_times(struct making *m, uint32_t *field)
+{
+	const struct header *h = &m->q->header;
+	const struct first_record *r = &h->record[h->present ? 1 : 0];
+	size_t found[2], n = 0;
+
+	for (size_t i = 0; i < r->nfields; i++)
+		if (!r->values[i].is_number && is_time(m, &r->values[i]) && n < 2)
+			found[n++] = i;
+	*field = n > 0 ? (uint32_t)found[0] : 0;
+	if (n == 1 || r->nfields == 0) /* without a record, no column is read */
+		return STATUS_OK;
+	for (size_t i = 0; i < m->options->nuses; i++) {
+		const struct operation_use *use = &m->options->uses[i];
+		char *names[2] = {NULL, NULL};
+		if (!operation_use_is_timed(use))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			names[k] = header_column_name(h, found[k]);
+		option_fault(m->fault,
+			     n ? "--%s %.64s%s: '%.64s' and '%.64s' both have times: say --over "
+				 "%.64s, or the other one"
+			       : "--%s %.64s%s: no column has a time in the first record: say "
+				 "--over COL, the column of the times",
+			     use->name, use->argument, use->suffix, names[0] ? names[0] : "",
+			     names[1] ? names[1] : "", names[0] ? names[0] : "");
+		free(names[0]);
+		free(names[1]);
+		break;
+	}
+	return STATUS_USAGE;
+}
+
+/* Finds the column of the times of windows: one of --let that has numbers, or that which is
+ * computed. */
+static enum status demand_times(struct making *m)
+{
+	struct program *let = &m->q->lets[m->over_let];
+	struct demand *d;
+	uint32_t field;
+
+	if (!m->is_timed)
+		return STATUS_OK;
+	if (!m->options->over) {
+		TRY(find_times(m, &let->fields[0]));
+		free(let->name);
+		NEED(let->name = header_column_name(&m->q->header, let->fields[0]));
+	}
+	if (let->names.nselectors == 0)
+		return option_fault(m->fault, "--over: '%.64s' has no column of the records",
+				    m->options->over);
+	field = let->fields[0];
+	m->over = FIELD_COMPUTED + m->over_let;
+	if (m->over_is_column && field >= FIELD_COMPUTED &&
+	    m->q->lets[field - FIELD_COMPUTED].type == TYPE_NUMBER)
+		m->over = field;
+	NEED(d = demand_of(m, field));
+	d->is_over = true;
+	NEED(d = demand_of(m, m->over));
+	d->selected = d->number = true;
+	d->needs |= MOMENT_COUNT;
+	return STATUS_OK;
+}
+
 /* Sorts the names if that is faster than searching all of them for each selector. */
 static enum status index_names(struct making *m)
 {
@@ -1506,6 +1653,7 @@ static enum status demand(struct making *m)
 
 	TRY(index_names(m));
 	TRY(resolve_lets(m));
+	TRY(demand_times(m));
 	TRY(demand_keys(m)); /* first: '*' leaves them out */
 	TRY(demand_sort_keys(m));
 	TRY(demand_sort_groups(m));
@@ -1714,6 +1862,24 @@ static enum status plan_pairs(struct making *m)
 	return need_extremes(m);
 }
 
+/* Sets where the times of windows are. */
+static enum status plan_times(struct making *m)
+{
+	struct plan *plan = &m->q->plan;
+	const struct plan_column *c;
+
+	while (plan->first_timed < plan->nwindows && !plan->windows[plan->first_timed].is_timed)
+		plan->first_timed++;
+	if (!m->is_timed)
+		return STATUS_OK;
+	plan->over = plan->over_field = column_of(m, m->over);
+	while ((c = &plan->columns[plan->over_field])->let && c->let->names.nselectors > 0)
+		plan->over_field = c->let->columns[0];
+	return c->let ? option_fault(m->fault, "--over: '%.64s' has no column of the records",
+				     m->options->over)
+		      : STATUS_OK;
+}
+
 /* The new columns, in the order of the command line. */
 static void plan_new_columns(struct making *m)
 {
@@ -1738,7 +1904,12 @@ static void plan_new_columns(struct making *m)
 		if (new_column_has(s->kind, NEW_LOOKS_BACK)) {
 			s->window = plan->nwindows++;
 			plan->windows[s->window] =
-				(struct plan_window){s->kind, s->column, use->nrows, use->weight, 0, 0, false};
+				(struct plan_window){.kind = s->kind,
+						     .column = s->column,
+						     .nrows = use->nrows,
+						     .weight = use->weight,
+						     .is_timed = operation_use_is_timed(use),
+						     .width = use->width};
 		}
 		s->nahead = use->nrows;
 		s->is_descending = use->is_descending;
@@ -1795,6 +1966,7 @@ static enum status make_plan(struct making *m)
 	}
 	plan_currencies(plan);
 	plan_new_columns(m);
+	TRY(plan_times(m));
 	return check_comments(m);
 }
 

@@ -323,6 +323,7 @@ const struct option_synonym remedy_words[] = {
 	{"ffill forward-fill", "--fill-down"},
 	{"moving-average rolling-avg rolling window sma", "--rolling-mean"},
 	{"moving-median", "--rolling-median"},
+	{"time-column timecol index-column on-time", "--over"},
 	{"rolling-std moving-stddev", "--rolling-stddev"},
 	{"ewm ema", "--ewma"},
 	{"line-number line-numbers linenumbers index row-index rownum enumerate enum", "--row-number"},

@@ -168,6 +168,8 @@ static const char *use_of(const struct plan *plan, size_t at)
 {
 	const struct plan_column *c = &plan->columns[at];
 
+	if (plan->first_timed < plan->nwindows && plan->over == at)
+		return " (times)";
 	if (c->let)
 		return " (computed)";
 	if (c->needs)
