@@ -1040,7 +1040,9 @@ static void work_rows(struct run *r, const struct step *step)
 		call.pattern = r->state->program->patterns[step->left];
 		call.match = r->state->matches[step->left];
 	}
-	set_kinds(row_functions[step->code].arguments, kinds, step->nvalues);
+	set_kinds(step->code == STEP_CONCAT && step->index ? "t*"
+							   : row_functions[step->code].arguments,
+		  kinds, step->nvalues); /* a || b */
 	is_of_time = kinds[0] == 'd';
 	if (*kinds && strchr("ted", *kinds) && first->column != NO_COLUMN && !(first->fields | first->wrong))
 		plain = row_block_plain_values(r->b, first->column, r->rows, texts);

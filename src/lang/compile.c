@@ -38,6 +38,9 @@ struct parser {
 	size_t names_capacity, steps_capacity, literals_capacity;
 	int nlevels;
 	bool is_in_aggregate;
+	int or_level;   /* of nested parts, where what follows a || is looked at; -1: nowhere */
+	char *or_signs; /* by byte of the text: what a || there was found to be, enum or_sign; NULL:
+			   none was looked at. Owned */
 	enum status status;
 	struct fault *fault;
 };
@@ -53,7 +56,7 @@ struct operand {
 
 /* All functions below that return a bool return false after an error. */
 typedef bool parse_function(struct parser *p, struct operand *out);
-static parse_function parse_expression, parse_sum;
+static parse_function parse_expression, parse_not, parse_joined;
 
 /* ---- errors ---- */
 
@@ -115,9 +118,8 @@ static const struct {
 	{"//", 1, "div(a, b), or floor(a / b)"},
 	{"**", 1, "pow(x, k)"},
 	{"^", 0, "pow(x, k)"},
-	{"||", 0, "concat(a, b), to join texts"},
 	{"?", 0, "if(condition, a, b)"},
-	{"when", 0, "if(condition, a, b)"},
+	{"when", 0, "case when condition then a else b end"},
 	{"na", 0, "'is missing', or 'is not missing'"},
 	{"glob", 0, "like, or ~ and a regular expression"},
 	{"rlike", 0, "~ and a regular expression"},
@@ -340,6 +342,13 @@ static bool copy_complement(struct parser *p, size_t first, size_t end)
 	return true;
 }
 
+/* Makes steps `first` ... part of a condition of if(). */
+static void deepen(const struct parser *p, size_t first)
+{
+	for (size_t i = first; i < p->program->nsteps; i++)
+		p->program->steps[i].depth++;
+}
+
 /* Makes the last operand a value: of a condition 1, 0, or missing where neither it nor its complement is true. */
 static bool want_value(struct parser *p, struct operand *x)
 {
@@ -353,8 +362,7 @@ static bool want_value(struct parser *p, struct operand *x)
 	one.number.significand = 1;
 	if (!copy_complement(p, first, middle))
 		return false;
-	for (size_t i = first; i < p->program->nsteps; i++)
-		p->program->steps[i].depth++;
+	deepen(p, first);
 	if (!add_step(p, one)) /* to be moved between the two */
 		return false;
 	memmove(&p->program->steps[middle + 1], &p->program->steps[middle], (p->program->nsteps - middle - 1) * sizeof one);
@@ -440,13 +448,21 @@ static bool add_column(struct parser *p, const struct token *token)
 
 /* ---- functions ---- */
 
+struct function;
+static bool parse_arguments(struct parser *p, const struct function *f, struct operand *out);
+static bool parse_test(struct parser *p, const struct function *f, struct operand *out);
+static bool parse_nullif(struct parser *p, const struct function *f, struct operand *out);
+
 static const struct function {
 	const char *name, *arguments, *help;
+	bool (*parse)(struct parser *p, const struct function *f, struct operand *out);
 	enum step_code code;
 	enum value_type type;
 } functions[] = {
-#define FUNCTION(id, name, arguments, type, work, lane, help) {name, arguments, help, STEP_##id, TYPE_##type},
-#define TEST_FUNCTION(name, code, help) {name, "tt", help, STEP_##code, TYPE_TRUTH},
+#define FUNCTION(id, name, arguments, type, work, lane, help) \
+	{name, arguments, help, parse_arguments, STEP_##id, TYPE_##type},
+#define COMPILED_FUNCTION(name, arguments, parse, code, help) \
+	{name, arguments, help, parse, STEP_##code, TYPE_ANY},
 #include "lang/functions.def"
 #undef FUNCTION
 };
@@ -605,17 +621,25 @@ static bool parse_argument(struct parser *p, const struct function **f, size_t k
 	step->nvalues += kind != 'c';
 	if (kind != 'c')
 		return want_kind(p, kind, out);
-	for (size_t i = out->first; i < p->program->nsteps; i++)
-		p->program->steps[i].depth++;
+	deepen(p, out->first);
 	step->index = (uint32_t)out->first;
 	return want_truth(p, out);
+}
+
+/* The type of what is one of several values: theirs, if they agree. A missing one has none. */
+static void take_type(struct operand *out, const struct operand *x)
+{
+	if (!x->is_missing)
+		out->type = out->is_missing || out->type == x->type ? x->type : TYPE_ANY;
+	out->is_missing &= x->is_missing;
 }
 
 /* The arguments of a function, up to the parenthesis, and its steps. */
 static bool parse_arguments(struct parser *p, const struct function *f, struct operand *out)
 {
+	struct operand chosen = {.is_missing = true};
 	struct step step = {.at = (uint32_t)out->begin};
-	bool has_type = false, is_optional = false;
+	bool is_optional = false;
 	char comma[FAULT_DETAIL_NBYTES], how = '\0';
 	struct operand x;
 
@@ -635,15 +659,13 @@ static bool parse_arguments(struct parser *p, const struct function *f, struct o
 			step.nvalues = how == '+' ? 2 : step.nvalues;
 			if (how == '+' && n > 0 && !add_step(p, step))
 				return false;
-			if (f->type == TYPE_ANY && f->arguments[k] == 'v' && !x.is_missing) {
-				out->type = has_type && x.type != out->type ? TYPE_ANY : x.type;
-				has_type = true;
-			}
+			if (f->type == TYPE_ANY && f->arguments[k] == 'v')
+				take_type(&chosen, &x);
 			n++;
 		} while ((how == '+' && n < 2) || ((how == '+' || how == '*') && p->token.kind == TOKEN_COMMA));
 		k += how != '\0';
 	}
-	out->type = has_type ? out->type : f->type;
+	out->type = f->type == TYPE_ANY ? chosen.type : f->type;
 	if (f->code == STEP_IF)
 		step.index = (uint32_t)p->program->nsteps - step.index;
 	return how == '+' || add_step(p, step);
@@ -663,6 +685,156 @@ static bool parse_test(struct parser *p, const struct function *f, struct operan
 		return false;
 	out->type = TYPE_TRUTH;
 	return true;
+}
+
+/* Takes back what was compiled since the program was `saved`. */
+static void take_back(struct program *program, const struct program *saved)
+{
+	while (program->names.nselectors > saved->names.nselectors)
+		free(program->names.selectors[--program->names.nselectors].text);
+	while (program->npatterns > saved->npatterns)
+		pattern_free(program->patterns[--program->npatterns]);
+	program->nsteps = saved->nsteps;
+	program->nliteral_bytes = saved->nliteral_bytes;
+	program->ntests = saved->ntests;
+	program->norders = saved->norders;
+}
+
+/* Where the condition of steps `first` ... before `then` holds, the value that follows it; else the
+ * last one. */
+static bool choose(struct parser *p, size_t first)
+{
+	const struct step step = {.code = STEP_IF,
+				  .nvalues = 2,
+				  .index = (uint32_t)(p->program->nsteps - first),
+				  .at = p->program->steps[first].at};
+
+	return add_step(p, step);
+}
+
+static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts,
+		    bool keeps);
+
+/* Parses again the value that begins with a token. */
+static bool parse_again(struct parser *p, const struct token *value, struct operand *out)
+{
+	const struct token next = p->token;
+
+	p->token = *value;
+	if (!parse_expression(p, out) || !want_value(p, out))
+		return false;
+	p->token = next;
+	return true;
+}
+
+/* Compares a value with one that follows: a condition of if(). */
+static bool parse_equals(struct parser *p, struct operand left)
+{
+	struct operand right;
+
+	if (!parse_expression(p, &right) || !compare(p, left, right, ORDER_EQUAL, false))
+		return false;
+	deepen(p, left.first);
+	return true;
+}
+
+static bool add_missing(struct parser *p, size_t at)
+{
+	return add_step(p, (struct step){.code = STEP_LITERAL, .at = (uint32_t)at});
+}
+
+/* nullif(a, b): if(a = b, missing, a) */
+static bool parse_nullif(struct parser *p, const struct function *f, struct operand *out)
+{
+	const struct token token = p->token;
+	char comma[FAULT_DETAIL_NBYTES];
+	struct operand x;
+
+	snprintf(comma, sizeof comma, "',': %s", f->help);
+	if (!parse_expression(p, &x) || !want_value(p, &x) || !take(p, TOKEN_COMMA, comma) ||
+	    !parse_equals(p, x) || !add_missing(p, token.begin) || !parse_again(p, &token, &x))
+		return false;
+	out->type = x.type;
+	return choose(p, out->first);
+}
+
+/* when condition then a ..., up to `end`; value: what is compared with that of each `when`, or
+ * NULL. */
+static bool parse_when(struct parser *p, const struct token *value, struct operand *out)
+{
+	const size_t first = p->program->nsteps;
+	struct operand x, other = {.is_missing = true};
+
+	if (!takes_word(p, "when"))
+		return unexpected(p, "'when'");
+	if (!enter(p) || (value && !parse_again(p, value, &x)))
+		return false;
+	if (value ? !parse_equals(p, x) : !(parse_expression(p, &x) && want_truth(p, &x)))
+		return false;
+	if (!value)
+		deepen(p, first);
+	if (!takes_word(p, "then"))
+		return unexpected(p, "'then'");
+	if (!parse_expression(p, &x) || !want_value(p, &x))
+		return false;
+	if (token_is_word(&p->token, p->text, "when")) {
+		if (!parse_when(p, value, &other))
+			return false;
+	} else if (takes_word(p, "else") ? !parse_expression(p, &other) || !want_value(p, &other)
+					 : !add_missing(p, p->token.begin)) {
+		return false;
+	}
+	take_type(out, &x);
+	take_type(out, &other);
+	p->nlevels--;
+	return choose(p, first);
+}
+
+/* The comparisons that begin with a word, and how they are compiled. */
+static const struct comparison_word {
+	const char *word;
+	enum step_code code;
+} comparison_words[] = {{"in", STEP_OR},	 {"between", STEP_AND}, {"contains", STEP_CONTAINS},
+			{"starts", STEP_STARTS}, {"ends", STEP_ENDS},	{"like", STEP_MATCH},
+			{"ilike", STEP_MATCH}};
+
+/* Returns the one that a token is, or NULL. */
+static const struct comparison_word *find_comparison(const struct parser *p)
+{
+	for (size_t i = 0; i < COUNT(comparison_words); i++)
+		if (token_is_word(&p->token, p->text, comparison_words[i].word))
+			return &comparison_words[i];
+	return NULL;
+}
+
+/* Whether the word `case` before the token is no column: a value follows, or `when`. */
+static bool is_case(const struct parser *p)
+{
+	static const char *const others[] = {"then", "else", "end"};
+
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (token_is_word(&p->token, p->text, others[i]))
+			return false;
+	return (p->token.kind == TOKEN_COLUMN && !find_comparison(p)) ||
+	       p->token.kind == TOKEN_STRING || p->token.kind == TOKEN_OPEN ||
+	       (p->token.kind == TOKEN_NUMBER && decimal_is_digit(p->text[p->token.begin]));
+}
+
+/* case when condition then a else b end, or case x when value then a ...; the token is the one
+ * after `case`. */
+static bool parse_case(struct parser *p, struct operand *out)
+{
+	const bool has_value = !token_is_word(&p->token, p->text, "when");
+	const struct token value = p->token;
+	const struct program saved = *p->program;
+	struct operand x;
+
+	out->is_missing = true;
+	if (has_value && !parse_expression(p, &x))
+		return false;
+	take_back(p->program, &saved);
+	return parse_when(p, has_value ? &value : NULL, out) &&
+	       (takes_word(p, "end") || unexpected(p, "'when', 'else' or 'end'"));
 }
 
 /* Whether a token is the name of a function, or a synonym of it. */
@@ -768,18 +940,36 @@ bool columns_have_aggregate(const char *list, const struct aggregate_name *aggre
 	return false;
 }
 
+/* Whether a token is a word of `case`, of which so many are open. */
+static bool is_case_word(const struct token *token, const char *text, int *ncases)
+{
+	static const char *const words[] = {"when", "then", "else"};
+	bool is_word = false;
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		is_word |= token_is_word(token, text, words[i]);
+	if (token_is_word(token, text, "case"))
+		++*ncases;
+	else if (*ncases > 0 && token_is_word(token, text, "end"))
+		--*ncases;
+	else
+		return is_word && *ncases > 0;
+	return true;
+}
+
 bool keys_have_aggregate(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names)
 {
 	struct token token = token_at(list, 0, names);
 	bool has_aggregate = false, has_column = false;
-	int depth = 0;
+	int depth = 0, ncases = 0;
 
 	for (;;) {
 		struct token name = token;
 		token.nbytes += token.kind == TOKEN_BAD;
 		token = token_at(list, token.begin + token.nbytes, names);
 		depth += (name.kind == TOKEN_OPEN) - (name.kind == TOKEN_CLOSE);
-		if (name.kind == TOKEN_COLUMN && token.kind != TOKEN_OPEN)
+		if (name.kind == TOKEN_COLUMN && !is_case_word(&name, list, &ncases) &&
+		    token.kind != TOKEN_OPEN)
 			has_column = true;
 		if (name.kind == TOKEN_COLUMN && token.kind == TOKEN_OPEN && find_aggregate(aggregates, list, &name, token.begin, names)) {
 			has_aggregate = true;
@@ -800,19 +990,6 @@ size_t aggregate_argument(const char *text, const char **argument, size_t *nbefo
 	*nbefore = strcspn(text, "(");
 	*argument = text + *nbefore + 1;
 	return strlen(*argument) - 1;
-}
-
-/* Takes back what was compiled since the program was `saved`. */
-static void take_back(struct program *program, const struct program *saved)
-{
-	while (program->names.nselectors > saved->names.nselectors)
-		free(program->names.selectors[--program->names.nselectors].text);
-	while (program->npatterns > saved->npatterns)
-		pattern_free(program->patterns[--program->npatterns]);
-	program->nsteps = saved->nsteps;
-	program->nliteral_bytes = saved->nliteral_bytes;
-	program->ntests = saved->ntests;
-	program->norders = saved->norders;
 }
 
 /* Pushes the aggregate of a name and an argument. */
@@ -905,7 +1082,6 @@ static const struct {
 	{"percentile", "p90(x), p99.9(x)"},
 	{"percentile_cont", "p90(x), p99.9(x)"},
 	{"nunique", "count_distinct(x)"},
-	{"nullif", "if(a = b, missing, a)"},
 	{"lag", "--lag COLS, and gpustat again for what it prints"},
 	{"lead", "--lead COLS, and gpustat again for what it prints"},
 	{"diff", "--delta COLS, and gpustat again for what it prints"},
@@ -959,8 +1135,7 @@ static bool parse_call(struct parser *p, const struct token *name, struct operan
 		const struct function *f = &functions[i];
 		if (is_called(p, name, f)) {
 			advance(p);
-			return (f->type == TYPE_TRUTH ? parse_test(p, f, out) : parse_arguments(p, f, out)) &&
-			       take(p, TOKEN_CLOSE, "')'");
+			return f->parse(p, f, out) && take(p, TOKEN_CLOSE, "')'");
 		}
 		nearest_offer(&nearest, f->name);
 	}
@@ -1033,13 +1208,15 @@ static bool parse_value(struct parser *p, struct operand *out)
 		return parse_negation(p, out);
 	case TOKEN_COLUMN:
 		advance(p);
+		if (token_is_word(&token, p->text, "case") && is_case(p))
+			return parse_case(p, out);
 		if (p->token.kind == TOKEN_OPEN && p->text[token.begin] != '`')
 			return parse_call(p, &token, out);
 		return add_column(p, &token);
 	case TOKEN_MISSING:
 		advance(p);
 		out->is_missing = true;
-		return add_step(p, (struct step){.code = STEP_LITERAL, .at = (uint32_t)token.begin});
+		return add_missing(p, token.begin);
 	case TOKEN_AND:
 	case TOKEN_OR:
 	case TOKEN_NOT:
@@ -1066,7 +1243,7 @@ static bool parse_factor(struct parser *p, struct operand *out)
 static bool want_term(struct parser *p, enum step_code code, struct operand *x)
 {
 	if (code == STEP_ADD && x->type == TYPE_TEXT)
-		return fail(p, x->begin, "a number is needed, not a text: concat(a, b) joins texts");
+		return fail(p, x->begin, "a number is needed, not a text: a || b joins texts");
 	return want_number(p, x);
 }
 
@@ -1146,7 +1323,8 @@ static bool shift_time(struct parser *p, enum step_code code, struct operand *a)
 	}
 	nbytes = literal.literal_nbytes > 64 ? 0 : notation_to_plain(&notation, text, literal.literal_nbytes, plain);
 	if (nbytes == 0 || decimal_parse(plain, nbytes, &literal.number) != DECIMAL_NUMBER)
-		return fail(p, literal.at, "a number is needed, not a text%s", code == STEP_ADD ? ": concat(a, b) joins texts" : "");
+		return fail(p, literal.at, "a number is needed, not a text%s",
+			    code == STEP_ADD ? ": a || b joins texts" : "");
 	if (!set_number(p, &literal, literal.number.significand, literal.number.scale))
 		return no_memory(p);
 	if (!to_epoch(p, a, p->program->nsteps) || !add_step(p, literal) ||
@@ -1239,6 +1417,74 @@ static bool parse_sum(struct parser *p, struct operand *out)
 	return true;
 }
 
+/* Whether the token is ||, which joins texts after a value, and is `or` after a condition. */
+static bool is_bars(const struct parser *p)
+{
+	return p->token.kind == TOKEN_OR && p->text[p->token.begin] == '|';
+}
+
+enum or_sign { OR_UNKNOWN, OR_OF_TEXTS, OR_OF_CONDITIONS };
+
+/* Whether the || after a comparison is `or`, as before another condition: a = "x" || b = "y". What
+ * follows is compiled to see that, once for each sign: conditions within each other would take 2^n
+ * times else. */
+static bool is_or(struct parser *p)
+{
+	const struct program saved = *p->program;
+	const struct token token = p->token;
+	const int level = p->or_level;
+	struct operand x;
+
+	if (p->or_level == p->nlevels) /* a comparison, whatever follows */
+		return true;
+	if (!p->or_signs && !(p->or_signs = calloc(strlen(p->text) + 1, 1)))
+		return no_memory(p);
+	if (p->or_signs[token.begin] == OR_UNKNOWN) {
+		advance(p);
+		p->or_level = p->nlevels;
+		if (!parse_not(p, &x))
+			return false;
+		p->or_level = level;
+		p->or_signs[token.begin] = x.type == TYPE_TRUTH ? OR_OF_CONDITIONS : OR_OF_TEXTS;
+		take_back(p->program, &saved);
+		p->token = token;
+	}
+	return p->or_signs[token.begin] == OR_OF_CONDITIONS;
+}
+
+/* Joins texts by ||; is_compared: they are the right side of a comparison. */
+static bool parse_texts(struct parser *p, struct operand *out, bool is_compared)
+{
+	struct step join = {
+		.code = STEP_CONCAT, .index = 1, .nvalues = 1, .at = (uint32_t)p->token.begin};
+	struct operand x;
+
+	if (!parse_sum(p, out))
+		return false;
+	while (out->type != TYPE_TRUTH && is_bars(p) && !(is_compared && is_or(p))) {
+		if (p->status != STATUS_OK || (join.nvalues == 1 && !want_kind(p, 't', out)))
+			return false;
+		out->type = TYPE_TEXT;
+		advance(p);
+		if (!parse_sum(p, &x))
+			return false;
+		if (x.type == TYPE_TRUTH)
+			return fail(p, x.begin,
+				    "|| joins two texts, or two conditions: before it is a value, "
+				    "and this is a condition");
+		if (!want_kind(p, 't', &x))
+			return false;
+		if (join.nvalues++ == PROGRAM_NVALUES_MAX)
+			return fail(p, x.begin, "too many texts at once: use several --let");
+	}
+	return p->status == STATUS_OK && (join.nvalues == 1 || add_step(p, join));
+}
+
+static bool parse_joined(struct parser *p, struct operand *out)
+{
+	return parse_texts(p, out, false);
+}
+
 /* ---- comparisons ---- */
 
 /* Returns the orders of (b, a) from those of (a, b). */
@@ -1272,8 +1518,6 @@ static void exchange(struct parser *p, struct operand *left, struct operand *rig
 	*right = swapped;
 	right->first = p->program->nsteps - 1;
 }
-
-static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps);
 
 /* Compares times, by their seconds. */
 static bool compare_times(struct parser *p, struct operand left, struct operand right, unsigned accepts, bool keeps)
@@ -1359,7 +1603,7 @@ static bool parse_compare(struct parser *p, const struct operand *left)
 	struct operand right;
 
 	advance(p);
-	return parse_sum(p, &right) && compare(p, *left, right, accepts, false);
+	return parse_texts(p, &right, true) && compare(p, *left, right, accepts, false);
 }
 
 /* Adds a test of one value, which has the step's literal. */
@@ -1390,12 +1634,14 @@ static bool parse_is(struct parser *p, const struct operand *left)
 	       test_value(p, left, STEP_IS_MISSING, negated, (struct step){0});
 }
 
-/* Compares left, whose value stays, with what is parsed next. */
-static bool compare_next(struct parser *p, const struct operand *left, unsigned accepts)
+/* Compares left, whose value stays, with what is parsed next. is_last: nothing more belongs to the
+ * comparison. */
+static bool compare_next(struct parser *p, const struct operand *left, unsigned accepts,
+			 bool is_last)
 {
 	struct operand value;
 
-	return parse_sum(p, &value) && compare(p, *left, value, accepts, true);
+	return parse_texts(p, &value, is_last) && compare(p, *left, value, accepts, true);
 }
 
 /* Begins the next part of a chain of `and` or `or`. *last: the step that did so before, which this one refers to until
@@ -1424,11 +1670,13 @@ static bool parse_in(struct parser *p, const struct operand *left)
 {
 	uint32_t last = NO_COLUMN;
 
-	if (!take(p, TOKEN_OPEN, "'(' and a list of values after 'in'") || !compare_next(p, left, ORDER_EQUAL))
+	if (!take(p, TOKEN_OPEN, "'(' and a list of values after 'in'") ||
+	    !compare_next(p, left, ORDER_EQUAL, false))
 		return false;
 	while (p->token.kind == TOKEN_COMMA) {
 		advance(p);
-		if (!open_part(p, STEP_OR_THEN, &last) || !compare_next(p, left, ORDER_EQUAL) ||
+		if (!open_part(p, STEP_OR_THEN, &last) ||
+		    !compare_next(p, left, ORDER_EQUAL, false) ||
 		    !add_step(p, (struct step){.code = STEP_OR}))
 			return false;
 	}
@@ -1444,8 +1692,10 @@ static bool parse_between(struct parser *p, const struct operand *left)
 {
 	uint32_t last = NO_COLUMN;
 
-	if (!compare_next(p, left, ORDER_GREATER | ORDER_EQUAL) || !take(p, TOKEN_AND, "'and': between LEAST and GREATEST") ||
-	    !open_part(p, STEP_AND_THEN, &last) || !compare_next(p, left, ORDER_LESS | ORDER_EQUAL) ||
+	if (!compare_next(p, left, ORDER_GREATER | ORDER_EQUAL, false) ||
+	    !take(p, TOKEN_AND, "'and': between LEAST and GREATEST") ||
+	    !open_part(p, STEP_AND_THEN, &last) ||
+	    !compare_next(p, left, ORDER_LESS | ORDER_EQUAL, true) ||
 	    !add_step(p, (struct step){.code = STEP_AND}))
 		return false;
 	close_chain(p, last);
@@ -1480,7 +1730,7 @@ static bool parse_part_of(struct parser *p, const struct operand *left, enum ste
 
 	if (code != STEP_CONTAINS && !takes_word(p, "with"))
 		return unexpected(p, code == STEP_STARTS ? "'with' after 'starts'" : "'with' after 'ends'");
-	return parse_sum(p, &part) && test_part(p, left, &part, code);
+	return parse_texts(p, &part, true) && test_part(p, left, &part, code);
 }
 
 /* The code of the test for a pattern, or for the text that it stands for, which becomes its literal. */
@@ -1562,31 +1812,24 @@ static bool parse_match(struct parser *p, const struct operand *left)
 /* The comparisons that begin with a word; if there is none, *out stays a value. */
 static bool parse_word(struct parser *p, struct operand *out)
 {
-	static const struct {
-		const char *word;
-		enum step_code code;
-	} words[] = {{"in", STEP_OR},	      {"between", STEP_AND}, {"contains", STEP_CONTAINS}, {"starts", STEP_STARTS},
-		     {"ends", STEP_ENDS}, {"like", STEP_MATCH},  {"ilike", STEP_MATCH}};
 	const bool negated = p->token.kind == TOKEN_NOT;
-	size_t i = 0;
+	const struct comparison_word *found = (negated ? advance(p) : (void)0, find_comparison(p));
 
-	if (negated)
-		advance(p);
-	while (i < COUNT(words) && !token_is_word(&p->token, p->text, words[i].word))
-		i++;
-	if (i == COUNT(words))
+	if (!found)
 		return !negated || unexpected(p, "'in', 'between', 'like', 'contains', 'starts' or 'ends'");
 	if (is_literal(p, out->first, p->program->nsteps))
 		return fail(p, out->begin, "not a column: a comparison with a word after it begins with one");
 	advance(p);
-	if (out->type == TYPE_TIME && (words[i].code == STEP_OR || words[i].code == STEP_AND) && !to_epoch(p, out, p->program->nsteps))
+	if (out->type == TYPE_TIME && (found->code == STEP_OR || found->code == STEP_AND) &&
+	    !to_epoch(p, out, p->program->nsteps))
 		return false;
 	out->end = p->program->nsteps;
-	if (words[i].code >= STEP_AND) {
-		if (!(words[i].code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
+	if (found->code >= STEP_AND) {
+		if (!(found->code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
 		    !add_step(p, (struct step){.code = STEP_DROP, .nvalues = 1}))
 			return false;
-	} else if (!(words[i].code == STEP_MATCH ? parse_like(p, out, *words[i].word == 'i') : parse_part_of(p, out, words[i].code))) {
+	} else if (!(found->code == STEP_MATCH ? parse_like(p, out, *found->word == 'i')
+					       : parse_part_of(p, out, found->code))) {
 		return false;
 	}
 	if (negated)
@@ -1598,7 +1841,7 @@ static bool parse_word(struct parser *p, struct operand *out)
 
 static bool parse_comparison(struct parser *p, struct operand *out)
 {
-	const size_t sign = (parse_sum(p, out), p->token.begin);
+	const size_t sign = (parse_joined(p, out), p->token.begin);
 	const enum token_kind kind = p->token.kind;
 	bool is_constant;
 
@@ -1789,13 +2032,15 @@ static bool finish(struct parser *p)
 enum status program_compile(struct program *program, const char *option, const char *text, const struct program_context *context,
 			    struct fault *fault)
 {
-	struct parser p = {.program = program, .context = context, .option = option, .text = text, .fault = fault};
+	struct parser p = {.program = program, .context = context, .option = option, .text = text, .fault = fault,
+			   .or_level = -1};
 
 	memset(program, 0, sizeof *program);
 	if (strlen(text) > PROGRAM_NBYTES_MAX || !literal_room(&p, 1))
 		return STATUS_NO_MEMORY;
 	if (parse_all(&p))
 		finish(&p);
+	free(p.or_signs);
 	return p.status;
 }
 
@@ -1834,8 +2079,10 @@ static void suggest_quotes(const struct program *p, uint32_t i, char *const *nam
 	uint32_t other = compared_with(p, i), field;
 	struct fault ignored;
 
-	if (!s->quoted && *s->text != ':' && other != NO_COLUMN &&
-	    resolve(&p->names.selectors[other], names, nfields, &field, &ignored) == STATUS_OK)
+	if (!s->quoted && !strcasecmp(s->text, "null"))
+		snprintf(fault->remedy, sizeof fault->remedy, "missing, the value that is none");
+	else if (!s->quoted && *s->text != ':' && other != NO_COLUMN &&
+		 resolve(&p->names.selectors[other], names, nfields, &field, &ignored) == STATUS_OK)
 		snprintf(fault->remedy, sizeof fault->remedy, "\"%.64s\": text is written in quotes", s->text);
 }
 

@@ -7,17 +7,19 @@
  *     expression  = conjunction { ("or" | "||") conjunction }
  *     conjunction = negation { ("and" | "&&") negation }
  *     negation    = { "not" | "!" } comparison
- *     comparison  = sum [ ("=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") sum
+ *     comparison  = text [ ("=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") text
  *                       | "is" ["not"] ("missing" | "null" | "number")
- *                       | ["not"] "in" "(" sum { "," sum } ")"
- *                       | ["not"] "between" sum "and" sum
- *                       | ["not"] ("contains" | "starts" "with" | "ends" "with") sum
+ *                       | ["not"] "in" "(" text { "," text } ")"
+ *                       | ["not"] "between" text "and" text
+ *                       | ["not"] ("contains" | "starts" "with" | "ends" "with") text
  *                       | ["not"] ("like" | "ilike") string
  *                       | ("~" | "=~" | "!~") string ]
+ *     text        = sum { "||" sum }
  *     sum         = product { ("+" | "-") product }
  *     product     = factor { ("*" | "/" | "%") factor }
  *     factor      = "-" factor | number | string | column | "missing" | "(" expression ")"
  *                 | function "(" expression { "," expression } ")"          (functions.def)
+ *                 | "case" [ expression ] "when" expression "then" expression { "when" ... } [ "else" expression ] "end"
  *     aggregate   = its name "(" [ expression ] ")"              (struct aggregate_name; a factor)
  *     column      = name | "`" any name "`" | ":" N | colN
  *     string      = '"' ... '"' | "'" ... "'"
@@ -30,6 +32,11 @@
  *
  * A condition is a value as well, where one is needed: 1, 0, or missing where it is unknown; it is compiled as
  * if(condition, 1, if(not condition, 0, missing)).
+ *
+ * After a value, || joins texts, as in SQL; after a condition it is `or`. What follows tells which where both are: in a = "x" || b it
+ * joins, in a = "x" || b = "y" it is `or`.
+ *
+ * case is if() within if(); nullif(a, b), and a case of a value, compile that value as often as it is used.
  *
  * A program is a list of steps. They take values from a stack and leave one there; truths have a stack of their own. `not` is
  * pushed down to the tests when it is compiled: not (a < 1) is a >= 1. A comparison with a missing value is then never true. For
@@ -59,7 +66,7 @@
 
 #define PROGRAM_NLEVELS 200    /* of nested parentheses */
 #define PROGRAM_NSTEPS_MAX ((size_t)1 << 22) /* conditions that are values double what is in them */
-#define PROGRAM_NVALUES_MAX 64 /* at once on the stack */
+#define PROGRAM_NVALUES_MAX 200 /* at once on the stack */
 #define NO_COLUMN UINT32_MAX
 
 /* The order of two values; a test has the set of orders that make it true. */

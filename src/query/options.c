@@ -1363,7 +1363,7 @@ static void print_expr_help(void)
 		bool is_title;
 	} functions[] = {
 #define FUNCTION(id, name, arguments, type, work, lane, help) {help, false},
-#define TEST_FUNCTION(name, code, help) {help, false},
+#define COMPILED_FUNCTION(name, arguments, parse, code, help) {help, false},
 #define GROUP(title) {title, true},
 #include "lang/functions.def"
 #undef FUNCTION
@@ -1372,7 +1372,8 @@ static void print_expr_help(void)
 	printf("EXPR is a condition (--where, --having, --offsets) or a value (--let, COLS...):\n"
 	       "  + - * / %%   = != < <= > >=   and or not   ( )   \"text\"   `any name`   :N\n"
 	       "  a is missing   a is number   a in (1, 2)   a between 1 and 5   a like \"x%%\"\n"
-	       "  a contains \"x\"   a starts with \"x\"   a ends with \"x\"   a ~ \"regex\"\n");
+	       "  a contains \"x\"   a starts with \"x\"   a ends with \"x\"   a ~ \"regex\"\n"
+	       "  case when a > 1 then x else y end   case a when 1 then x end   \"a\" || \"b\"\n");
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		const char *help = functions[i].help, *colon = strstr(help, ": ");
 		if (functions[i].is_title)
@@ -1405,10 +1406,10 @@ const struct option_table options_table = {
 	.print_brief_help = print_brief_help,
 	.expr_words = ""
 #define FUNCTION(id, name, arguments, type, work, lane, help) name ", "
-#define TEST_FUNCTION(name, code, help) name ", "
+#define COMPILED_FUNCTION(name, arguments, parse, code, help) name ", "
 #include "lang/functions.def"
 #undef FUNCTION
-		"missing",
+		"missing, case, when, then, else, end",
 	.topic = "expr", .print_topic = print_expr_help,
 	.print_libraries = print_libraries,
 };

@@ -37,6 +37,15 @@ MEANINGS = [
     ("if(qty > 2, 1, 2)", "2|1|2|2|1"), ("if(qty is missing, price, qty)", '2|"3"|5|-1e2|123456789012345678'),
     ("if(name in ('Ann', 'x') and qty >= 2, 'yes', 'no')", "yes|no|no|no|yes"),
     ("if(region = 'n', if(qty > 1, 10, 20), 30)", "10|30|20|30|30"),
+    ("case when qty > 2 then 1 else 2 end", "2|1|2|2|1"), ("CASE WHEN qty is missing THEN price ELSE qty END", '2|"3"|5|-1e2|123456789012345678'),
+    ("case when qty > 1000 then 'much' when qty > 2 then name end", "|b\xf6b|||much"), ("case region when 'n' then 1 when 's' then 2 end + 1", "2|3|2|3|"),
+    ("case qty when 2 then 'two' when 9 / 3 then 'three' else region || '?' end", "two|three|n?|s?|w?"),
+    ("case case region when 'n' then 1 else 2 end when 1 then name else case when qty < 0 then 0 end end", 'Ann||"C, ""d"""|0|'),
+    ("case when case when qty > 2 then 1 else 0 end = 1 then 'y' else 'n' end", "n|y|n|n|y"),
+    ("if(qty = 2 || price = 5, 1, 0)", "1|0|1|0|0"), ("region || '-' || qty", "n-2|s-3||s--1e2|w-123456789012345678"), ("region || qty + 1", "n3|s4||s-99|w123456789012345679"),
+    ("1 || 2 || '\"'", "|".join(['"12"""'] * 5)), ("name || name = 'xx'", "0|0|0||1"), ("qty / 4 || 'q'", "0.5q|0.75q||-25q|30864197253086420q"),
+    ("nullif(region, 's')", "n||n||w"), ("nullif(qty, 2) * 2", "|6||-200|246913578024691356"), ("nullif(price, qty)", '1.50|0.10|5|1e-20|123456789012345678.9'),
+    ("nullif(qty / 4, 0.5)", "|0.75||-25|30864197253086420"), ("nullif(date(when), '1969-12-31')", "2026-01-02||2026-01-02||2000-02-29"), ("coalesce(nullif(region, 'n'), '-')", "-|s|-|s|w"),
     ("lower(name)", 'ann|b\xf6b|"c, ""d"""||x'), ("UPPER(name)", 'ANN|B\xf6B|"C, ""D"""||X'), ("length(name)", "3|3|6||1"),
     ("length(qty * 10)", "2|2||5|19"), ("name", 'Ann|b\xf6b|"C, ""d"""||x'), ("`qty`", '2|"3"||-1e2|123456789012345678'),
     (":2 + col3", "3.50|3.10||-99.99999999999999999999|246913578024691356.9"),
@@ -259,7 +268,12 @@ def check_refused():
     answers("a long expression", ["--let", "x = 1" + " + 1" * 20000, "--only"], b"a\n1\n", "x\n20001\n")
     refuses("numbers that hold the delimiter", ["--quote=none", "-d-", "--let", "x = :1 * 2"], b"1-2\n", 2, "delimiter")
     refuses("too deep", ["--let", "x = " + "(" * 300 + "a" + ")" * 300], b"a\n1\n", 2)
-    refuses("too many at once", ["--let", "x = " + "1 + (" * 100 + "a" + ")" * 100], b"a\n1\n", 2)
+    refuses("too many at once", ["--let", "x = " + "1 + 2 * (" * 100 + "a" + ")" * 100], b"a\n1\n", 2, "too many values at once")
+    whens = " ".join("when %d then %d" % (i, i * i) for i in range(199))
+    answers("a long case", ["--let", "x = case a %s end" % whens, "--only"], b"a\n1\n198\n199\n", "x\n1\n39204\n\n")
+    refuses("too long a case", ["--let", "x = case a %s when 7 then 1 when 8 then 2 end" % whens], b"a\n1\n", 2, "case")
+    answers("many ||", ["--let", "x = " + "a = 2 || " * 50000 + "a = 1", "--only"], b"a\n1\n", "x\n1\n")
+    refuses("|| within itself", ["--let", "x = a = 'x' || " + "(a = 'x' || " * 150 + "a = 1" + ")" * 150 + " || 1 +"], b"a\n1\n", 2, "not the end")
 
 
 def check_faults():

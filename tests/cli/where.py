@@ -279,10 +279,14 @@ def check_words_of_others():
     expected = "expected a comparison (= != < <= > >= ~, is, in, between, contains, starts, ends) (try "
     for condition, words in (
             ("v // 2 = 1", "expected a column or a value (try div(a, b), or floor(a / b))"), ("v ** 2 = 1", "expected a column or a value (try pow(x, k))"),
-            ("v ^ 2 = 1", "unexpected character (a name that has it is written in `backquotes`) (try pow(x, k))"), ("k || v = 'a1'", expected + "concat(a, b), to join texts)"), ("v eq 1", expected + "=)"),
+            ("v ^ 2 = 1", "unexpected character (a name that has it is written in `backquotes`) (try pow(x, k))"), ("v eq 1", expected + "=)"),
             ("k glob 'a*'", expected + "like, or ~ and a regular expression)"), ("v is nullable", "expected 'missing', 'number' or 'not'"),
-            ("k + 'x' = 'ax'", "a number is needed, not a text: concat(a, b) joins texts"),
+            ("k + 'x' = 'ax'", "a number is needed, not a text: a || b joins texts"),
             ("log(v) = 1", "no function of this name (try ln(x), or log10(x), or gpustat --help expr, which lists them)"),
+            ("v || (k = 'a') = 1", "|| joins two texts, or two conditions: before it is a value, and this is a condition"),
+            ("k = 'a' || ''", "an empty text is missing, and so is the result"), ("v when 1 then 2 = 'a'", expected + "case when condition then a else b end)"),
+            ("case v when 1 then 2 + 2", "expected 'when', 'else' or 'end', not the end"), ("case v when 1 + 2", "expected 'then', not the end"),
+            ("case when k then 1 end = 1", expected[:-6]), ("nullif(v) = 1", "expected ',': nullif(x, y): x, but missing where it equals y"),
             ("flor(v) = 1", "no function of this name (try floor(), or gpustat --help expr, which lists them)"),
             ("'v' > 5", "neither side of this comparison is a column: `NAME` is one, \"NAME\" a text")):
         r = harness.run(["--where", condition], b"v,k\n1,a\n")
@@ -295,7 +299,14 @@ def check_words_of_others():
             ("v % 2 = 0", "468"), ("v%2 = 1", "135"), ("mod(v, 2) = -1", "7"), ("k like 'a%'", "1578"), ("k not like 'a%'", "234"),
             ("k like '%c'", "2578"), ("k like '%'", "1234578"), ("k like 'a_c'", "578"), ("k like '_'", "134"), ("k ilike 'a'", "13"), ("k ilike 'A%C'", "578"),
             ("k like '%\\%%'", "2"), ("k like '%b%'", "25"), ("k like 'a.c'", "8"), ("k like 'a\\.c'", "8"), ("not k ilike '%C'", "134"),
-            ("v < 4 && !(v = 1)", "37"), ("if(id < 3, missing, v) is missing", "12"), ("coalesce(missing, v) = 5", "5")):
+            ("v < 4 && !(v = 1)", "37"), ("if(id < 3, missing, v) is missing", "12"), ("coalesce(missing, v) = 5", "5"),
+            ("k || v = 'a1'", "1"), ("k || v = 'a1' || id = 3", "13"), ("k = 'a' || v = 3 || k = 'A' and id = 3", "13"), ("k = 'a' || '.c' or v = 3", "38"),
+            ("v = 1 || v = 3 && k = 'A'", "13"), ("(v = 1) || v = 3", "13"), ("k = 'a' || 'b' || 'c' and v = 5 || v = 1", "15"), ("not v = 1 || v = 1", "1345678"),
+            ("v between 1 and 3 || v = 4", "134"), ("v in (1, 3) || k contains 'b' || 'c'", "135"), ("k contains 'b' || k = 'x'", "245"),
+            ("k || v is missing", "26"), ("concat(k, v) is missing", ""), ("(k || v) || id = 'a11'", "1"), ("k starts with 'a' || 'b'", "5"),
+            ("case when v = 1 then 'x' when v > 3 then k else 'n' end in ('x', 'abc')", "145"), ("case v when 1 then 0 when 3 then 1 end = 1", "3"),
+            ("case when v > 3 || v < 0 then 1 end is missing", "123"), ("case k when 'a' || '.c' then 1 else 0 end = 1", "8"),
+            ("nullif(v, 3) is missing", "23"), ("nullif(k, 'a') = 'x'", "4"), ("nullif(k || v, 'a1') is missing", "126"), ("nullif(v / 2, 1.5) > 1", "4568")):
         if not harness.has_patterns() and ("like" in condition or "~" in condition):
             continue
         if ids is None:

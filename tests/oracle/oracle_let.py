@@ -329,6 +329,7 @@ FUNCTIONS = {
     "concat": lambda *t: "".join(t), "replace": lambda t, old, new: t.replace(old, new), "split": split, "pad": pad, "extract": extract,
     "duration": lambda t: spelled_number(t, durations=True), "bytes": lambda t, units="si": spelled_number(t, sizes=units.encode()),
 }
+FUNCTIONS["||"] = FUNCTIONS["concat"]      # but where one is missing, so is the result
 INTEGERS = {"substr": (1, 2), "left": (1,), "right": (1,), "split": (2,), "pad": (1,), "extract": (2,), "add_months": (1,)}   # which arguments are
 EMPTY = {"concat": range(99), "replace": (2,)}   # which may be missing
 SPELLED = {"text_of": "text", "number_of": "number", "trunc_time": "trunc"}      # functions that have another name here
@@ -496,6 +497,10 @@ def evaluate(tree, record):
         return None
     if kind == "aggregate":
         return record[tree]
+    if kind == "nullif":
+        x = value_of(tree[1], record)
+        equal = settled(truth(("=", *tree[1:]), record)) == TRUE
+        return None if equal else raise_(x) if isinstance(x, Invalid) else x
     if kind == "if":
         return evaluate(tree[2] if settled(truth(tree[1], record)) == TRUE else tree[3], record)
     if kind in CONDITIONS:
@@ -589,7 +594,7 @@ FALSE, UNKNOWN, TRUE = 0, 1, 2
 SIGNS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 PARTS_OF_TEXTS = {"contains": lambda t, part: part in t, "starts_with": bytes.startswith, "ends_with": bytes.endswith}
 CONDITIONS = {"not", "and", "or", "is missing", "is number", "in", "between", "like", "~", *SIGNS, *PARTS_OF_TEXTS}
-TEXTS = {"lower", "upper", "trim", "substr", "left", "right", "concat", "replace", "split", "extract", "pad", "text_of", "format", "text"}
+TEXTS = {"lower", "upper", "trim", "substr", "left", "right", "concat", "replace", "split", "extract", "pad", "text_of", "format", "text", "||"}
 ANY_AGGREGATES = ("first", "last", "mode", "antimode", "text_min", "text_max")
 _LIKE_NUMBER = re.compile(rb"[ \t]*[-+.,($#']*[\x80-\xff]{0,4}[0-9]")
 
@@ -600,6 +605,8 @@ def type_of(tree):
     if kind in ("if", "coalesce"):
         types = {type_of(t) for t in tree[1 + (kind == "if"):] if t[0] != "missing"}
         return types.pop() if len(types) == 1 else "any"
+    if kind == "nullif":
+        return type_of(tree[1])
     if kind == "aggregate":
         return "any" if tree[1] in ANY_AGGREGATES else "number"
     return "any" if kind == "column" else "text" if kind in TEXTS else "time" if kind in TIMES or kind in FROM_NUMBERS else "number"
@@ -773,7 +780,19 @@ PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 KEYWORDS = ("and", "or", "not", "is", "missing")
 
 
-def spell(tree, rng):
+def spell_case(tree, rng, same=None, is_first=True):
+    """What is between `case` and `end` of an if. same: what is compared with the value of each `when`."""
+    _, condition, x, other = tree
+    if is_first and condition[0] == "=" and condition[1][0] not in CONDITIONS and rng.randrange(2):
+        same = condition[1]
+    text = spell(same, rng) + " " if is_first and same else ""
+    text += "when %s then %s" % (spell(condition[2], rng) if same else spell_condition(condition, rng), spell(x, rng))
+    if other[0] == "if" and (not same or (other[1][0] == "=" and other[1][1] == same)) and rng.randrange(4):
+        return text + " " + spell_case(other, rng, same, False)
+    return text if other == ("missing",) and rng.randrange(2) else text + " else " + spell(other, rng)
+
+
+def spell(tree, rng, parentheses=True):
     """The expression's text. Parentheses that are not needed are there sometimes."""
     kind = tree[0]
     if kind == "column":
@@ -789,6 +808,11 @@ def spell(tree, rng):
         return "%s(%s)" % (tree[1], "" if tree[2] == ("missing",) else spell(tree[2], rng))
     if kind in CONDITIONS:
         return "(%s)" % spell_condition(tree, rng)
+    if kind == "if" and rng.randrange(2):
+        return "%s %s %s" % (rng.choice(("case", "CASE")), spell_case(tree, rng), rng.choice(("end", "END")))
+    if kind == "||":
+        text = rng.choice((" || ", "||")).join(spell(t, rng) if t[0] not in ("||", *CONDITIONS) else "(%s)" % spell(t, rng) for t in tree[1:])
+        return "(%s)" % text if parentheses else text
     if kind == "if":
         return "if(%s, %s, %s)" % (spell_condition(tree[1], rng), spell(tree[2], rng), spell(tree[3], rng))
     if kind in PLACES:
@@ -822,8 +846,9 @@ def spell_condition(tree, rng):
     if kind == "not":
         return word + "(%s)" % spell_condition(tree[1], rng)
     if kind in ("and", "or"):
-        return "(%s) %s (%s)" % (spell_condition(tree[1], rng), word, spell_condition(tree[2], rng))
-    left, right = spell(tree[1], rng), [spell(t, rng) for t in tree[2:]]
+        left, right = ("(%s)" % spell_condition(t, rng) if t[0] in ("and", "or") or rng.randrange(2) else spell_condition(t, rng) for t in tree[1:])
+        return "%s %s %s" % (left, word, right)
+    left, right = spell(tree[1], rng, rng.randrange(3) == 0), [spell(t, rng, rng.randrange(3) == 0) for t in tree[2:]]
     if kind == "in":
         return "%s in (%s)" % (left, ", ".join(right))
     if kind == "between":
@@ -880,13 +905,25 @@ class Draw:
             return (rng.choice("+-**+/%") if rng.randrange(8) else rng.choice(("mod", "div", "bin")), self.number(depth - 1),
                     self.number(depth - 1))
         x = self.number(depth - 1)
+        if form == 8 and rng.randrange(3) == 0:
+            return ("nullif", x if nodes(x, "column") else self.column(self.numbers), self.number(depth - 1))
         if form == 8:
             return (rng.choice(PLACES), x, rng.randrange(6))
         if form == 9:
             return ("coalesce", x, *(self.number(depth - 1) for _ in range(rng.choice((1, 1, 2)))))
         if form == 10:
             return (rng.choice(("neg", "abs", "floor", "ceil", "sign")), x)
+        if rng.randrange(3) == 0:
+            return self.of_values(depth, x)
         return ("if", self.condition(depth - 1), x, self.number(depth - 1) if rng.randrange(8) else ("missing",))
+
+    def of_values(self, depth, x):
+        """What a value is compared with, one after the other."""
+        subject = self.column(self.texts if self.texts and self.rng.randrange(2) else self.numbers) if self.rng.randrange(3) else self.any(depth - 1)
+        tree = self.number(depth - 1) if self.rng.randrange(3) else ("missing",)
+        for _ in range(self.rng.choice((1, 2, 3))):
+            tree = ("if", ("=", subject, self.like(subject, depth - 1) if self.texts else self.number(depth - 1)), x if self.rng.randrange(3) else self.number(depth - 1), tree)
+        return tree
 
     def of_time(self, depth):
         """A number that is made of times."""
@@ -944,7 +981,9 @@ class Draw:
         """A text that functions make of others, and of numbers."""
         rng, x = self.rng, self.any(depth - 1)
         part = ("text", rng.choice((b" ", b"a", b"b", b'","', b"1", b".", "\u00f6".encode(), b'""""', b"--"))) if rng.randrange(4) else self.column(self.texts)
-        name = rng.choice(("trim", "substr", "substr", "left", "right", "concat", "replace", "split", "pad", "extract"))
+        name = rng.choice(("trim", "substr", "substr", "left", "right", "concat", "replace", "split", "pad", "extract", "||"))
+        if name == "||":
+            return (name, *(rng.choice((part, x, self.any(0))) for _ in range(rng.choice((2, 2, 3)))))
         if name == "trim":
             return (name, x)
         if name == "substr":
