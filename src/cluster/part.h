@@ -31,7 +31,7 @@
 #include "query/options.h"
 #include "query/query.h"
 
-#define PART_FORMAT 4
+#define PART_FORMAT 5
 
 /* Where a part begins or ends in the midst of a file, of which other parts are needed. of == 0: it does not. */
 struct part_seam {

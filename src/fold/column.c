@@ -22,14 +22,14 @@
 /* The bytes of its arrays. */
 static size_t partial_nbytes(const struct plan *plan)
 {
-	return plan->ncolumns * sizeof(struct column_partial) + plan->npairs * sizeof(struct pair_partial) +
+	return plan->ncolumns * sizeof(struct column_partial) + plan->npairs * sizeof(struct pair) +
 	       plan->nwindows * sizeof(struct window_fold) + plan->nlets * sizeof(struct bad_values) +
 	       plan->npredicates * sizeof(uint64_t);
 }
 
-static_assert(alignof(struct column_partial) >= alignof(struct pair_partial) &&
-	      alignof(struct pair_partial) >= alignof(struct window_fold) &&
-	      alignof(struct window_fold) >= alignof(struct bad_values) &&
+static_assert(alignof(struct column_partial) >= alignof(struct window_fold) &&
+	      alignof(struct window_fold) >= alignof(struct pair) &&
+	      alignof(struct pair) >= alignof(struct bad_values) &&
 	      alignof(struct bad_values) >= alignof(uint64_t), "arrays are aligned one behind the other");
 
 enum status partial_init(struct partial *p, const struct plan *plan)
@@ -41,9 +41,9 @@ enum status partial_init(struct partial *p, const struct plan *plan)
 	NEED(memory);
 	/* Places the arrays one after the other: none needs more alignment than the one before. */
 	p->columns = memory;
-	p->pairs = (struct pair_partial *)(p->columns + p->ncolumns);
-	p->windows = (struct window_fold *)(p->pairs + p->npairs);
-	p->computed = (struct bad_values *)(p->windows + p->nwindows);
+	p->windows = (struct window_fold *)(p->columns + p->ncolumns);
+	p->pairs = (struct pair *)(p->windows + p->nwindows);
+	p->computed = (struct bad_values *)(p->pairs + p->npairs);
 	p->nmatched = (uint64_t *)(p->computed + p->nlets);
 	for (size_t i = 0; i < p->nwindows; i++)
 		p->windows[i].plan = &plan->windows[i];
@@ -66,8 +66,6 @@ void partial_free(struct partial *p)
 {
 	for (size_t c = 0; p->columns && c < p->ncolumns; c++)
 		column_free(&p->columns[c]);
-	for (size_t i = 0; p->pairs && i < p->npairs; i++)
-		pair_free(&p->pairs[i]);
 	for (size_t i = 0; p->windows && i < p->nwindows; i++)
 		window_free(&p->windows[i]);
 	for (size_t i = 0; p->computed && i < p->nlets; i++) {
@@ -77,6 +75,7 @@ void partial_free(struct partial *p)
 	free(p->undecided);
 	free(p->currencies);
 	groups_free(p->groups);
+	key_arena_free(&p->memory);
 	free(p->columns); /* and all arrays after them */
 	memset(p, 0, sizeof *p);
 }
@@ -125,8 +124,9 @@ void partial_clear(struct partial *p)
 {
 	for (size_t c = 0; c < p->ncolumns; c++)
 		column_clear(&p->columns[c]);
-	for (size_t i = 0; i < p->npairs; i++)
-		pair_clear(&p->pairs[i]);
+	if (p->npairs)
+		memset(p->pairs, 0, p->npairs * sizeof *p->pairs);
+	key_arena_clear(&p->memory);
 	for (size_t i = 0; i < p->nwindows; i++)
 		window_clear(&p->windows[i]);
 	for (size_t i = 0; i < p->npredicates; i++)
@@ -188,8 +188,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 			return status;
 	}
 	for (size_t i = 0; i < p->npairs; i++)
-		if (pair_combine(&p->pairs[i], &later->pairs[i]) != STATUS_OK)
-			return STATUS_NO_MEMORY;
+		NEED(pair_combine(&p->pairs[i], &later->pairs[i], &p->memory) == STATUS_OK);
 	for (size_t i = 0; i < p->nwindows; i++)
 		TRY(window_combine(&p->windows[i], &later->windows[i]));
 	if (later->groups) {

@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "csv/field.h"
+#include "fold/key_memory.h"
 #include "fold/moment.h"
 #include "number/numbers.h"
 #include "query/plan.h"
@@ -62,7 +63,7 @@ struct bad_values {
 	struct bad_value *first, *first_nul;
 };
 
-struct pair_partial; /* pair.h */
+struct pair;         /* pair.h */
 struct window_fold;  /* window.h */
 struct groups;       /* groups.h */
 
@@ -70,7 +71,8 @@ struct groups;       /* groups.h */
 struct partial {
 	size_t ncolumns, npredicates, npairs;
 	struct column_partial *columns; /* ncolumns, in the plan's order. Owned. */
-	struct pair_partial *pairs;     /* npairs, in the plan's order */
+	struct pair *pairs;             /* npairs, in the plan's order */
+	struct key_arena memory;        /* of what does not fit into these */
 	size_t nwindows;
 	struct window_fold *windows;    /* nwindows, in the plan's order; with keys, by group only */
 	size_t nlets;

@@ -274,8 +274,7 @@ static enum status update_numbers(struct groups *g, struct group *const *groups,
 	}
 }
 
-/* Adds a cell's numbers to another one. */
-static enum status combine_cells(struct group_cell *x, const struct group_cell *y, unsigned needs, struct key_arena *arena)
+enum status group_cell_combine(struct group_cell *x, const struct group_cell *y, unsigned needs, struct key_arena *arena)
 {
 	struct group_sums sums;
 
@@ -345,130 +344,7 @@ static enum status combine_numbers(struct groups *to, struct group *g, struct gr
 
 	if (group_has_texts(column))
 		*group_text_count(g, column) += *group_text_count(later, column);
-	return combine_cells(group_cell(g, column), group_cell(later, column), column->needs, &to->texts);
-}
-
-/* ---- pairs ---- */
-
-/* Adds products to a pair that is not long. Returns false, and changes nothing, where their sum does not fit. */
-static bool add_products(struct group_pair *pair, unsigned scale, int128 products)
-{
-	int128 sum = (int128)group_joined(pair->products);
-	unsigned of_sum = sum ? (unsigned)pair->scale : scale, larger = of_sum > scale ? of_sum : scale;
-
-	if (pair->scale == GROUP_PRODUCTS_LONG || !decimal_rescale(&sum, (int)(larger - of_sum)) ||
-	    !decimal_rescale(&products, (int)(larger - scale)) || __builtin_add_overflow(sum, products, &sum))
-		return false;
-	group_split(pair->products, (uint128)sum);
-	pair->scale = larger;
-	return true;
-}
-
-struct exact group_pair_products(const struct group_pair *pair)
-{
-	if (pair->scale == GROUP_PRODUCTS_LONG)
-		return *pair->sum;
-	return (struct exact){.value = (int128)group_joined(pair->products), .scale = (int)pair->scale};
-}
-
-/* Adds a sum of products to a pair, which becomes long unless it is: as exact_add does. */
-static enum status add_long_products(struct group_pair *pair, const struct exact *products, struct key_arena *arena)
-{
-	struct exact earlier = group_pair_products(pair);
-	void *memory;
-
-	if (exact_is_zero(products))
-		return STATUS_OK;
-	if (pair->scale != GROUP_PRODUCTS_LONG) {
-		TRY(key_arena_take_zeros(arena, sizeof *pair->sum, &memory));
-		pair->sum = memory;
-		pair->scale = GROUP_PRODUCTS_LONG;
-		*pair->sum = earlier;
-	}
-	return group_exact_add(pair->sum, products, arena);
-}
-
-enum status group_add_products(struct groups *to, struct group *g, size_t i, unsigned scale, int128 products)
-{
-	struct group_pair *pair = group_pair(g, &to->plan->pairs[i]);
-
-	if (add_products(pair, scale, products))
-		return STATUS_OK;
-	return add_long_products(pair, &(struct exact){.value = products, .scale = (int)scale}, &to->texts);
-}
-
-/* Makes the cells of numbers without a partner. */
-static enum status need_alone(struct group_pair *pair, struct key_arena *arena)
-{
-	void *memory;
-
-	if (pair->alone)
-		return STATUS_OK;
-	TRY(key_arena_take_zeros(arena, PAIR_NSIDES * sizeof *pair->alone, &memory));
-	pair->alone = memory;
-	return STATUS_OK;
-}
-
-enum status group_add_alone(struct groups *to, struct group *g, size_t i, int side, struct decimal number)
-{
-	struct group_pair *pair = group_pair(g, &to->plan->pairs[i]);
-
-	TRY(need_alone(pair, &to->texts));
-	return group_cell_add_number(&pair->alone[side], to->plan->pairs[i].needs, number, &to->texts);
-}
-
-/* What a pair has, to be read. */
-struct pair_sums {
-	struct exact products;
-	bool has_alone;
-	struct group_sums alone[PAIR_NSIDES];
-};
-
-static void pair_read(const struct group_pair *pair, unsigned needs, struct pair_sums *out)
-{
-	out->products = group_pair_products(pair);
-	out->has_alone = pair->alone != NULL;
-	for (int side = 0; out->has_alone && side < PAIR_NSIDES; side++)
-		group_cell_read(&pair->alone[side], needs, &out->alone[side]);
-}
-
-static enum status add_pair(struct groups *to, struct group *g, size_t i, const struct pair_sums *later)
-{
-	struct group_pair *pair = group_pair(g, &to->plan->pairs[i]);
-	const struct exact *products = &later->products;
-
-	if (!exact_is_zero(products) && (products->is_long || !add_products(pair, (unsigned)products->scale, products->value)))
-		TRY(add_long_products(pair, products, &to->texts));
-	TRY(later->has_alone ? need_alone(pair, &to->texts) : STATUS_OK);
-	for (int side = 0; later->has_alone && side < PAIR_NSIDES; side++)
-		TRY(group_cell_add(&pair->alone[side], to->plan->pairs[i].needs, &later->alone[side], &to->texts));
-	return STATUS_OK;
-}
-
-enum status group_add_pair(struct groups *to, struct group *g, size_t i, const struct pair_partial *later)
-{
-	struct pair_sums sums = {.products = later->products, .has_alone = later->alone[PAIR_X] || later->alone[PAIR_Y]};
-
-	for (int side = 0; side < PAIR_NSIDES; side++)
-		if (later->alone[side])
-			group_sums_of(later->alone[side], &sums.alone[side]);
-	return add_pair(to, g, i, &sums);
-}
-
-/* Adds a group's to a pair. Errors: STATUS_NO_MEMORY. */
-static enum status add_to_pair(const struct group_pair *from, unsigned needs, struct pair_partial *to)
-{
-	struct pair_sums pair;
-
-	pair_read(from, needs, &pair);
-	TRY(exact_is_zero(&pair.products) ? STATUS_OK : exact_add(&to->products, &pair.products));
-	for (int side = 0; pair.has_alone && side < PAIR_NSIDES; side++) {
-		if (pair.alone[side].numbers.count == 0)
-			continue;
-		NEED(pair_alone(to, side));
-		TRY(add_to_column(&pair.alone[side], needs, to->alone[side]));
-	}
-	return STATUS_OK;
+	return group_cell_combine(group_cell(g, column), group_cell(later, column), column->needs, &to->texts);
 }
 
 /* ---- ends ---- */
@@ -847,7 +723,7 @@ static bool has_more(struct group *g, const struct plan *plan)
 				       (column->needs & MOMENT_RECIPROCALS && group_reciprocals(g, column)->longer)))
 			return true;
 	for (size_t i = 0; i < plan->npairs; i++)
-		if (group_pair(g, &plan->pairs[i])->scale == GROUP_PRODUCTS_LONG || group_pair(g, &plan->pairs[i])->alone)
+		if (group_pair(g, &plan->pairs[i])->products.is_long || group_pair(g, &plan->pairs[i])->alone)
 			return true;
 	for (size_t i = 0; i < plan->nwindows; i++)
 		if (group_window(g, &plan->windows[i])->n == GROUP_WINDOW_ELSEWHERE)
@@ -858,7 +734,6 @@ static bool has_more(struct group *g, const struct plan *plan)
 enum status group_combine(struct groups *to, struct group *g, struct group *later)
 {
 	const struct plan *plan = to->plan;
-	struct pair_sums pair;
 
 	if (g->nrecords == 0 && plan->nlists == 0 && !plan->groups_keep_ends && !has_more(later, plan)) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));
@@ -871,10 +746,8 @@ enum status group_combine(struct groups *to, struct group *g, struct group *late
 		group_nmatched(g, plan)[i] += group_nmatched(later, plan)[i];
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		TRY(combine_column(to, g, later, c));
-	for (size_t i = 0; i < plan->npairs; i++) {
-		pair_read(group_pair(later, &plan->pairs[i]), plan->pairs[i].needs, &pair);
-		TRY(add_pair(to, g, i, &pair));
-	}
+	for (size_t i = 0; i < plan->npairs; i++)
+		TRY(pair_combine(group_pair(g, &plan->pairs[i]), group_pair(later, &plan->pairs[i]), &to->texts));
 	for (size_t i = 0; i < plan->nwindows; i++)
 		TRY(group_window_combine(&to->windows, g, later, plan, i));
 	later->moved = g;
@@ -943,7 +816,7 @@ enum status group_add_to(struct group *g, const struct plan *plan, struct partia
 	for (size_t c = 0; c < plan->ncolumns; c++)
 		TRY(add_to_cells(g, plan, &plan->columns[c], &p->columns[c]));
 	for (size_t i = 0; i < plan->npairs; i++)
-		TRY(add_to_pair(group_pair(g, &plan->pairs[i]), plan->pairs[i].needs, &p->pairs[i]));
+		p->pairs[i] = *group_pair(g, &plan->pairs[i]);
 	for (size_t i = 0; i < plan->nwindows; i++)
 		TRY(group_window_add_to(group_window(g, &plan->windows[i]), &p->windows[i]));
 	p->nrecords = g->nrecords;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * group.h - what is kept of the records of one group (--by): count, sum, extremes and powers of each column
- * and the products of each pair in cells that are as small as they can be, all else in a partial.
+ * in cells that are as small as they can be, and the states of all else that is asked.
  *
  * A cell holds numbers of the fast path at one scale, in 64 bits. Most columns have no others. Where a
  * number does not fit, the cell becomes long: its sums lie in an arena from then on, as exact numbers.
@@ -135,18 +135,6 @@ static inline size_t group_key_logs_nbytes(const struct plan_column *column)
 	return (group_has_texts(column) ? 2 : 1) * sizeof(struct group_key_logs);
 }
 
-#define GROUP_PRODUCTS_LONG UINT64_MAX
-
-/* The sum of the products of a pair of columns: an integer x 10^-scale. */
-struct group_pair {
-	union {
-		uint64_t products[2]; /* two's complement, the low half first; 0: the scale does not matter */
-		struct exact *sum;    /* of a long one: as in struct group_cell */
-	};
-	uint64_t scale; /* of both factors together, which may be 255, or GROUP_PRODUCTS_LONG */
-	struct group_cell *alone; /* by side (pair.h): numbers without a partner, there, too. NULL: none */
-};
-
 static inline size_t group_sums_nbytes(unsigned needs)
 {
 	for (int i = GROUP_NPOWERS; i > 0; i--)
@@ -239,10 +227,10 @@ static inline uint64_t *group_nmatched(struct group *g, const struct plan *plan)
 GROUP_STATES(STATE)
 #undef STATE
 
-/* The cell of a pair that has one. */
-static inline struct group_pair *group_pair(struct group *g, const struct plan_pair *pair)
+/* The state of a pair. */
+static inline struct pair *group_pair(struct group *g, const struct plan_pair *pair)
 {
-	return (struct group_pair *)((char *)g + pair->cell_offset);
+	return (struct pair *)((char *)g + pair->cell_offset);
 }
 
 /* A number of two halves, and the halves of one. */
@@ -268,9 +256,6 @@ static inline void group_logs_set(struct group_logs *logs, const struct logarith
 	logs->exponents2 = (int64_t)x->exponents2;
 	logs->exponents10 = (int64_t)x->exponents10;
 }
-
-/* The sum of a pair's products. Its limbs are the pair's. */
-struct exact group_pair_products(const struct group_pair *pair);
 
 /* The value of an end that has one. */
 static inline const char *group_end_text(const struct group_end *e, size_t *nbytes)
@@ -320,6 +305,9 @@ void group_sums_add(struct group_sums *sums, const struct group_sums *later, uns
 /* Adds numbers to a cell, whatever holds their limbs; those that a cell becomes long by go to an arena. Errors: STATUS_NO_MEMORY,
  * STATUS_MANY_KEYS. */
 enum status group_cell_add(struct group_cell *cell, unsigned needs, const struct group_sums *later, struct key_arena *arena);
+
+/* Adds a cell's numbers to those of another one. Errors: as above. */
+enum status group_cell_combine(struct group_cell *x, const struct group_cell *y, unsigned needs, struct key_arena *arena);
 
 /* Values of one column in up to SIMD_NUMBERS_NROWS rows, a bit each, on their way to the states of the rows' groups. */
 struct group_vector {
@@ -384,15 +372,6 @@ enum status group_cell_own(struct group_cell *cell, unsigned needs, struct key_a
 /* Adds a number to a cell. Errors: as above. */
 enum status group_cell_add_number(struct group_cell *cell, unsigned needs, struct decimal number, struct key_arena *arena);
 
-/* Adds products of the plan's pair i to g, one of `to`. Errors: as above. */
-enum status group_add_products(struct groups *to, struct group *g, size_t i, unsigned scale, int128 products);
-
-/* Adds a number of the plan's pair i without a partner, of that side (pair.h). Errors: as above. */
-enum status group_add_alone(struct groups *to, struct group *g, size_t i, int side, struct decimal number);
-
-/* Adds all that a pair has. Errors: as above. */
-enum status group_add_pair(struct groups *to, struct group *g, size_t i, const struct pair_partial *later);
-
 /* Adds all that a column, of which this is the plan's column c, has of the group's records to g, one of `to`. Errors: as above. */
 enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later);
 
@@ -404,5 +383,6 @@ enum status group_combine(struct groups *to, struct group *g, struct group *late
  * which have no lists (group_lists.h). Errors: as above. */
 enum status group_exchange(struct groups *to, struct group *g, struct groups *chunk, struct group *later, struct group *spare);
 
-/* Adds all that g holds, but distinct values, to p, the identity before. Errors: STATUS_NO_MEMORY. */
+/* Adds all that g holds, but distinct values, to p, the identity before, which nothing more is added to: its pairs are g's. Errors:
+ * STATUS_NO_MEMORY. */
 enum status group_add_to(struct group *g, const struct plan *plan, struct partial *p);

@@ -119,21 +119,11 @@ static char *write_short(const struct group_cell *cell, enum operation operation
 /* A result of a pair. */
 static char *write_pair(struct group *g, const struct plan *plan, const struct plan_pair *pair, enum operation operation, char *to)
 {
-	const struct group_pair *of = group_pair(g, pair);
-	const struct exact products = group_pair_products(of);
-	static const struct column_moments none[PAIR_NSIDES];
-	struct column_moments alone[PAIR_NSIDES];
-	struct group_sums sums[PAIR_NSIDES];
 	struct cell_moments x, y;
 
 	read_cell(g, &plan->columns[pair->x], &x);
 	read_cell(g, &plan->columns[pair->y], &y);
-	for (int i = 0; of->alone && i < PAIR_NSIDES; i++) {
-		group_cell_read(&of->alone[i], pair->needs, &sums[i]);
-		alone[i].numbers = sums[i].numbers;
-		alone[i].squares = &sums[i].powers[0];
-	}
-	return pair_statistic_format(operation, (const struct column_moments[]){x.m, y.m}, of->alone ? alone : none, &products, to);
+	return pair_statistic_format(operation, (const struct column_moments[]){x.m, y.m}, group_pair(g, pair), to);
 }
 
 #define SHORT_NVALUES 512

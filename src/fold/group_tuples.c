@@ -341,19 +341,19 @@ static enum status fold_pair(struct groups *to, size_t i, struct group **groups,
 	const struct plan_column *sides[PAIR_NSIDES] = {&plan->columns[plan->pairs[i].x], &plan->columns[plan->pairs[i].y]};
 
 	for (unsigned t = 0; t < n; t++) {
-		struct decimal x[PAIR_NSIDES];
+		struct pair *pair = group_pair(groups[t], &plan->pairs[i]);
+		int64_t x[PAIR_NSIDES];
+		uint8_t scale[PAIR_NSIDES];
 		bool has[PAIR_NSIDES];
 		for (int side = 0; side < PAIR_NSIDES; side++) {
-			x[side].scale = *code_of(tuples[t], sides[side]);
-			x[side].significand = *number_of(tuples[t], sides[side]);
-			has[side] = x[side].scale < TUPLE_TEXT;
+			scale[side] = *code_of(tuples[t], sides[side]);
+			x[side] = *number_of(tuples[t], sides[side]);
+			has[side] = scale[side] < TUPLE_TEXT;
 		}
 		if (has[PAIR_X] && has[PAIR_Y])
-			TRY(group_add_products(to, groups[t], i,
-					       (unsigned)(x[PAIR_X].scale + x[PAIR_Y].scale),
-					       (int128)x[PAIR_X].significand * x[PAIR_Y].significand));
-		else if (has[PAIR_X] || has[PAIR_Y])
-			TRY(group_add_alone(to, groups[t], i, has[PAIR_X] ? PAIR_X : PAIR_Y, x[has[PAIR_X] ? PAIR_X : PAIR_Y]));
+			TRY(pair_add_products(pair, (int128)x[PAIR_X] * x[PAIR_Y], scale[PAIR_X] + scale[PAIR_Y], &to->texts));
+		for (int side = 0; side < PAIR_NSIDES && has[PAIR_X] != has[PAIR_Y]; side++)
+			TRY(pair_add_alone(pair, side, &x[side], &scale[side], has[side], &to->texts));
 	}
 	return STATUS_OK;
 }

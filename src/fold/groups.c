@@ -15,6 +15,7 @@
 
 #include "base/thread.h"
 #include "fold/group_lists.h"
+#include "fold/pair.h"
 #include "fold/window.h"
 #include "fold/key_memory.h"
 #include "lang/program.h"
@@ -73,7 +74,7 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 	}
 	for (struct plan_pair *pair = plan->pairs; pair < plan->pairs + plan->npairs; pair++) {
 		pair->cell_offset = (uint32_t)end;
-		end += sizeof(struct group_pair);
+		end += sizeof(struct pair);
 	}
 	for (size_t i = 0; i < plan->nnew_columns; i++)
 		if (plan->new_columns[i].kind == NEW_OFFSET)

@@ -50,23 +50,18 @@ static bool column_is_empty(const struct column_partial *column)
 
 #define COUNT_MAX (UINT64_C(1) << 48) /* of numbers in all parts */
 
-/* What of a column is written. */
-enum column_form { COLUMN_EXTREMES, COLUMN_NO_EXTREMES, COLUMN_ALONE /* of a pair: without a partner */ };
-
 /* Sum and extremes of count numbers: the largest scale, then these. */
-static void numbers_text(struct json_text *j, struct numbers *numbers, uint64_t count, enum column_form form)
+static void numbers_text(struct json_text *j, struct numbers *numbers, uint64_t count, bool has_extremes)
 {
 	struct number_sums sums = {.count = count};
 	struct exact *of[] = {&sums.sum, &sums.min, &sums.max};
 
 	if (!j->reads)
 		numbers_get(numbers, &sums);
-	if (form == COLUMN_ALONE) /* nobody asks for the scale, which is the largest of all numbers of some rows (pair_block.c) */
-		sums.scale = 0;
 	json_mark(j, "[");
 	exact_scale(j, &sums.scale, EXACT_SCALE_LAST + 1);
 	exact_text(json_next(j), &sums.sum, 1);
-	if (json_option(j, form == COLUMN_EXTREMES, ",")) {
+	if (json_option(j, has_extremes, ",")) {
 		exact_text(j, &sums.min, 1);
 		exact_text(json_next(j), &sums.max, 1);
 	}
@@ -109,7 +104,6 @@ struct text_place {
 struct column_text {
 	struct column_partial *column;
 	struct moment_source source;
-	enum column_form form;
 	enum column_kind kind; /* to be written; reading: what the column has, or gets */
 	uint64_t count;        /* of numbers; reading: of those that are read */
 };
@@ -123,7 +117,7 @@ static void column_numbers_text(struct json_text *j, void *text)
 {
 	struct column_text *t = text;
 
-	numbers_text(j, &t->column->numbers, t->count, t->form);
+	numbers_text(j, &t->column->numbers, t->count, t->source.column->needs & MOMENT_EXTREMES);
 	t->count = j->reads ? 0 : t->count;
 }
 
@@ -170,12 +164,28 @@ static const struct json_row value_rows[] = {
 	JSON_FLAGGED(struct column_partial, "mixed", is_mixed), {NULL},
 };
 
-static void column_members(struct json_text *j, struct column_partial *column, const struct plan_column *plan,
-			   enum column_kind kind, enum column_form form, uint64_t offset_bytes)
+/* The kind of a plan's column in a line of its own, if it is known for sure: of others, it depends on the chunks, and nobody asks.
+ * A group's columns have the run's kind. */
+static enum column_kind kind_of(const struct partial *p, const struct plan *plan, size_t c, bool is_line)
 {
-	struct column_text t = {.column = column, .source = {.column = plan, .offset_bytes = offset_bytes}, .form = form,
-				.kind = kind, .count = j->reads ? 0 : column->numbers.count};
+	const struct plan_column *column = &plan->columns[c];
 
+	return is_line && column->parses && column->invalid != INVALID_TEXT ? column_kind(&p->columns[c]) : COLUMN_UNKNOWN;
+}
+
+static bool has_column(const struct partial *p, const struct plan *plan, size_t c, bool is_line)
+{
+	return !column_is_empty(&p->columns[c]) || kind_of(p, plan, c, is_line) != COLUMN_UNKNOWN;
+}
+
+static void column_members(struct json_text *j, struct partial *p, const struct plan *plan, size_t c, const struct text_place *at)
+{
+	struct column_partial *column = &p->columns[c];
+	struct column_text t = {.column = column, .source = {.column = &plan->columns[c], .offset_bytes = at->offset_bytes},
+				.kind = j->reads ? column->kind : kind_of(p, plan, c, at->is_line),
+				.count = j->reads ? 0 : column->numbers.count};
+
+	p->full_column = c;
 	JSON_MEMBERS(j, kind_rows, &t);
 	if (j->reads) {
 		column->kind = t.kind;
@@ -191,30 +201,6 @@ static void column_members(struct json_text *j, struct column_partial *column, c
 		JSON_MEMBERS(j, value_rows, column);
 }
 
-/* The kind of a plan's column in a line of its own, if it is known for sure: of others, it depends on the chunks, and nobody asks.
- * A group's columns have the run's kind. */
-static enum column_kind kind_of(const struct partial *p, const struct plan *plan, size_t c, bool is_line)
-{
-	const struct plan_column *column = &plan->columns[c];
-
-	return is_line && column->parses && column->invalid != INVALID_TEXT ? column_kind(&p->columns[c]) : COLUMN_UNKNOWN;
-}
-
-static bool has_column(const struct partial *p, const struct plan *plan, size_t c, bool is_line)
-{
-	return !column_is_empty(&p->columns[c]) || kind_of(p, plan, c, is_line) != COLUMN_UNKNOWN;
-}
-
-static void plan_column_members(struct json_text *j, struct partial *p, const struct plan *plan, size_t c,
-				const struct text_place *at)
-{
-	enum column_form form = plan->columns[c].needs & MOMENT_EXTREMES ? COLUMN_EXTREMES : COLUMN_NO_EXTREMES;
-
-	p->full_column = c;
-	column_members(j, &p->columns[c], &plan->columns[c], j->reads ? p->columns[c].kind : kind_of(p, plan, c, at->is_line), form,
-		       at->offset_bytes);
-}
-
 static enum status add_column(struct groups *to, struct group *g, const struct plan *plan, size_t c, struct partial *read)
 {
 	enum status status = group_add_column(to, g, c, &read->columns[c]);
@@ -228,45 +214,66 @@ static enum status add_column(struct groups *to, struct group *g, const struct p
 
 /* A side of a pair that is written or read. */
 struct side_text {
-	struct pair_partial *pair;
+	struct pair *pair;
+	struct key_arena *arena;
 	int side; /* in the plan, whose pair may be y:x */
-	unsigned needs;
 };
-
-static bool has_alone(const void *side)
-{
-	const struct side_text *t = side;
-	const struct column_partial *alone = t->pair->alone[t->side];
-
-	return alone && !column_is_empty(alone);
-}
 
 static bool has_pair(const struct partial *p, const struct plan *plan, size_t i, bool is_line)
 {
-	struct pair_partial *pair = &p->pairs[i];
-
 	(void)plan;
 	(void)is_line;
-	return !exact_is_zero(&pair->products) || has_alone(&(struct side_text){pair, PAIR_X, 0}) ||
-	       has_alone(&(struct side_text){pair, PAIR_Y, 0});
+	return !pair_is_empty(&p->pairs[i]);
+}
+
+/* Adds what was read, unless that failed. */
+static void keep_status(struct json_text *j, enum status status)
+{
+	if (status != STATUS_OK)
+		json_fail(j, status);
 }
 
 static void products_text(struct json_text *j, void *sides)
 {
-	exact_text(j, &((struct side_text *)sides)->pair->products, 2);
+	const struct side_text *t = sides;
+	struct exact products = {.scale = 0};
+
+	if (!j->reads)
+		products = t->pair->products;
+	exact_text(j, &products, 2);
+	if (!j->reads)
+		return;
+	keep_status(j, pair_add_long_products(t->pair, &products, t->arena));
+	exact_free(&products);
+}
+
+static bool has_alone(const void *side)
+{
+	const struct side_text *t = side;
+
+	return t->pair->alone && group_cell_count(&t->pair->alone[t->side]) > 0;
 }
 
 static void alone_text(struct json_text *j, void *side)
 {
 	const struct side_text *t = side;
-	const struct plan_column column = {.needs = t->needs};
+	struct group_sums room, sums = j->reads ? (struct group_sums){.numbers = {.count = 0}} : *pair_alone(t->pair, t->side, &room);
+	struct exact *squares = &sums.powers[0];
 
-	json_mark(j, "{");
-	if (pair_alone(t->pair, t->side))
-		column_members(j, pair_alone(t->pair, t->side), &column, COLUMN_UNKNOWN, COLUMN_ALONE, 0); /* of no kind */
-	else
-		json_fail(j, STATUS_NO_MEMORY);
+	json_number(json_mark(j, "{\"count\":"), &sums.numbers.count);
+	exact_text(json_mark(j, ",\"sum\":"), &sums.numbers.sum, 1);
+	exact_text(json_mark(j, ",\"squares\":"), squares, 2);
 	json_mark(j, "}");
+	if (!j->reads)
+		return;
+	sums.numbers.scale = sums.numbers.sum.scale > (squares->scale + 1) / 2 ? sums.numbers.sum.scale : (squares->scale + 1) / 2;
+	if (sums.numbers.count == 0 || sums.numbers.count > COUNT_MAX ||
+	    exact_magnitude(&sums.numbers.sum) > EXACT_MAGNITUDE_MAX + decimal_ndigits(sums.numbers.count))
+		json_fail(j, STATUS_DAMAGED);
+	if (json_has_read(j))
+		keep_status(j, pair_add_alone_sums(t->pair, t->side, &sums, t->arena));
+	exact_free(&sums.numbers.sum);
+	exact_free(squares);
 }
 
 #define SIDE(name, side) {JSON_NAME(name), JSON_MAY, (side) * sizeof(struct side_text), 0, alone_text, has_alone}
@@ -278,17 +285,17 @@ static void pair_members(struct json_text *j, struct partial *p, const struct pl
 {
 	const int x = at->is_swapped ? PAIR_Y : PAIR_X;
 
+	(void)plan;
 	j->prefix = NULL; /* what a pair has does not grow with the records */
-	json_members(j, pair_rows, (struct side_text[]){{&p->pairs[i], x, plan->pairs[i].needs},
-							{&p->pairs[i], PAIR_X + PAIR_Y - x, plan->pairs[i].needs}});
+	json_members(j, pair_rows, (struct side_text[]){{&p->pairs[i], &p->memory, x}, {&p->pairs[i], &p->memory, PAIR_X + PAIR_Y - x}});
 }
 
 static enum status add_pair(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
 {
-	enum status status = group_add_pair(to, g, i, &read->pairs[i]);
+	enum status status = pair_combine(group_pair(g, &plan->pairs[i]), &read->pairs[i], &to->texts);
 
-	(void)plan;
-	pair_clear(&read->pairs[i]);
+	memset(&read->pairs[i], 0, sizeof read->pairs[i]);
+	key_arena_clear(&read->memory);
 	return status;
 }
 
@@ -501,7 +508,7 @@ static const struct fold_kind {
 	/* Adds what was read to a group, and clears it. */
 	enum status (*add)(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read);
 } fold_kinds[] = {
-	[PARTIAL_COLUMNS] = {{JSON_NAME("column")}, offsetof(struct plan, ncolumns), has_column, plan_column_members, add_column},
+	[PARTIAL_COLUMNS] = {{JSON_NAME("column")}, offsetof(struct plan, ncolumns), has_column, column_members, add_column},
 	[PARTIAL_PAIRS] = {{JSON_NAME("pair")}, offsetof(struct plan, npairs), has_pair, pair_members, add_pair},
 	[PARTIAL_WINDOWS] = {{JSON_NAME("window")}, offsetof(struct plan, nwindows), has_window, window_members, add_window},
 };

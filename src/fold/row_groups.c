@@ -13,7 +13,6 @@
 #include "fold/group_lists.h"
 #include "fold/program_block.h"
 #include "fold/pair.h"
-#include "fold/pair_block.h"
 #include "fold/window.h"
 #include "fold/rows_fold.h"
 #include "fold/texts.h"
@@ -335,43 +334,6 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 	return STATUS_OK;
 }
 
-/* ---- pairs ---- */
-
-/* Adds to the cells of the plan's pair i the rows in which both values are plain. Sets *left to the others that have a value. */
-static enum status fold_plain_pairs(const struct grouping *m, size_t i, uint64_t *left)
-{
-	const struct plan_pair *pair = &m->f->plan->pairs[i];
-	const struct pair_values *x = &m->f->pairs.values[pair->x], *y = &m->f->pairs.values[pair->y];
-	uint64_t plain = x->present & y->present & ~(x->wide | y->wide);
-
-	*left = (x->present | y->present) & ~plain;
-	for (; plain; plain &= plain - 1) {
-		unsigned row = lowest(plain);
-		TRY(group_add_products(m->out->groups, m->f->groups.groups[row], i,
-				       x->scale[row] + y->scale[row], (int128)x->value[row] * y->value[row]));
-	}
-	return STATUS_OK;
-}
-
-static enum status fold_pairs(const struct grouping *m)
-{
-	struct row_folder *f = m->f;
-	struct partial *one = &f->groups.one;
-
-	TRY(partial_need(one, f->plan));
-	TRY(pair_block_take(&f->pairs, &f->block, f->groups.rows, false, &f->scratch));
-	for (size_t i = 0; i < f->plan->npairs; i++) {
-		uint64_t rows;
-		TRY(fold_plain_pairs(m, i, &rows));
-		for (; rows; rows &= rows - 1) {
-			TRY(pair_block_fold_rows(&f->pairs, &f->block, i, rows & -rows, &f->scratch, &one->pairs[i]));
-			TRY(group_add_pair(m->out->groups, f->groups.groups[lowest(rows)], i, &one->pairs[i]));
-			pair_clear(&one->pairs[i]);
-		}
-	}
-	return STATUS_OK;
-}
-
 /* ---- vectors ---- */
 
 /* Takes plain numbers of column c, which are all of their fields, as texts. */
@@ -634,7 +596,7 @@ enum status row_groups_fold(struct row_folder *f, const char *text, struct parti
 	add_records(&m);
 	measure(f, out->groups);
 	if (f->plan->npairs) /* first: it converts columns for both */
-		TRY(fold_pairs(&m));
+		TRY(pair_block_fold_groups(&f->pairs, &f->block, f->groups.rows, &f->scratch, f->groups.groups, &out->groups->texts));
 	for (size_t c = 0; c < f->plan->ncolumns; c++)
 		TRY(fold_column(&m, c));
 	if (f->plan->nwindows)

@@ -11,7 +11,7 @@
 #include "csv/chunk.h"
 #include "csv/rows.h"
 #include "fold/column.h"
-#include "fold/pair_block.h"
+#include "fold/pair.h"
 #include "fold/program_block.h"
 #include "fold/row_block.h"
 #include "fold/row_groups.h"

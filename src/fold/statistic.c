@@ -403,7 +403,7 @@ typedef char *pair_formula(const struct pair_sums *s, char text[STATISTIC_TEXT_N
 /* ---- sums ---- */
 
 /* Reads a side: the column's numbers minus those alone. */
-static void read_side(const struct column_moments *column, const struct column_moments *alone, bool has_squares, struct side *out)
+static void read_side(const struct column_moments *column, const struct group_sums *alone, bool has_squares, struct side *out)
 {
 	out->numbers = column->numbers;
 	out->n = out->numbers.count - alone->numbers.count;
@@ -415,7 +415,7 @@ static void read_side(const struct column_moments *column, const struct column_m
 	exact_to_integer(column->squares, 2 * out->scale, &out->squares);
 	if (alone->numbers.count) {
 		struct integer rest;
-		exact_to_integer(alone->squares, 2 * out->scale, &rest);
+		exact_to_integer(&alone->powers[0], 2 * out->scale, &rest);
 		integer_add(&out->squares, &rest, true);
 	}
 }
@@ -631,15 +631,16 @@ bool statistic_text(enum operation operation, struct column_moments *m, struct k
 }
 
 char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES],
-			    const struct column_moments alone[PAIR_NSIDES], const struct exact *products,
-			    char text[STATISTIC_TEXT_NBYTES])
+			    const struct pair *pair, char text[STATISTIC_TEXT_NBYTES])
 {
+	const struct exact products = pair->products;
+	struct group_sums alone;
 	struct pair_sums sums; /* large: not zeroed */
 
 	sums.operation = operation;
 	for (int i = 0; i < PAIR_NSIDES; i++)
-		read_side(&sides[i], &alone[i], operation_needs(operation) & MOMENT_SQUARES, &sums.sides[i]);
-	exact_to_integer(products, sums.sides[PAIR_X].scale + sums.sides[PAIR_Y].scale, &sums.products);
+		read_side(&sides[i], pair_alone(pair, i, &alone), operation_needs(operation) & MOMENT_SQUARES, &sums.sides[i]);
+	exact_to_integer(&products, sums.sides[PAIR_X].scale + sums.sides[PAIR_Y].scale, &sums.products);
 	text = formulas[operation].pair(&sums, text);
 	*text = '\0';
 	return text;
@@ -649,13 +650,9 @@ char *pair_statistic_format_total(enum operation operation, const struct plan *p
 				  char text[STATISTIC_TEXT_NBYTES])
 {
 	const size_t columns[PAIR_NSIDES] = {plan->pairs[p].x, plan->pairs[p].y};
-	const struct pair_partial *pair = &total->pairs[p];
-	struct column_moments sides[PAIR_NSIDES], alone[PAIR_NSIDES] = {{.npresent = 0}};
+	struct column_moments sides[PAIR_NSIDES];
 
-	for (int i = 0; i < PAIR_NSIDES; i++) {
+	for (int i = 0; i < PAIR_NSIDES; i++)
 		statistic_moments(&total->columns[columns[i]], 0, false, &sides[i]);
-		if (pair->alone[i])
-			statistic_moments(pair->alone[i], 0, false, &alone[i]);
-	}
-	return pair_statistic_format(operation, sides, alone, &pair->products, text);
+	return pair_statistic_format(operation, sides, &total->pairs[p], text);
 }

@@ -55,9 +55,8 @@ char *statistic_format(enum operation operation, struct column_moments *m, char 
 bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out);
 
 /* Writes the result of an operation of kind PAIR, NUL-terminated; "" where it has no value. Returns the text's end. sides: the moments
- * of x and y; alone: of their values without a partner; products: the sum of theirs. */
-char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES],
-			    const struct column_moments alone[PAIR_NSIDES], const struct exact *products,
+ * of x and y, of all their values. */
+char *pair_statistic_format(enum operation operation, const struct column_moments sides[PAIR_NSIDES], const struct pair *pair,
 			    char text[STATISTIC_TEXT_NBYTES]);
 
 /* The same for the pair p of a plan. total: the fold of all records. */

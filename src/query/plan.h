@@ -203,8 +203,7 @@ static inline bool plan_column_keeps_text_keys(const struct plan_column *column)
 
 /* Two columns whose products are summed, over the records that have both values. */
 struct plan_pair {
-	size_t x, y;    /* in the plan */
-	unsigned needs; /* the moments that are asked of both columns, over those records */
+	size_t x, y;          /* in the plan */
 	uint32_t cell_offset; /* of its state in a group, in bytes (fold/group.h) */
 };
 

@@ -1835,7 +1835,7 @@ static enum status need_extremes(struct making *m)
 
 static size_t add_pair(struct plan *plan, const struct result *r, size_t y)
 {
-	plan->pairs[plan->npairs] = (struct plan_pair){.x = r->column, .y = y, .needs = operation_needs(r->operation)};
+	plan->pairs[plan->npairs] = (struct plan_pair){.x = r->column, .y = y};
 	return plan->npairs++;
 }
 
