@@ -562,9 +562,19 @@ static char *write_percent(const struct rank_table *t, uint64_t rank, char *to)
 	return exact_write_quotient(&nbefore, &nothers, to);
 }
 
+/* Writes the number of the part that the rank is in, of nparts, whose sizes differ by 1 at most, the larger first. */
+static char *write_tile(const struct writing *w, const struct rank_table *t, uint64_t rank, char *to)
+{
+	const uint64_t nparts = w->column->nahead, size = t->n / nparts, nlarger = t->n % nparts, nbefore = rank - 1;
+	const uint64_t in_larger = nlarger * (size + 1);
+
+	return decimal_writer_u64(&w->f->writers[w->i], to,
+				  1 + (nbefore < in_larger ? nbefore / (size + 1) : nlarger + (nbefore - in_larger) / size));
+}
+
 static char *write_ranks(const struct writing *w, char *to)
 {
-	const bool is_percent = w->column->kind == NEW_PERCENT_RANK;
+	const enum new_column_kind kind = w->column->kind;
 	struct rank_lookup lookups[ROW_BLOCK_NROWS];
 
 	for (unsigned k = 0; k < w->f->nrows; k++)
@@ -575,9 +585,13 @@ static char *write_ranks(const struct writing *w, char *to)
 		w->begins[k] = (size_t)(to - w->f->text.data);
 		*to = w->f->plan->dialect.delimiter;
 		to += w->leads;
-		if (lookups[k].rank && is_percent)
+		if (!lookups[k].rank)
+			continue;
+		if (kind == NEW_PERCENT_RANK)
 			to = write_percent(*(const struct rank_table *const *)state_at(w, w->f->rows[k]), lookups[k].rank, to);
-		else if (lookups[k].rank)
+		else if (kind == NEW_NTILE)
+			to = write_tile(w, *(const struct rank_table *const *)state_at(w, w->f->rows[k]), lookups[k].rank, to);
+		else
 			to = decimal_writer_u64(&w->f->writers[w->i], to, lookups[k].rank);
 	}
 	return to;

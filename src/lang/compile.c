@@ -1089,6 +1089,7 @@ static const struct {
 	{"rank", "--rank COLS, and gpustat again for what it prints"},
 	{"dense_rank", "--rank-dense COLS, and gpustat again for what it prints"},
 	{"percent_rank", "--percent-rank COLS, and gpustat again for what it prints"},
+	{"ntile", "--ntile COLS:4, and gpustat again for what it prints"},
 	{"row_number", "--row-number, and gpustat again for what it prints"},
 	{"cumsum", "--cumsum COLS, and gpustat again for what it prints"},
 	{"datediff", "end - start, in seconds"},

@@ -690,7 +690,7 @@ static enum status check(const struct command *c, struct fault *fault)
 	if (c->folder && !o->emits)
 		return option_fault(fault, "--output-dir is for records: a result goes to standard output");
 	if (c->folder && !records_can_be_shared(o, NULL))
-		return option_fault(fault, "--output-dir: one rank prints this (aggregates, --ewma, --format json, --head, --lead, --percent-rank, --plot, --rank, --rank-dense, --sample, "
+		return option_fault(fault, "--output-dir: one rank prints this (aggregates, --ewma, --format json, --head, --lead, --ntile, --percent-rank, --plot, --rank, --rank-dense, --sample, "
 				    "--sort, --svg, --tail, --unique), to standard output");
 	if (o->emits || o->aggregates)
 		return STATUS_OK;

@@ -508,26 +508,27 @@ static bool read_width(const char *text, struct decimal *width)
 	       width->significand > 0 && width->scale <= DECIMAL_NDIGITS;
 }
 
-/* Reads COLS:N, N a number of records or, of a window, a duration; of --lag and --lead also COLS
- * alone, and then a colon may be one of a name. */
+/* Reads COLS:N, N a number of records or parts or, of a window, a duration; of --lag and --lead
+ * also COLS alone, and then a colon may be one of a name. */
 static enum status read_nrows(struct operation_use *use, struct fault *fault)
 {
-	bool may_lack_n = strchr(rows[use->operation].argument, '[') != NULL;
+	const bool may_lack_n = strstr(rows[use->operation].argument, "[:N]") != NULL;
+	const bool may_last = !may_lack_n && use->operation != OPERATION_NTILE;
 	const char *suffix = find_suffix(use->argument);
 	bool has_number = suffix && read_number(suffix + 1, WINDOW_NROWS_MAX, &use->nrows);
 
 	if ((has_number && use->nrows > 0) ||
-	    (suffix && !may_lack_n && read_width(suffix + 1, &use->width)))
+	    (suffix && may_last && read_width(suffix + 1, &use->width)))
 		return cut_suffix(use, suffix);
 	use->width.significand = 0;
 	if (may_lack_n && !has_number) {
 		use->nrows = 1;
 		return STATUS_OK;
 	}
-	return option_fault(
-		fault, "--%s: '%.64s' is not COLS:N, N a number of records above 0%s, such as %.*s:%s",
-		operation_name(use->operation), use->argument, may_lack_n ? "" : " or a duration",
-		columns_nbytes(use, suffix), use->argument, may_lack_n ? "1" : "10 or :1h30m");
+	return option_fault(fault, "--%s: '%.64s' is not COLS:N, N a whole number above 0%s, such as %.*s:%s",
+			    operation_name(use->operation), use->argument, may_last ? " or a duration" : "",
+			    columns_nbytes(use, suffix), use->argument,
+			    may_lack_n ? "1" : may_last ? "10 or :1h30m" : "4");
 }
 
 /* Reads COL:WIDTH. A column's name may have colons. */
@@ -561,6 +562,9 @@ static enum status read_use(struct operation_use *use, const char *typed, struct
 {
 	const char *form = rows[use->operation].argument;
 
+	use->is_descending = !strncmp(form, "[-]", 3) && *use->argument == '-';
+	use->argument += use->is_descending;
+	form += strncmp(form, "[-]", 3) ? 0 : 3;
 	if (use->operation == OPERATION_PERCENTILE)
 		return read_percentile(use, typed, fault);
 	if (!strcmp(form, "COL:WIDTH"))
@@ -571,8 +575,6 @@ static enum status read_use(struct operation_use *use, const char *typed, struct
 		return read_fraction(use, fault);
 	if (!strcmp(form, "COLS:N") || !strcmp(form, "COLS[:N]"))
 		return read_nrows(use, fault);
-	use->is_descending = !strcmp(form, "[-]COLS") && *use->argument == '-';
-	use->argument += use->is_descending;
 	return STATUS_OK;
 }
 

@@ -59,7 +59,7 @@ struct operation_use {
 				 window is none */
 	const char *suffix;           /* of OPERATION_LEAD, OPERATION_TRIMMED_MEAN and windows: ":N", ":F" or ":A" after the columns, as it was
 				       * typed; NULL if the argument has no such end */
-	uint64_t nrows;               /* of OPERATION_LEAD and windows: N */
+	uint64_t nrows;               /* of OPERATION_LEAD, OPERATION_NTILE and windows: N */
 	struct ewma_weight weight;    /* of OPERATION_EWMA */
 	bool is_descending;           /* of those that rank */
 };

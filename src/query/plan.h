@@ -80,7 +80,8 @@ enum new_column_trait {
 	ROW(EWMA, weighted, NONE, NEW_RUNS | NEW_LOOKS_BACK | NEW_SKIPS_MISSING) \
 	ROW(RANK, ranks, NONE, NEW_RANKS) /* 1 and how many numbers come before the value in order, */ \
 	ROW(RANK_DENSE, ranks, NONE, NEW_RANKS) /* ... or how many distinct ones, */ \
-	ROW(PERCENT_RANK, ranks, NONE, NEW_RANKS) /* ... or how many of the others, as a part of 1 */ \
+	ROW(PERCENT_RANK, ranks, NONE, NEW_RANKS) /* ... or how many of the others, as a part of 1, */ \
+	ROW(NTILE, ranks, NONE, NEW_RANKS) /* ... or in which of N equal parts it is by its rank */ \
 	ROW(ROW_NUMBER, row_numbers, NONE, NEW_RUNS) /* from 1 on; with --exclusive, how many records came before */ \
 	ROW(OFFSET, offsets, NONE, NEW_RUNS | NEW_FOR_GPUS) /* the record's 0-based position among those where a predicate holds */ \
 	ROW(LET, copies, NONE, NEW_COPIES) /* the value of a computed column */ \
@@ -120,7 +121,7 @@ struct new_column {
 	size_t column;    /* in the plan; not of NEW_ROW_NUMBER, NEW_OFFSET and NEW_BYTE_OFFSET */
 	size_t predicate; /* NEW_OFFSET: in the plan */
 	size_t window;    /* NEW_LOOKS_BACK: in the plan */
-	uint64_t nahead;  /* NEW_LEAD: N */
+	uint64_t nahead;  /* NEW_LEAD, NEW_NTILE: N */
 	size_t rank;      /* NEW_RANKS: which of the plan's nranks */
 	bool is_descending; /* NEW_RANKS: the largest is the first */
 };

@@ -314,6 +314,7 @@ const struct option_synonym remedy_words[] = {
 	{"growth pctchange percent-change", "--pct-change"},
 	{"cumulative cum cumulate running running-total accumulate", "--running-sum"},
 	{"dense-rank denserank", "--rank-dense"},
+	{"qcut tile tiles", "--ntile COLS:4 for quarters"},
 	{"cummax", "--running-max"},
 	{"cummin", "--running-min"},
 	{"cumcount", "--running-count"},

@@ -204,6 +204,13 @@ def check_ranks():
            b"rank_dense(v),percent_rank(v)\n1,0\n2,0.5\n2,1\n1,0\n,\n1,0\n3,1\n1,0\n")
     ranked("both of longer ones", ["--rank-dense=v", "--percent-rank=-v", "--only"], b"v\n1e-390\n1\n-1e300\n1.0\n3e30\n3e30\n",
            b"rank_dense(v),percent_rank(-v)\n2,0.8\n3,0.4\n1,1\n3,0.4\n4,0\n4,0\n")
+    ranked("in parts, the larger ones first", ["--ntile=v:2", "--ntile=-v:4", "--only"], text,
+           b"ntile(v:2),ntile(-v:4)\n1,2\n2,1\n2,1\n1,4\n,\n1,2\n2,1\n")
+    ranked("in more parts than values, by group", ["--ntile=v:9", "--by=g", "--only"], text, b"ntile(v:9)\n1\n2\n3\n1\n\n1\n3\n")
+    ranked("in parts of longer ones", ["--ntile=v:3", "--only"], b"v\n3e30\n1\n-1e300\n2e30\n", b"ntile(v:3)\n3\n1\n1\n2\n")
+    refuses("no number of parts", ["--ntile=v"], text, 2, "'v' is not COLS:N", "v:4")
+    refuses("parts that are no number", ["--ntile=v:1h"], text, 2, "'v:1h' is not COLS:N")
+    refuses("no parts", ["--ntile=-v:0"], text, 2, "'v:0' is not COLS:N")
     ranked("of those that --where takes", ["--rank=v", "--where=v > 1", "--only"], text, b"rank(v)\n1\n1\n3\n")
     ranked("among all, though --head prints some", ["--rank=-v", "--head=2", "--only"], text, b"rank(-v)\n4\n2\n")
     ranked("of a computed column", ["--let=x = v * -1", "--select=v", "--rank=x"], text,

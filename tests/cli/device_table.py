@@ -9,7 +9,7 @@ from harness import fixture
 TABLE = b"a,b,k,t\n1,2,x,u\n3,4,y,v\n"
 TOO_SMALL = "CPU only: the input is too small for GPUs to pay"  # and a GPU could do it
 ARGUMENTS = {"": "", "COLS": "=a", "COL:WIDTH": "=a:1", "PAIRS": "=a:b", "COLS[:N]": "=a", "COLS:N": "=a:2", "COLS:F": "=a:0.1",
-             "COLS:A": "=a:0.5", "[-]COLS": "=a", "EXPR": "=a > 0", "[NAME=]EXPR": "=sum(a)"}
+             "COLS:A": "=a:0.5", "[-]COLS": "=a", "[-]COLS:N": "=a:4", "EXPR": "=a > 0", "[NAME=]EXPR": "=sum(a)"}
 
 # A request for each reason, in the table's order.
 EXAMPLES = {

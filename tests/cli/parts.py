@@ -452,12 +452,12 @@ def check_forged():
 # ---- the bytes of a part ----------------------------------------------------------------------
 
 # The argument of an operation, by what --help calls it; of texts, and of two with rules of their own.
-ARGUMENTS = {"COLS": "a,d", "PAIRS": "a:p,d:p,p:m", "COLS[:N]": "a,t:3", "COLS:N": "a,d:3", "COLS:A": "a,d:0.3", "COLS:F": "a,d:0.1", "[-]COLS": "a",
+ARGUMENTS = {"COLS": "a,d", "PAIRS": "a:p,d:p,p:m", "COLS[:N]": "a,t:3", "COLS:N": "a,d:3", "COLS:A": "a,d:0.3", "COLS:F": "a,d:0.1", "[-]COLS": "a", "[-]COLS:N": "a:4",
              "EXPR": "p > 2", "COL:WIDTH": "d:1e17", "[NAME=]EXPR": "r = sum(a) / mean(d)", "": None}
 ITS_OWN = {"let": ["--let=z = a * p", "--sum=z", "--cov=z:p"], "hist": ["--hist=p:0.5"], "select": ["--select=a,k", "--row-number"],
            "drop": ["--drop=a,k", "--row-number"], "share": ["--share=a,d", "--by=m"], "cumshare": ["--cumshare=a", "--by=m"]}
 BESIDE = ([], ["--by=k"], ["--by=t,s", "--where=p > 2", "--having=count() > 1"])
-NOT_KEPT = ("rank", "rank-dense", "percent-rank", "lead", "offsets", "byte-offset")   # neither --partial nor --save-state goes with these
+NOT_KEPT = ("rank", "rank-dense", "percent-rank", "ntile", "lead", "offsets", "byte-offset")   # neither --partial nor --save-state goes with these
 WAYS = [dict(chunk=chunk, threads=threads, piped=piped) for chunk, threads, piped in
         ((None, 1, False), (1, 3, True), (7, 2, False), (64, 8, False), (64, 3, True), (1000, 2, True))]
 

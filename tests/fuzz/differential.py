@@ -109,7 +109,7 @@ def seems_packed(data):
 # ---- cases ----------------------------------------------------------------------------------
 
 MODELLED = tuple(name for name, o in OPTIONS.items() if name in oracle_command.MODELLED or o.kind in ("REDUCE", "TEXT", "PAIR", "RECORDS"))
-READS_TWICE = ("rank", "rank-dense", "percent-rank", "part")      # of a file only
+READS_TWICE = ("rank", "rank-dense", "percent-rank", "ntile", "part")      # of a file only
 LOOSE = ("explain", "verbose")      # what they say depends on threads and on how the input comes
 
 

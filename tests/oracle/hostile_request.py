@@ -553,6 +553,7 @@ FILES = {"svg": PICTURE, "save-state": SAVED, "from-state": STATE}
 ARGUMENTS = {
     "COLS": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) if o.name != "by" else spell_keys(rng, c),
     "COL": lambda rng, o, shape, c, uses: spell_item(rng, rng.choice(c.all()), c),
+    "[-]COLS:N": lambda rng, o, shape, c, uses: rng.choice((b"", b"-")) + oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
     "[-]COLS": lambda rng, o, shape, c, uses: rng.choice((b"", b"-")) + spell_columns(rng, o, c),
     "COLS[:N]": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) + rng.choice((b"", b":1", b":2", b":9")),
     "COLS:N": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),

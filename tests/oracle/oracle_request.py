@@ -20,7 +20,7 @@ TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
 WINDOWS = ("rolling-sum", "rolling-mean", "rolling-min", "rolling-max", "rolling-count", "rolling-stddev", "rolling-median",   # COLS:N
            "ewma")                                                                                                      # COLS:A
-RANKS = ("rank", "rank-dense", "percent-rank")       # [-]COLS
+RANKS = ("rank", "rank-dense", "percent-rank", "ntile")       # [-]COLS, the last of them [-]COLS:N
 COUNT_RECORDS = "count-records"
 
 
@@ -81,7 +81,7 @@ class Request:
         """All COLS items as (operation, text, quoted?)."""
         for operation, columns in self.columns_asked():
             if columns is not None:
-                columns = oracle_window.split(columns)[0] if operation in WINDOWS else columns
+                columns = oracle_window.split(columns)[0] if operation in WINDOWS + ("ntile",) else columns
                 columns = columns.removeprefix(b"-") if operation in RANKS else columns
                 for raw in _raw_sides(columns) if is_pair(operation, columns) else _raw_items(columns):
                     yield operation, _unquoted(raw), raw.startswith(b'"')

@@ -111,8 +111,9 @@ class Looking(Total):
 
 class Rank(Total):
     """The ranks of one column, known at the end."""
-    def __init__(self, operation, field, descending):
+    def __init__(self, operation, field, descending, nparts=None):
         super().__init__(operation, field, True)
+        self.nparts = nparts and int(nparts)
         self.descending, self.values, self.last = descending, (), None
 
     def add(self, pair):
@@ -129,6 +130,10 @@ class Rank(Total):
         before = [v for v in self.values if (v > value if self.descending else v < value)]
         if self.operation == "percent-rank":
             return mean_text(decimal.Decimal(len(before)), max(len(self.values) - 1, 1)).encode()
+        if self.operation == "ntile":
+            size, more = divmod(len(self.values), self.nparts)
+            ends = [k * size + min(k, more) for k in range(1, min(self.nparts, len(self.values)) + 1)]     # of the parts, in order
+            return b"%d" % (1 + sum(end <= len(before) for end in ends))
         return b"%d" % (1 + len(set(before) if self.operation == "rank-dense" else before))
 
 
@@ -179,8 +184,9 @@ def plan(q, table, rows, offsets):
                          Looking(operation, k, suffix)) for k in chosen(operation, text, q, table, rows)]
         elif operation in RANKS:
             descending = text.startswith(b"-")
-            columns += [(b"%s(%s%s)" % (operation.replace("-", "_").encode(), b"-" * descending, label_of(names, k)),
-                         Rank(operation, k, descending)) for k in chosen(operation, text, q, table, rows)]
+            suffix = oracle_window.split(text)[1] if operation == "ntile" else None
+            columns += [(b"%s(%s%s%s)" % (operation.replace("-", "_").encode(), b"-" * descending, label_of(names, k),
+                                          b":" + suffix if suffix else b""), Rank(operation, k, descending, suffix)) for k in chosen(operation, text, q, table, rows)]
         else:
             for k in chosen(operation, text, q, table, rows):
                 columns.append((b"running_%s(%s)" % (operation.encode(), label_of(names, k)),
