@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) char *write_total(struct decimal_wr
 	if (n->scale > DECIMAL_POWER_MAX || (int64_t)total != total || total == INT64_MIN)
 		return running_write(r, aggregate, to);
 	if (n->scale != d->scale)
-		decimal_writer_set(d, n->scale);
+		decimal_writer_set(d, n->scale, 1);
 	return decimal_writer_i64(d, to, (int64_t)total);
 }
 
@@ -240,9 +240,9 @@ static inline __attribute__((always_inline)) char *write_window(const struct wri
 	if (read_number(w, row, &v) != STATUS_OK)
 		return NULL;
 	if (is_in_line(w, row, &v))
-		return show_in_line(w->groups[row], w->f->plan, w->column->window, &v, to);
+		return show_in_line(w->groups[row], w->f->plan, w->column->window, &v, &w->f->writers[w->i], to);
 	window = window_at(w, row);
-	return window ? show(window, &v, &time, to) : NULL;
+	return window ? show(window, &v, &time, &w->f->writers[w->i], to) : NULL;
 }
 
 #define WRITE_WINDOWS(name, show, show_in_line) \
@@ -259,16 +259,20 @@ write_rolled(const struct window_block *b, struct decimal_writer *d, enum operat
 	     unsigned k, char *to)
 {
 	const struct exact sum = {.value = b->total[k], .scale = b->total_scale};
+	const uint64_t count = b->count[k];
+	char *end = NULL;
 
 	switch (aggregate) {
 	case OPERATION_COUNT:
-		return decimal_writer_u64(d, to, b->count[k]);
+		return decimal_writer_u64(d, to, count);
 	case OPERATION_MEAN:
-		return exact_write_mean(&sum, b->total_scale, b->count[k], to);
+		if (count > 0 && ((d->count == count && d->scale == b->total_scale) || decimal_writer_set(d, b->total_scale, count)))
+			end = decimal_writer_mean(d, to, b->total[k]);
+		return end ? end : exact_write_mean(&sum, b->total_scale, count, to);
 	case OPERATION_SUM:
 		return decimal_writer_i64(d, to, b->total[k]);
 	default:
-		return b->count[k] ? decimal_writer_i64(d, to, b->total[k]) : to;
+		return count ? decimal_writer_i64(d, to, b->total[k]) : to;
 	}
 }
 
@@ -287,33 +291,14 @@ static char *write_rolling_block(const struct writing *w, char *to)
 		return NULL;
 	if (!is_done)
 		return write_each_of_rolling(w, to);
-	if (aggregate != OPERATION_COUNT && d.scale != b.total_scale)
-		decimal_writer_set(&d, b.total_scale);
+	if (aggregate != OPERATION_COUNT && aggregate != OPERATION_MEAN && d.scale != b.total_scale)
+		decimal_writer_set(&d, b.total_scale, 1);
 	for (unsigned k = 0; k < b.n; k++) {
 		w->begins[k] = (size_t)(to - w->f->text.data);
 		*to = w->f->plan->dialect.delimiter;
 		to = write_rolled(&b, &d, aggregate, k, to + w->leads);
 	}
 	w->f->writers[w->i] = d;
-	return to;
-}
-
-/* The same of weighted means. */
-static char *write_weighted_block(const struct writing *w, char *to)
-{
-	struct window_fold *window = w->state;
-	struct window_block b;
-
-	if (w->groups || !window_block_read(&b, w->x, w->filter->kept, false))
-		return write_each_of_weighted(w, to);
-	for (unsigned k = 0; k < b.n; k++) {
-		w->begins[k] = (size_t)(to - w->f->text.data);
-		*to = w->f->plan->dialect.delimiter;
-		if (b.scale[k] != RECENT_SCALE_NONE)
-			ewma_add(&window->mean, &window->plan->weight,
-				 (struct decimal){b.significand[k], b.scale[k]}, NULL, 0);
-		to = ewma_write(&window->mean, to + w->leads);
-	}
 	return to;
 }
 
@@ -612,7 +597,7 @@ static const struct new_column_ops
 	spreads = {sizeof(struct running), begin_running, free_running, write_spreads, true},
 	rollings = {sizeof(struct window_fold), begin_window, free_window, write_rolling_block, true},
 	changes = {sizeof(struct window_fold), begin_window, free_window, write_each_of_change, true},
-	weighted = {sizeof(struct window_fold), begin_window, free_window, write_weighted_block, true},
+	weighted = {sizeof(struct window_fold), begin_window, free_window, write_each_of_weighted, true},
 	lags = {sizeof(struct window_fold), begin_window, free_window, write_lags, false},
 	copies = {0, NULL, NULL, write_copies, false},
 	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, true},

@@ -1022,8 +1022,8 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	return STATUS_OK;
 }
 
-char *rolling_show(struct window_fold *w, const struct recent_value *v,
-		   const struct recent_value *time, char *to)
+char *rolling_show(struct window_fold *w, const struct recent_value *v, const struct recent_value *time,
+		   struct decimal_writer *d, char *to)
 {
 	const struct rolling *r = w->rolling;
 	const struct half *half = r->halves;
@@ -1031,6 +1031,7 @@ char *rolling_show(struct window_fold *w, const struct recent_value *v,
 	struct column_moments m; /* large: not zeroed */
 	struct integer room;
 
+	(void)d;
 	if (slide(w, v, time) != STATUS_OK)
 		return NULL;
 	if (w->plan->is_timed && time->kind == RECENT_NONE)
@@ -1051,12 +1052,12 @@ char *rolling_show(struct window_fold *w, const struct recent_value *v,
 	return statistic_format(new_column_aggregate(w->plan->kind), &m, to);
 }
 
-char *ewma_show(struct window_fold *w, const struct recent_value *v,
-		const struct recent_value *time, char *to)
+char *ewma_show(struct window_fold *w, const struct recent_value *v, const struct recent_value *time,
+		struct decimal_writer *d, char *to)
 {
 	(void)time;
 	window_weigh(&w->mean, w->plan, v);
-	return ewma_write(&w->mean, to);
+	return ewma_write(&w->mean, d, to);
 }
 
 /* ---- changes ---- */
@@ -1094,12 +1095,13 @@ static char *write_change(enum new_column_kind kind, const struct recent_value *
 	return kind == NEW_PCT_CHANGE ? write_ratio(&change, &before, to) : exact_write_computed(&change, to);
 }
 
-char *change_show(struct window_fold *w, const struct recent_value *v,
-		  const struct recent_value *time, char *to)
+char *change_show(struct window_fold *w, const struct recent_value *v, const struct recent_value *time,
+		  struct decimal_writer *d, char *to)
 {
 	struct rolling *r = w->rolling;
 
 	(void)time;
+	(void)d;
 	to = write_change(w->plan->kind, &r->last, v, to);
 	if (v->kind != RECENT_NONE)
 		r->last = *v;
@@ -1535,7 +1537,8 @@ static char *write_few_middle(const struct plan_window *window, const struct gro
 	return write_middle(numbers + (n - (n > 0)) / 2, n == 0 ? 0 : 2 - n % 2, scale, to);
 }
 
-char *group_rolling_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+char *group_rolling_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+			struct decimal_writer *d, char *to)
 {
 	const struct plan_window *window = &plan->windows[i];
 	const enum operation aggregate = new_column_aggregate(window->kind);
@@ -1545,6 +1548,7 @@ char *group_rolling_show(struct group *group, const struct plan *plan, size_t i,
 	struct running all = {.numbers = {.count = 0}};
 	int scale = group_scale(group, plan, i);
 
+	(void)d;
 	scale = value->kind == RECENT_NUMBER && value->number.scale > scale ? value->number.scale : scale;
 	if (needs & MOMENT_VALUES)
 		to = write_few_middle(window, w, value, scale, to);
@@ -1557,19 +1561,22 @@ char *group_rolling_show(struct group *group, const struct plan *plan, size_t i,
 	return to;
 }
 
-char *group_change_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+char *group_change_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+			struct decimal_writer *d, char *to)
 {
 	const struct plan_window *window = &plan->windows[i];
 	struct group_window *w = group_window(group, window);
 	const struct recent_value last = w->n ? value_of(w, window, 0) : (struct recent_value){.kind = RECENT_NONE};
 
+	(void)d;
 	to = write_change(window->kind, &last, value, to);
 	if (value->kind != RECENT_NONE)
 		put(w, window, value);
 	return to;
 }
 
-char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to)
+char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+			struct decimal_writer *d, char *to)
 {
 	struct group_window *w = group_window(group, &plan->windows[i]);
 	struct ewma mean = mean_now(w, &plan->windows[i]);
@@ -1577,7 +1584,7 @@ char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, co
 	window_weigh(&mean, &plan->windows[i], value);
 	set_mean(w, &mean);
 	w->n = 0;
-	return ewma_write(&mean, to);
+	return ewma_write(&mean, d, to);
 }
 
 void group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,

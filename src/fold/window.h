@@ -140,9 +140,9 @@ enum status windows_find_backward(const struct plan *plan, const struct partial 
 
 /* These take the next record's number into a window that has begun, and write what the new column shows, in no more than
  * NEW_NUMBER_NBYTES; nothing where there is no number. No terminator. They return the text's end, or NULL where memory ran out. The
- * row of the column's kind in emit/new_fields.c names its function. */
-typedef char *window_show(struct window_fold *w, const struct recent_value *value,
-			  const struct recent_value *time, char *to);
+ * row of the column's kind in emit/new_fields.c names its function. d: the column's. */
+typedef char *window_show(struct window_fold *w, const struct recent_value *value, const struct recent_value *time,
+			  struct decimal_writer *d, char *to);
 window_show rolling_show, change_show, ewma_show;
 
 /* The numbers of a block's records in order, as vectors of recent.h, and what the window of each
@@ -219,7 +219,8 @@ enum status group_window_fold(struct window_folds *to, struct group *g, const st
 enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
 /* Like window_show, for window i of the plan, where the group has it in line, and the value fits. */
-typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value, char *to);
+typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
+				struct decimal_writer *d, char *to);
 group_window_show group_rolling_show, group_change_show, group_ewma_show;
 
 /* Like window_show_field, there; shown: room for the text of *out. */

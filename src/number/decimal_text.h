@@ -73,11 +73,52 @@ static inline int decimal_ndigits(uint128 x)
 	return n + (x >= decimal_power(n));
 }
 
+static inline int decimal_ndigits_64(uint64_t x)
+{
+	const int n = (64 - __builtin_clzll(x | 1)) * 1233 >> 12;
+
+	return n + (x >= decimal_powers[n]);
+}
+
+/* x / y, below 2^64, and the rest. */
+static inline uint64_t decimal_divide_step(uint128 x, uint64_t y, uint64_t *rest)
+{
+#ifdef __x86_64__ /* one instruction where the compiler calls a function */
+	uint64_t q;
+	__asm__("divq %4" : "=a"(q), "=d"(*rest) : "a"((uint64_t)x), "d"((uint64_t)(x >> 64)), "r"(y) : "cc");
+	return q;
+#else
+	*rest = (uint64_t)(x % y);
+	return (uint64_t)(x / y);
+#endif
+}
+
+/* x / y, and the rest. */
+static inline uint128 decimal_divide(uint128 x, uint64_t y, uint64_t *rest)
+{
+	uint64_t high = (uint64_t)(x >> 64), first = 0;
+
+	if (high >= y) {
+		first = high / y;
+		high -= first * y;
+	}
+	return (uint128)first << 64 | decimal_divide_step((uint128)high << 64 | (uint64_t)x, y, rest);
+}
+
 /* x / 10^ndigits, rounded half-even; 0 <= ndigits <= 38. has_rest: there is more after x, less than 1. */
 static inline uint128 decimal_round_off(uint128 x, int ndigits, bool has_rest)
 {
-	uint128 divisor = decimal_power(ndigits), quotient = x / divisor, rest = 2 * (x - quotient * divisor);
+	uint128 divisor = decimal_power(ndigits), quotient, rest;
+	uint64_t short_rest;
 
+	if (ndigits <= DECIMAL_POWER_MAX) {
+		quotient = decimal_divide(x, (uint64_t)divisor, &short_rest);
+		rest = short_rest;
+	} else {
+		quotient = x / divisor;
+		rest = x - quotient * divisor;
+	}
+	rest *= 2;
 	return quotient + (rest > divisor || (rest == divisor && (has_rest || quotient % 2 == 1)));
 }
 
@@ -197,17 +238,48 @@ static inline char *decimal_write(char *to, int128 significand, int scale)
 	return decimal_write_padded(to + 1, (uint64_t)all, scale);
 }
 
+/* Writes x 10^-16, below 1, without its 0 before the point and without zeros at the end: nothing of 0. Returns the text's end. */
+static inline char *decimal_write_fraction(char *to, uint64_t x)
+{
+	const uint64_t high = x / decimal_powers[8], low = x - high * decimal_powers[8];
+	const uint64_t digits_of_high = decimal_digits_8(high), digits_of_low = decimal_digits_8(low);
+
+	if (x == 0)
+		return to;
+	*to = '.';
+	decimal_store_8(to + 1, digits_of_high);
+	decimal_store_8(to + 9, digits_of_low);
+	return low ? to + 17 - __builtin_clzll(digits_of_low) / 8 : to + 9 - __builtin_clzll(digits_of_high) / 8;
+}
+
+/* Writes x 10^-scale, scale <= DECIMAL_POWER_MAX, without zeros at the end of what is after the point. Returns the text's end. */
+static inline char *decimal_write_trimmed(char *to, uint64_t x, int scale)
+{
+	const uint64_t integer = x / decimal_powers[scale], rest = x - integer * decimal_powers[scale];
+
+	to = decimal_write_u64(to, integer);
+	if (scale <= 16)
+		return decimal_write_fraction(to, rest * decimal_powers[16 - scale]);
+	*to = '.';
+	to = decimal_write_padded(to + 1, rest, scale);
+	while (to[-1] == '0')
+		to--;
+	return to - (to[-1] == '.');
+}
+
 /* ---- many numbers in a row ----
  *
  * The higher digits of a running total seldom change from one to the next, so their text is
- * kept. The digits after the point are split off by multiplying with a reciprocal of 10^scale,
- * rounded up: with 2^(n - 1) < 10^scale <= 2^n, x 2^(63 + n) / 10^scale is right for x < 2^63.
+ * kept. The digits after the point are split off by multiplying with a reciprocal of the divisor d, which is 10^scale,
+ * rounded up: with 2^(n - 1) < d <= 2^n, x 2^(63 + n) / d is right for x < 2^63.
  * (Hacker's Delight, 2nd ed., section 10-9.)
  */
 
 /* Zeroed: for numbers of scale 0. */
 struct decimal_writer {
 	int scale;
+	uint64_t count;   /* what numbers are divided by, of means; 0: by nothing, as by 1 */
+	uint64_t divisor; /* count 10^scale, or 0 as 1 */
 	uint64_t reciprocal;
 	unsigned shift;
 	uint64_t top; /* of the number written last: its integer part / 10^8 */
@@ -215,15 +287,29 @@ struct decimal_writer {
 	unsigned text_nbytes;
 };
 
-/* Sets the scale of what is written next: 0 .. DECIMAL_POWER_MAX. */
-static inline void decimal_writer_set(struct decimal_writer *w, int scale)
+/* Sets what is written next: numbers x 10^-scale, or their means, of count numbers. Returns false, and changes nothing, where count
+ * 10^scale is not below 2^63, or is 10^DECIMAL_POWER_MAX. */
+static inline bool decimal_writer_set(struct decimal_writer *w, int scale, uint64_t count)
 {
-	uint64_t power = decimal_powers[scale];
-	unsigned nbits = scale == 0 ? 0 : 64 - (unsigned)__builtin_clzll(power);
+	uint64_t divisor, rest;
+	unsigned nbits;
 
+	if (scale > DECIMAL_POWER_MAX || __builtin_mul_overflow(decimal_powers[scale], count, &divisor) ||
+	    (divisor >> 63 && divisor != decimal_powers[DECIMAL_POWER_MAX]))
+		return false;
 	w->scale = scale;
+	w->count = count;
+	w->divisor = divisor;
+	nbits = divisor == 1 ? 0 : 64 - (unsigned)__builtin_clzll(divisor - 1);
 	w->shift = nbits == 0 ? 0 : nbits - 1;
-	w->reciprocal = nbits == 0 ? 0 : (uint64_t)(((uint128)1 << (63 + nbits)) / power) + 1;
+	w->reciprocal = nbits == 0 ? 0 : decimal_divide_step((uint128)1 << (63 + nbits), divisor, &rest) + 1;
+	return true;
+}
+
+/* The integer part of x / count 10^-scale; x < 2^63 */
+static inline uint64_t decimal_writer_integer(const struct decimal_writer *w, uint64_t x)
+{
+	return w->divisor <= 1 ? x : (uint64_t)((uint128)x * w->reciprocal >> 64) >> w->shift;
 }
 
 /* Writes x. Returns the text's end. */
@@ -243,17 +329,37 @@ static inline __attribute__((always_inline)) char *decimal_writer_u64(struct dec
 	return to + 8;
 }
 
-/* Writes x, |x| < 2^63, times 10^-scale. Returns the text's end. */
+/* Writes x, |x| < 2^63, times 10^-scale, of a count of 1. Returns the text's end. */
 static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64_t x)
 {
-	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer = all;
+	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer = decimal_writer_integer(w, all);
 
 	*to = '-';
-	to += x < 0;
+	to = decimal_writer_u64(w, to + (x < 0), integer);
 	if (w->scale == 0)
-		return decimal_writer_u64(w, to, integer);
-	integer = (uint64_t)((uint128)all * w->reciprocal >> 64) >> w->shift;
-	to = decimal_writer_u64(w, to, integer);
+		return to;
 	*to = '.';
 	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
+}
+
+/* Writes x / count 10^-scale, |x| < 2^63, rounded half-even to 17 digits, as ratio_format() does. Returns the text's end, or
+ * NULL where that has no digit other than 0 before the point, or more than 16 of them. */
+static inline char *decimal_writer_mean(struct decimal_writer *w, char *to, int64_t x)
+{
+	const uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, divisor = w->divisor;
+	uint64_t integer = decimal_writer_integer(w, all), rest, fraction;
+	int n;
+
+	if (integer - 1 >= decimal_powers[16] - 1)
+		return NULL;
+	n = 17 - decimal_ndigits_64(integer);
+	fraction = decimal_divide_step((uint128)(all - integer * divisor) * decimal_powers[n], divisor, &rest);
+	fraction += (rest > divisor - rest) | ((rest == divisor - rest) & (fraction & 1));
+	if (__builtin_expect(fraction == decimal_powers[n], 0)) {
+		fraction = 0;
+		integer++;
+	}
+	*to = '-';
+	to = decimal_writer_u64(w, to + (x < 0), integer);
+	return decimal_write_fraction(to, fraction * decimal_powers[16 - n]);
 }

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "number/decimal_text.h"
 #include "number/ratio.h"
 
 bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w)
@@ -18,48 +17,53 @@ bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w)
 	if (decimal_parse(text, nbytes, &a) != DECIMAL_NUMBER || a.scale > DECIMAL_NDIGITS)
 		return false;
 	one = (int64_t)decimal_powers[a.scale];
-	*w = (struct ewma_weight){a.significand, one - a.significand, a.scale};
+	*w = (struct ewma_weight){.now = a.significand, .before = one - a.significand, .scale = a.scale};
+	for (int n = 0; n < 39; n++)
+		if (decimal_nbits((uint64_t)a.significand) + decimal_nbits(decimal_power(n)) <= 126)
+			w->now_by[n] = (uint64_t)a.significand * decimal_power(n);
 	return a.significand > 0 && a.significand <= one;
 }
 
 /* Sets y to x 10^-scale, rounded. Returns false where that is not for 128 bits. */
-static bool set_short(struct ewma *y, int128 x, int scale)
+static inline bool set_short(struct ewma *y, int128 x, int scale)
 {
 	uint128 magnitude = (uint128)(x < 0 ? -x : x);
-	int surplus = decimal_ndigits(magnitude) - EWMA_NDIGITS;
+	const int surplus = decimal_ndigits(magnitude) - EWMA_NDIGITS;
 
 	if (scale > EXACT_SCALE_MAX)
 		return false;
-	surplus = surplus > 0 ? surplus : 0;
-	y->magnitude = surplus ? decimal_round_off(magnitude, surplus, false) : magnitude;
-	y->scale = scale - surplus;
+	if (surplus > 0) {
+		magnitude = decimal_round_off(magnitude, surplus, false);
+		scale -= surplus;
+	}
+	y->magnitude = magnitude;
+	y->scale = scale;
 	y->negative = x < 0;
 	return true;
 }
 
 #define STEP_WEIGHT_SCALE_MAX 4 /* the mean has 34 digits: times the weight, and one more, it is below 2^127 */
 
-/* *x *= 10^n, n <= 38. Returns false, and changes nothing, where that has more than 126 bits, or may have. */
-static inline bool multiply_short(uint128 *x, int n)
+/* *x *= by, unless that has more than 126 bits, or may have: then returns false. */
+static inline bool multiply_short(uint128 *x, uint128 by)
 {
-	uint128 power = decimal_power(n);
+	bool fits = decimal_nbits(*x) + decimal_nbits(by) <= 126;
 
-	if (decimal_nbits(*x) + decimal_nbits(power) > (n ? 126 : 127))
-		return false;
-	*x *= power;
-	return true;
+	*x *= by;
+	return fits;
 }
 
 /* A step in 128 bits; returns false, and changes nothing, where it does not fit. */
-static bool step_short(struct ewma *y, const struct ewma_weight *w, struct decimal x)
+static inline bool step_short(struct ewma *y, const struct ewma_weight *w, struct decimal x)
 {
 	const int scale = y->scale > x.scale ? y->scale : x.scale;
 	const int nzeros_before = scale - y->scale, nzeros_now = scale - x.scale;
-	uint128 before = y->magnitude * (uint64_t)w->before, now = (uint64_t)w->now;
+	uint128 before = y->magnitude * (uint64_t)w->before;
+	uint128 now = x.significand < 0 ? -(uint64_t)x.significand : (uint64_t)x.significand;
 
-	now *= x.significand < 0 ? -(uint64_t)x.significand : (uint64_t)x.significand;
-	if (w->scale > STEP_WEIGHT_SCALE_MAX || nzeros_before > 38 || nzeros_now > 38 ||
-	    !multiply_short(&before, nzeros_before) || !multiply_short(&now, nzeros_now))
+	if (w->scale > STEP_WEIGHT_SCALE_MAX || nzeros_before > 38 || nzeros_now > 38 || !w->now_by[nzeros_now] ||
+	    !multiply_short(&now, w->now_by[nzeros_now]) ||
+	    (nzeros_before && !multiply_short(&before, decimal_power(nzeros_before))))
 		return false;
 	return set_short(y, (y->negative ? -(int128)before : (int128)before) +
 				    (x.significand < 0 ? -(int128)now : (int128)now), scale + w->scale);
@@ -196,16 +200,30 @@ bool ewma_is_bounded(const struct ewma *before)
 	       decimal_ndigits(before->magnitude) <= DECIMAL_NDIGITS + before->scale;
 }
 
-char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES])
+char *ewma_write(const struct ewma *y, struct decimal_writer *d, char to[EWMA_TEXT_NBYTES])
 {
+	const int places = y->scale - (EWMA_NDIGITS - RATIO_NDIGITS);
+	const uint64_t unit = decimal_powers[RATIO_NDIGITS];
 	uint128 magnitude = y->magnitude;
-	int surplus, doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
+	uint64_t s, integer, rest;
+	int surplus, doubtful;
 
 	if (!y->is_set)
 		return to;
-	surplus = decimal_ndigits(magnitude) - RATIO_NDIGITS;
-	surplus = surplus > doubtful ? surplus : doubtful;
-	if (surplus > 0)
-		magnitude = surplus > 2 * DECIMAL_NDIGITS ? 0 : decimal_round_off(magnitude, surplus, false);
-	return to + ratio_format_short(y->negative, magnitude, 1, y->scale - surplus, to);
+	if (y->reach.digits || places < 0 || places > 16 || magnitude < unit * (uint128)(unit / 10)) {
+		doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
+		surplus = decimal_ndigits(magnitude) - RATIO_NDIGITS;
+		surplus = surplus > doubtful ? surplus : doubtful;
+		if (surplus > 0)
+			magnitude = surplus > 2 * DECIMAL_NDIGITS ? 0 : decimal_round_off(magnitude, surplus, false);
+		return to + ratio_format_short(y->negative, magnitude, 1, y->scale - surplus, to);
+	}
+	s = decimal_divide_step(magnitude, unit, &rest); /* all 34 digits, as usual */
+	s += (rest > unit / 2) | ((rest == unit / 2) & (s & 1));
+	if (d->scale != places)
+		decimal_writer_set(d, places, 1);
+	integer = decimal_writer_integer(d, s);
+	*to = '-';
+	to = decimal_writer_u64(d, to + y->negative, integer);
+	return decimal_write_fraction(to, (s - integer * decimal_powers[places]) * decimal_powers[16 - places]);
 }

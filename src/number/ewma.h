@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "number/decimal.h"
+#include "number/decimal_text.h"
 #include "number/exact.h"
 
 #define EWMA_NDIGITS 34
@@ -26,6 +27,7 @@
 struct ewma_weight {
 	int64_t now, before;
 	int scale;
+	uint128 now_by[39]; /* now x 10^n, below 2^126, or 0 */
 };
 
 /* How far a mean of rounded numbers (quotient.h) is known: digits x 10^-scale is twenty times what it may be wrong by, as the
@@ -79,5 +81,5 @@ bool ewma_bounds_meet(const struct ewma_bounds *b);
 bool ewma_is_bounded(const struct ewma *before);
 
 /* Writes y rounded half-even to 17 significant digits, or to those that are right, as ratio_format does; nothing of no
- * value. No terminator. Returns the text's end. */
-char *ewma_write(const struct ewma *y, char to[EWMA_TEXT_NBYTES]);
+ * value. No terminator. Returns the text's end. d: of such means only. */
+char *ewma_write(const struct ewma *y, struct decimal_writer *d, char to[EWMA_TEXT_NBYTES]);

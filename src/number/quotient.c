@@ -13,12 +13,7 @@
 #include "number/decimal_text.h"
 #include "number/ratio.h"
 
-#define STEP_NDIGITS 19
-
-static const uint64_t powers[STEP_NDIGITS + 1] = {
-	1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u, 10000000000u, 100000000000u, 1000000000000u,
-	10000000000000u, 100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
-	10000000000000000000u};
+#define STEP_NDIGITS DECIMAL_POWER_MAX
 
 struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, bool has_rest)
 {
@@ -39,43 +34,23 @@ struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, b
 	return q;
 }
 
-/* x / y, below 2^64, and the rest. */
-static inline uint64_t divide_step(uint128 x, uint64_t y, uint64_t *rest)
-{
-#ifdef __x86_64__ /* one instruction where the compiler calls a function */
-	uint64_t q;
-	__asm__("divq %4" : "=a"(q), "=d"(*rest) : "a"((uint64_t)x), "d"((uint64_t)(x >> 64)), "r"(y) : "cc");
-	return q;
-#else
-	*rest = (uint64_t)(x % y);
-	return (uint64_t)(x / y);
-#endif
-}
-
-static inline int count_digits(uint64_t x)
-{
-	const int n = (64 - __builtin_clzll(x | 1)) * 1233 >> 12; /* of log10(2) */
-
-	return n + (x >= powers[n]);
-}
-
 static void divide(struct exact *q, struct decimal a, struct decimal b)
 {
 	const bool negative = (a.significand ^ b.significand) < 0;
 	const uint64_t x = a.significand < 0 ? -(uint64_t)a.significand : (uint64_t)a.significand;
 	const uint64_t y = b.significand < 0 ? -(uint64_t)b.significand : (uint64_t)b.significand;
-	const uint128 most = (uint128)powers[STEP_NDIGITS] * powers[STEP_NDIGITS]; /* 10^QUOTIENT_NDIGITS */
+	const uint128 most = (uint128)decimal_powers[STEP_NDIGITS] * decimal_powers[STEP_NDIGITS]; /* 10^QUOTIENT_NDIGITS */
 	uint64_t rest = x % y, digits = x / y;
 	int scale = a.scale - b.scale, n;
 	uint128 magnitude;
 
 	for (; __builtin_expect(digits == 0 && rest, 0); scale += STEP_NDIGITS)
-		digits = divide_step((uint128)rest * powers[STEP_NDIGITS], y, &rest); /* the rest is less than y, here and below */
+		digits = decimal_divide_step((uint128)rest * decimal_powers[STEP_NDIGITS], y, &rest); /* the rest is less than y, here and below */
 	magnitude = digits;
 	if (rest) {
-		n = QUOTIENT_NDIGITS - STEP_NDIGITS - count_digits(digits);
-		magnitude = magnitude * powers[STEP_NDIGITS] + divide_step((uint128)rest * powers[STEP_NDIGITS], y, &rest);
-		magnitude = magnitude * powers[n] + divide_step((uint128)rest * powers[n], y, &rest);
+		n = QUOTIENT_NDIGITS - STEP_NDIGITS - decimal_ndigits_64(digits);
+		magnitude = magnitude * decimal_powers[STEP_NDIGITS] + decimal_divide_step((uint128)rest * decimal_powers[STEP_NDIGITS], y, &rest);
+		magnitude = magnitude * decimal_powers[n] + decimal_divide_step((uint128)rest * decimal_powers[n], y, &rest);
 		scale += STEP_NDIGITS + n;
 	}
 	if (rest == 0) {
@@ -150,7 +125,7 @@ size_t quotient_format(const struct exact *q, char *text)
 	uint64_t high, low, s;
 
 	if (magnitude >= decimal_power(QUOTIENT_NDIGITS - 1)) { /* usual, and faster in two steps of 64 bits: surplus is 2 + STEP_NDIGITS */
-		high = divide_step(magnitude, powers[STEP_NDIGITS], &low);
+		high = decimal_divide_step(magnitude, decimal_powers[STEP_NDIGITS], &low);
 		s = high / 100;
 		high %= 100;
 		s += high > 50 || (high == 50 && (low || s % 2 == 1));
@@ -198,7 +173,7 @@ static bool set_scale(struct quotient_fold *f, int scale)
 			unsigned long carry;
 			if (negative)
 				mpn_neg(f->sums[i], f->sums[i], QUOTIENT_NWORDS);
-			carry = mpn_mul_1(f->sums[i], f->sums[i], QUOTIENT_NWORDS, powers[nzeros]);
+			carry = mpn_mul_1(f->sums[i], f->sums[i], QUOTIENT_NWORDS, decimal_powers[nzeros]);
 			if (carry || is_negative(f->sums[i]))
 				return false;
 			if (negative)

@@ -78,14 +78,6 @@ static uint64_t take_root(struct integer *r, const struct integer *d)
 	return whole == middle ? (uint64_t)round_half_even(s, r, 4, d) : s + (whole > middle);
 }
 
-/* Drops zeros at the end, as many as after the point. */
-static void trim_zeros(uint64_t *significand, int *exponent)
-{
-	for (int n = *significand % 10 ? 0 : 8; n > 0; n /= 2)
-		for (; *exponent <= -n && *significand % decimal_powers[n] == 0 && *significand; *exponent += n)
-			*significand /= decimal_powers[n];
-}
-
 /* Writes n zeros. Returns their end. */
 static char *write_zeros(char *p, int n)
 {
@@ -96,22 +88,24 @@ static char *write_zeros(char *p, int n)
 }
 
 /* Writes significand x 10^exponent as ratio_format() documents. 0 is never negative. */
-static size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
+static inline size_t write_plain(bool negative, uint64_t significand, int exponent, char *text)
 {
 	char digits[20 + DECIMAL_TEXT_SLACK], *p = text;
 	int ndigits;
 
-	trim_zeros(&significand, &exponent);
-	if (negative)
-		*p++ = '-';
-	if (exponent >= -DECIMAL_POWER_MAX) { /* usual */
-		p = exponent < 0 ? decimal_write(p, significand, -exponent) : write_zeros(decimal_write_u64(p, significand), exponent);
-	} else {
+	*p = '-';
+	p += negative;
+	if (exponent >= -DECIMAL_POWER_MAX && exponent <= 0) { /* usual */
+		p = decimal_write_trimmed(p, significand, -exponent);
+	} else if (exponent > 0) {
+		p = write_zeros(decimal_write_u64(p, significand), exponent);
+	} else { /* no digit is before the point, and one is not 0 */
 		ndigits = (int)(decimal_write_u64(digits, significand) - digits);
 		memcpy(p, "0.", 2);
 		p = write_zeros(p + 2, -exponent - ndigits);
 		memcpy(p, digits, (size_t)ndigits);
-		p += ndigits;
+		for (p += ndigits; p[-1] == '0';)
+			p--;
 	}
 	*p = '\0';
 	return (size_t)(p - text);
@@ -171,43 +165,17 @@ int ratio_magnitude(struct ratio x)
 
 static const uint128 ten16 = 10000000000000000;
 
-#define SHORT_DENOMINATOR_MAX ((uint64_t)1 << 34) /* times 10^9 it has 64 bits */
-
-/* Writes p / q x 10^-scale in words of 64 bits: the whole part, and as many digits of the fraction as
- * make it 17, or as it has. Returns NULL where the whole part is 0 or has more than 17 digits itself. */
-static char *write_short(bool negative, uint64_t p, uint64_t q, int scale, char *to)
+/* The first 17 digits of p / q, rounded, times 10^*exponent. nzeros: p 10^nzeros / q has 17 or 18 digits before its point. Without
+ * branches: nothing could foretell which. */
+static inline uint64_t divide_short(uint64_t p, uint64_t q, int nzeros, int *exponent)
 {
-	uint64_t whole = p / q, rest = p - whole * q, fraction = 0, unit;
-	const int n = RATIO_NDIGITS - decimal_ndigits(whole);
-	int nwritten = rest ? n : 0;
+	uint64_t rest, s = decimal_divide_step(p * decimal_power(nzeros), q, &rest), tenth = s / 10, last = s - 10 * tenth;
+	const bool is_long = s >= decimal_powers[RATIO_NDIGITS];
+	const bool is_over = (rest > q - rest) | ((rest == q - rest) & (s & 1));
+	const bool is_over_tenth = (last > 5) | ((last == 5) & ((rest != 0) | (tenth & 1)));
 
-	if (whole == 0 || n < 0)
-		return NULL;
-	for (int nleft = nwritten; rest && nleft > 0; nwritten = rest ? n : n - nleft) {
-		int nnow = nleft < 9 ? nleft : 9;
-		unit = decimal_powers[nnow];
-		fraction = fraction * unit + rest * unit / q;
-		rest = rest * unit % q;
-		nleft -= nnow;
-	}
-	*(nwritten ? &fraction : &whole) += 2 * rest > q ||
-					    (2 * rest == q && (nwritten ? fraction : whole) % 2 == 1);
-	if (nwritten && fraction == decimal_powers[nwritten]) {
-		nwritten = 0;
-		whole++;
-	}
-	*to = '-';
-	to += negative;
-	unit = decimal_powers[scale];
-	to = decimal_write_u64(to, whole / unit);
-	if (scale + nwritten == 0)
-		return to;
-	*to = '.';
-	to = decimal_write_padded(to + 1, whole % unit, scale);
-	to = decimal_write_padded(to, fraction, nwritten);
-	while (to[-1] == '0')
-		to--;
-	return to - (to[-1] == '.');
+	*exponent += is_long - nzeros;
+	return is_long ? tenth + is_over_tenth : s + is_over;
 }
 
 size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator, int scale,
@@ -215,17 +183,16 @@ size_t ratio_format_short(bool negative, uint128 numerator, uint64_t denominator
 {
 	uint128 p = numerator, q = denominator, least, rest;
 	int exponent = -scale, nbits, nzeros;
-	char *end = NULL;
 	uint64_t s;
 
 	if (p == 0)
 		return write_plain(false, 0, 0, text);
-	if (p >> 64 == 0 && denominator < SHORT_DENOMINATOR_MAX && scale >= 0 &&
-	    scale <= DECIMAL_POWER_MAX)
-		end = write_short(negative, (uint64_t)p, denominator, scale, text);
-	if (end) {
-		*end = '\0';
-		return (size_t)(end - text);
+	if (q == 1 && p < decimal_powers[RATIO_NDIGITS])
+		return write_plain(negative, (uint64_t)p, exponent, text);
+	nzeros = RATIO_NDIGITS + decimal_ndigits_64(denominator) - decimal_ndigits_64((uint64_t)p);
+	if (p >> 64 == 0 && nzeros >= 0) {
+		s = divide_short((uint64_t)p, denominator, nzeros, &exponent);
+		return write_plain(negative, s, exponent, text);
 	}
 	/* p / q is at least 2^nbits, and less than four times that */
 	nbits = decimal_nbits(p) - decimal_nbits(q) - 1;

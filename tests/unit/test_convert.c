@@ -265,7 +265,7 @@ static bool writes_on(struct decimal_writer *w, int64_t x, int scale)
 
 	memset(seen, '#', sizeof seen);
 	if (w->scale != scale)
-		decimal_writer_set(w, scale);
+		decimal_writer_set(w, scale, 1);
 	if (decimal_writer_i64(w, seen, x) == seen + nbytes && memcmp(wanted, seen, nbytes) == 0 &&
 	    seen[nbytes + DECIMAL_TEXT_SLACK] == '#')
 		return true;

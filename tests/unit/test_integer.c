@@ -3,6 +3,7 @@
  * test_integer.c - big integers: their laws; ratios and roots of ratios: their text.
  */
 #include "tap.h"
+#include "number/decimal_text.h"
 #include "number/ratio.h"
 
 /* Fills a result before the call under test, which must not depend on the old contents. */
@@ -428,6 +429,21 @@ static bool short_root_agrees(bool negative, uint128 p, uint128 q, int scale)
 	return ratio_sqrt_format_short(negative, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted);
 }
 
+/* Whether a writer of means writes -p / q 10^-scale as wanted, if it does. */
+static bool writer_agrees(uint128 p, uint64_t q, int scale, const char *wanted)
+{
+	struct decimal_writer w = {.scale = 0};
+	char text[RATIO_TEXT_NBYTES], *end = NULL;
+
+	if (p > INT64_MAX || scale < 0)
+		return true;
+	memset(text, '#', sizeof text);
+	if (decimal_writer_set(&w, scale, q))
+		end = decimal_writer_mean(&w, text, -(int64_t)p);
+	return !end || ((size_t)(end - text) == strlen(wanted) && memcmp(text, wanted, strlen(wanted)) == 0 &&
+			end[DECIMAL_TEXT_SLACK] == '#');
+}
+
 /* Whether the short functions write the texts of the long ones. scale: even */
 static bool short_agrees(uint128 p, uint64_t q, int scale)
 {
@@ -439,7 +455,7 @@ static bool short_agrees(uint128 p, uint64_t q, int scale)
 	numerator.negative = true;
 	write(&numerator, &denominator, scale, false, wanted);
 	return ratio_format_short(true, p, q, scale, text) == strlen(wanted) && !strcmp(text, wanted) &&
-	       short_root_agrees(q & 1, p, q, scale);
+	       writer_agrees(p, q, scale, wanted) && short_root_agrees(q & 1, p, q, scale);
 }
 
 /* Roots with denominators beyond 64 bits. */
