@@ -75,7 +75,7 @@ static enum status pass_open(struct pass *p, struct options *o, struct fault *fa
 	enum status status = input_open(&p->input, o->paths, o->npaths, o->nthreads, fault);
 
 	if (status == STATUS_OK && (o->nthreads ? o->nthreads : cores_count()) > 1)
-		status = input_share_decoding(p->input, fault);
+		status = input_share_decoding(p->input);
 	if (status == STATUS_OK)
 		status = query_make(&p->query, o, p->input, fault);
 	if (status == STATUS_OK && !input_is_repeatable(p->input))

@@ -34,9 +34,8 @@ static enum status emit_on_cpu(struct worker *w, const struct chunk *chunk,
 						 &w->ignored);
 		}
 	}
-	if (status == STATUS_OK)
-		status = cpu_folder_emit(&w->on_cpu, chunk->data, chunk->nbytes, entry, before,
-					 chunk->offset_bytes, out);
+	THEN(status, cpu_folder_emit(&w->on_cpu, chunk->data, chunk->nbytes, entry, before,
+				     chunk->offset_bytes, out));
 	return status == STATUS_OK ? status : fault_set(fault, status, 0, NULL);
 }
 

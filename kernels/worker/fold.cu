@@ -215,8 +215,7 @@ static enum status fold_launch(struct worker *w, const struct chunk *chunk,
 	} else {
 		if (w->early.launched) /* map again: the early fold has changed the summary */
 			status = worker_launch_map(w, chunk, fault);
-		if (status == STATUS_OK)
-			status = worker_launch_columns(w, chunk, entry, 0, fault);
+		THEN(status, worker_launch_columns(w, chunk, entry, 0, fault));
 	}
 	return status == STATUS_OK ? worker_copy_results(w, fault) : status;
 }
@@ -400,8 +399,7 @@ static enum status fold_on_gpu(struct worker *w, const struct chunk *chunk,
 	enum status status = fold_launch(w, chunk, entry, fault);
 
 	w->early.launched = false; /* its results are overwritten */
-	if (status == STATUS_OK)
-		status = worker_wait(w, "fold", fault);
+	THEN(status, worker_wait(w, "fold", fault));
 	return status == STATUS_OK ? add_results(w, chunk, entry, out, fault) : status;
 }
 

@@ -140,8 +140,7 @@ static enum status make_groups(struct worker *w, const struct worker_setup *setu
 	struct gpu_groups *g = (struct gpu_groups *)calloc(1, sizeof *g);
 	enum status status;
 
-	if (!g)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(g);
 	g->plan = w->plan;
 	g->device = w->device;
 	status = open_table(&g->table, w, setup, fault);
@@ -384,8 +383,8 @@ static enum status add_part(const struct moving *m, struct host_piece *piece, ui
 		uint64_t n = nwords - at < m->piece_nwords ? nwords - at : m->piece_nwords;
 		nused = 0;
 		status = host_piece_read(piece, group_part_words(*t, p) + at, n, fault);
-		if (status == STATUS_OK)
-			status = group_words_add(to, &t->layout, m->control.scales, (uint64_t *)piece->memory.data, n, &nused);
+		THEN(status, group_words_add(to, &t->layout, m->control.scales, (uint64_t *)piece->memory.data,
+					     n, &nused));
 	}
 	groups_drop_index(to);
 	group_store_unlock(plan->groups, p);
@@ -581,8 +580,7 @@ static enum status held_open(const struct group_source *s, struct group_reader *
 	enum status status;
 
 	*out = NULL;
-	if (!r)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(r);
 	r->held = h;
 	status = host_piece_open(&r->piece, h->groups->device, h->block_nwords * sizeof *h->words, fault);
 	if (status == STATUS_OK)
@@ -627,8 +625,7 @@ static enum status list_blocks(struct held_groups *h, const uint64_t *begins, st
 	size_t nblocks = (size_t)((n + GROUP_SOURCE_NGROUPS - 1) / GROUP_SOURCE_NGROUPS);
 
 	h->begins = (uint64_t *)malloc((nblocks + 1) * sizeof *h->begins);
-	if (!h->begins)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(h->begins);
 	GPU_TRY("copy groups", cudaMemcpy2D(h->begins, sizeof(uint64_t), begins, GROUP_SOURCE_NGROUPS * sizeof(uint64_t),
 					sizeof(uint64_t), nblocks, cudaMemcpyDeviceToHost));
 	GPU_TRY("copy groups", cudaMemcpy(h->begins + nblocks, begins + n, sizeof *begins, cudaMemcpyDeviceToHost));

@@ -129,8 +129,7 @@ static enum status pass_list_runs(struct kept_pass *p, const struct device_run *
 	for (const struct device_run *run = runs; run; run = run->next)
 		n += run_device(run) == device;
 	p->runs = (struct keep_run *)calloc(n + 1, sizeof *p->runs);
-	if (!p->runs)
-		return STATUS_NO_MEMORY;
+	NEED(p->runs);
 	for (const struct device_run *run = runs; run; run = run->next) {
 		if (run_device(run) != device)
 			continue;
@@ -210,8 +209,7 @@ static enum status pass_device(const struct device_run *runs, int device, int sc
 
 	if (status == STATUS_OK && gpu_checked(cudaSetDevice(device)) != cudaSuccess)
 		status = STATUS_GPU;
-	if (status == STATUS_OK)
-		status = pass_open(&p, ranges, nranges, &ignored);
+	THEN(status, pass_open(&p, ranges, nranges, &ignored));
 	for (size_t i = 0; i < nranges && status == STATUS_OK; i++)
 		status = ranges[i].counts ? pass_count(&p, &ranges[i], &ignored)
 					  : pass_list(&p, &ranges[i], &ignored);
@@ -398,8 +396,7 @@ static enum status add_run(struct worker *w, struct partial *out, size_t c, int 
 	void *cell = moments_need(&out->columns[c].moments, form == KEEP_VALUES ? CELL_VALUES : CELL_KEYS);
 	struct device_run *run = cell ? run_new(w, numbers, n, scale) : NULL;
 
-	if (!run)
-		return STATUS_NO_MEMORY;
+	NEED(run);
 	if (form == KEEP_VALUES)
 		values_add_run((struct values *)cell, run);
 	else

@@ -307,8 +307,7 @@ enum status gpu_read(struct worker *w, int fd, off_t position, const struct chun
 			pack_piece(w, piece, nbytes);
 		done += nbytes;
 	}
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	return file_read_range(fd, position + (off_t)done, worker_buffer(w) + done,
 			       chunk->nbytes - done, fault);
 }

@@ -89,8 +89,7 @@ enum status running_add_groups(struct worker *w, struct partial *out, struct fau
 	GPU_TRY("copy groups", copy_groups(w, g->words.data, g->table.words, nbytes, cudaMemcpyDeviceToHost));
 	TRY(worker_wait(w, "copy groups", fault));
 	out->groups = out->groups ? out->groups : groups_new(w->plan);
-	if (!out->groups)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(out->groups);
 	groups_drop_index(out->groups);
 	status = group_words_add(out->groups, &g->table.layout, g->control->scales, words_of(g), nwords, &nused);
 	g->ngroups = (uint32_t)out->groups->ngroups;

@@ -290,8 +290,7 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	struct worker *w = (struct worker *)calloc(1, sizeof *w);
 	enum status status;
 
-	if (!w)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(w);
 	w->plan = plan;
 	w->output_share = 2; /* for the first chunk */
 	w->chunk_nbytes = setup->chunk_nbytes;
@@ -301,20 +300,16 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->squares_numbers = plan_needs_squares(plan);
 	w->keeping.wanted = plan_keeps_numbers(plan);
 	status = open_host(w, setup, fault);
-	if (status == STATUS_OK)
-		status = open_device(w, fault);
-	if (status == STATUS_OK)
-		status = open_memory(w, fault);
+	THEN(status, open_device(w, fault));
+	THEN(status, open_memory(w, fault));
 	if (status == STATUS_OK && w->filters && !w->folds_columns)
 		status = fold_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->emits)
 		status = emit_reserve_likely(w, fault);
 	if (status == STATUS_OK && plan->nkeys > 0)
 		status = plan->emits ? running_open(w, fault) : groups_join(w, setup, fault);
-	if (status == STATUS_OK)
-		status = plan_copy_up(w, fault);
-	if (status == STATUS_OK)
-		status = worker_wait(w, "open", fault);
+	THEN(status, plan_copy_up(w, fault));
+	THEN(status, worker_wait(w, "open", fault));
 	if (status == STATUS_OK)
 		*out = w;
 	else
@@ -389,10 +384,8 @@ static enum status gpu_map(struct worker *w, const struct chunk *chunk, struct c
 	out->dependence = CHUNK_DEPENDS;
 	if (chunk->nbytes == 0)
 		return STATUS_OK;
-	if (status == STATUS_OK)
-		status = worker_wait(w, "map", fault);
-	if (status != STATUS_OK)
-		return status;
+	THEN(status, worker_wait(w, "map", fault));
+	TRY(status);
 	out->map = csv_full_map_of((csv_map)w->summary->map);
 	out->nlines = w->nlines = w->summary->nlines;
 	/* A guess does not hold if there are quotes after all, beyond the part that was

@@ -11,8 +11,7 @@
 
 void json_fail(struct json_text *j, enum status status)
 {
-	if (j->status == STATUS_OK)
-		j->status = status;
+	THEN(j->status, status);
 	j->at = j->end;
 }
 

@@ -136,6 +136,10 @@ enum status {
 			return try_;           \
 	} while (0)
 
+/* The next of several steps, after the last of which something is to be freed: status, a variable,
+ * becomes what call returns, unless a step before has failed. */
+#define THEN(status, call) ((status) = (status) == STATUS_OK ? (call) : (status))
+
 /* Leaves the function with STATUS_NO_MEMORY if what was to be allocated is NULL. */
 #define NEED(allocated)                          \
 	do {                                     \

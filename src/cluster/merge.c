@@ -248,8 +248,7 @@ static bool do_run(struct line_reader *r, bool waits)
 	run = &l->runs[number % l->capacity];
 	if (!ordered_queue_is_void(&l->queue, number)) {
 		status = read_run(r, run);
-		if (status == STATUS_OK)
-			status = add_partial(r, number);
+		THEN(status, add_partial(r, number));
 	}
 	part_map_release(run->map);
 	ordered_queue_finish(&l->queue, number, status, &r->fault);
@@ -603,8 +602,7 @@ static enum status map_columns(struct fold_map *map, const struct part_head *hea
 	enum status status = name_index_init(&part, head->ncolumns);
 	size_t i = 0, k = 0;
 
-	if (status == STATUS_OK)
-		status = name_index_init(&whole, plan->ncolumns);
+	THEN(status, name_index_init(&whole, plan->ncolumns));
 	for (size_t c = 0; status == STATUS_OK && c < head->ncolumns; c++)
 		name_index_add(&part, head->columns[c], c);
 	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
@@ -1106,8 +1104,7 @@ static enum status read_source(struct merge *m, const struct part_source *from)
 	struct part_file f = {.map = NULL};
 	enum status status = part_text_open(&f.text, from, m->read_nbytes, m->fault);
 
-	if (status == STATUS_OK)
-		status = read_parts(m, &f);
+	THEN(status, read_parts(m, &f));
 	part_map_release(f.map);
 	part_text_close(&f.text);
 	return status;
@@ -1176,8 +1173,7 @@ enum status state_read(struct merge *m, struct options *options, struct query *q
 			    .is_state = true, .fault = fault, .read_nbytes = read_nbytes(options)};
 	NEED(m->lines = part_lines_begin(&query->plan, &total->partial, options));
 	status = settle(m, read_source(m, from));
-	if (status == STATUS_OK)
-		status = end_lines(m);
+	THEN(status, end_lines(m));
 	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
 		status = check_end(&m->right, fault);
 	if (status == STATUS_OK && lacks_note(m)) {

@@ -369,8 +369,8 @@ static void put_all_groups(const struct query *q, struct partial *total, bool an
 
 	if (status == STATUS_OK && total->groups)
 		status = groups_store(total->groups);
-	if (status == STATUS_OK)
-		status = group_store_visit(q->plan.groups, nthreads, any_order ? NULL : chain_keys, NULL);
+	THEN(status, group_store_visit(q->plan.groups, nthreads, any_order ? NULL : chain_keys,
+				       NULL));
 	if (status == STATUS_OK && any_order)
 		status = group_store_visit(q->plan.groups, 1, put_store_part, &groups);
 	else if (status == STATUS_OK)

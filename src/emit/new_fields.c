@@ -816,8 +816,7 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 		if (!new_column_has(w.column->kind, NEW_COPIES))
 			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));
 		to = ops_of(w.column)->write(&w, f->text.data + f->text.nbytes);
-		if (!to)
-			return STATUS_NO_MEMORY;
+		NEED(to);
 		f->text.nbytes = w.begins[f->nrows] = (size_t)(to - f->text.data);
 		TRY(finish_fields(&w));
 	}

@@ -313,8 +313,8 @@ static bool post_border(struct worker_thread *t)
 	enum status status = partial_need(&t->deferred, e->plan);
 	struct fault fault = {.status = STATUS_OK};
 
-	if (status == STATUS_OK)
-		status = partial_fault(&t->deferred, e->plan, partial_combine(&t->deferred, &t->partial), &fault);
+	THEN(status, partial_fault(&t->deferred, e->plan, partial_combine(&t->deferred, &t->partial),
+				   &fault));
 	if (!engine_goes_on(e, status, &fault) || !chain_enter(&e->totals, k))
 		return false;
 	border_copy(border_at(e, k), &t->slot->chunk, t->map.nlines, &t->partial);
@@ -900,8 +900,7 @@ static enum status finish_pools(struct engine *e, struct worker_pool *pools, siz
 		enum status finished;
 		if (!pool->ops->finish || !plan_leaves_groups(e->plan))
 			continue;
-		if (status == STATUS_OK)
-			status = total_store_groups(e->total, e->fault);
+		THEN(status, total_store_groups(e->total, e->fault));
 		how.wanted = status == STATUS_OK;
 		finished = pool->ops->finish(e->plan, &how, &fault);
 		if (finished == STATUS_GPU)
@@ -909,7 +908,7 @@ static enum status finish_pools(struct engine *e, struct worker_pool *pools, siz
 		if (finished == STATUS_OK || status != STATUS_OK)
 			continue;
 		*e->fault = fault;
-		status = fault.status;
+		status = fault_complete(e->fault, finished);
 	}
 	return status;
 }

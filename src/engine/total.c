@@ -732,8 +732,7 @@ enum status total_end_range(struct total *t, struct fault *fault)
 	TRY(partial_fault(p, t->plan, cpu_folder_fold(&t->folder.cpu, s->data, s->nbytes, CHUNK_BETWEEN_RECORDS, p), fault));
 	text.nbytes = p->tail_offset;
 	status = total_check(t, &text, p, fault);
-	if (status == STATUS_OK)
-		status = combine(t, &t->partial, p, fault);
+	THEN(status, combine(t, &t->partial, p, fault));
 	s->nbytes -= p->tail_offset;
 	memmove(s->data, s->data + p->tail_offset, s->nbytes);
 	return status;
@@ -1130,7 +1129,6 @@ enum status total_join(struct partial *total, struct partial *const *partials, s
 
 	for (size_t i = 0; status == STATUS_OK && i < npartials; i++)
 		status = partial_combine(total, partials[i]);
-	if (status == STATUS_OK)
-		status = settle_keys(total, plan);
+	THEN(status, settle_keys(total, plan));
 	return partial_fault(total, plan, status, fault);
 }

@@ -72,8 +72,7 @@ static enum status make_group(void *context, struct group *group)
 	group->state = atomic_fetch_add(&maker->m->group, 1);
 	for (size_t i = 0; status == STATUS_OK && i < m->a->n; i++) {
 		status = group_row_result(&maker->rows, &row, group, &m->q->results[i], &cell, NULL);
-		if (status == STATUS_OK)
-			status = aggregate_value_take(&m->a->at[group->state * m->a->n + i], &cell);
+		THEN(status, aggregate_value_take(&m->a->at[group->state * m->a->n + i], &cell));
 	}
 	group_row_end(&maker->rows, &row);
 	return status;
@@ -85,10 +84,8 @@ static enum status make_part(void *context, struct groups *part)
 	enum status status = group_rows_init(&maker.rows, maker.m->q, maker.m->total, 1);
 
 	groups_drop_index(part); /* a GPU's groups are appended to a part and not in its table */
-	if (status == STATUS_OK)
-		status = groups_index(part);
-	if (status == STATUS_OK)
-		status = groups_each(part, make_group, &maker);
+	THEN(status, groups_index(part));
+	THEN(status, groups_each(part, make_group, &maker));
 	group_rows_free(&maker.rows);
 	return status;
 }

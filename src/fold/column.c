@@ -184,8 +184,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 	for (size_t c = 0; c < p->ncolumns; c++) {
 		enum status status = column_combine(&p->columns[c], &later->columns[c]);
 		p->full_column = c;
-		if (status != STATUS_OK)
-			return status;
+		TRY(status);
 	}
 	for (size_t i = 0; i < p->npairs; i++)
 		NEED(pair_combine(&p->pairs[i], &later->pairs[i], &p->memory) == STATUS_OK);
@@ -193,8 +192,7 @@ enum status partial_combine(struct partial *p, const struct partial *later)
 		TRY(window_combine(&p->windows[i], &later->windows[i]));
 	if (later->groups) {
 		enum status status = combine_groups(p, later);
-		if (status != STATUS_OK)
-			return status;
+		TRY(status);
 	}
 	for (size_t i = 0; i < p->npredicates; i++)
 		p->nmatched[i] += later->nmatched[i];
@@ -384,11 +382,9 @@ enum status column_add_computed(const struct plan *plan, struct partial *p, size
 	*why = STATUS_OK;
 	if (to->needs & MOMENT_TEXTS)
 		status = add_text(plan, column, field, scratch);
-	if (status == STATUS_OK)
-		status = value_read(plan, field->how | (to->parses ? VALUE_AS_NUMBER : 0u), field->text,
-				    field->nbytes, scratch, &v);
-	if (status != STATUS_OK)
-		return status;
+	THEN(status, value_read(plan, field->how | (to->parses ? VALUE_AS_NUMBER : 0u), field->text,
+				field->nbytes, scratch, &v));
+	TRY(status);
 	value_set_rounded(&v, to->parses ? field->rounded : NULL);
 	if (v.kind == DECIMAL_MISSING) {
 		column->nmissing++;

@@ -131,8 +131,7 @@ static enum status settle_there(struct keys *k)
 
 	if (list.at)
 		keys_each(k, list_number, &list);
-	if (status == STATUS_OK)
-		status = k->runs->ops->count_different(k->runs, list.at, list.n, &count);
+	THEN(status, k->runs->ops->count_different(k->runs, list.at, list.n, &count));
 	if (status == STATUS_OK && count < list.n)
 		status = STATUS_GPU;
 	if (status == STATUS_OK)

@@ -462,8 +462,7 @@ static enum status sum_part(void *context, struct groups *part)
 	struct adding a = {.g = s->g, .sums = calloc(s->g->nshares, sizeof *a.sums)};
 	enum status status = a.sums ? group_rows_init(&a.rows, s->rows->q, s->rows->total, 1) : STATUS_NO_MEMORY;
 
-	if (status == STATUS_OK)
-		status = groups_each(part, add_visited, &a);
+	THEN(status, groups_each(part, add_visited, &a));
 	pthread_mutex_lock(&s->g->lock);
 	for (size_t i = 0; status == STATUS_OK && i < s->g->nshares; i++)
 		status = exact_add(&s->g->shares[i].total, &a.sums[i]);

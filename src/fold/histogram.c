@@ -193,8 +193,7 @@ static enum status init_table(struct table *t, size_t nbins)
 	for (size_t i = 0; i < NCOLUMNS * (nbins + 1); i++)
 		t->names[i].is_number = true;
 	for (size_t i = 0; i < NCOLUMNS; i++)
-		if (!(t->names[i].text = strdup(names[i])))
-			return STATUS_NO_MEMORY;
+		NEED(t->names[i].text = strdup(names[i]));
 	return STATUS_OK;
 }
 
@@ -228,10 +227,8 @@ static enum status fill(const struct query *q, const struct values *values,
 
 	if (!counts)
 		status = STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = count_all(counts, nthreads, &blocks, bins);
-	if (status == STATUS_OK)
-		status = write_bins(bins, counts[0].counts, t);
+	THEN(status, count_all(counts, nthreads, &blocks, bins));
+	THEN(status, write_bins(bins, counts[0].counts, t));
 	for (int i = 0; counts && i < nthreads; i++)
 		free(counts[i].counts);
 	free(counts);
@@ -259,8 +256,7 @@ enum status histogram_table(const struct query *q, const struct partial *total, 
 	status = init_table(out, bins.n);
 	if (status == STATUS_OK && !(out->title = result_name(q, r)))
 		status = STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = values_bring_down(moments_cell(&column->moments, CELL_VALUES));
+	THEN(status, values_bring_down(moments_cell(&column->moments, CELL_VALUES)));
 	if (status == STATUS_OK && bins.n > 0)
 		status = fill(q, moments_cell(&column->moments, CELL_VALUES), &bins, out);
 	if (status == STATUS_OK)

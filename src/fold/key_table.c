@@ -122,8 +122,7 @@ enum status key_table_insert(struct key_table *t, const struct key *key, uint64_
 		status = key_table_reserve(t, more_keys(t), of);
 	if (status == STATUS_OK && !adopts && key_is_long(key))
 		status = copy_text(t, &owned);
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	*slot = free_slot(t, hash);
 	t->keys[*slot] = owned;
 	t->nkeys++;

@@ -569,8 +569,7 @@ static struct group *find_group(struct partial *p, const struct plan *plan, stru
 
 	if (!p->groups)
 		p->groups = groups_new(plan);
-	if (status == STATUS_OK)
-		status = p->groups ? groups_find(p->groups, &key, hash, &g) : STATUS_NO_MEMORY;
+	THEN(status, p->groups ? groups_find(p->groups, &key, hash, &g) : STATUS_NO_MEMORY);
 	if (status != STATUS_OK)
 		json_fail(j, status);
 	return status == STATUS_OK ? g : NULL;

@@ -185,8 +185,7 @@ enum status ranks_list(const struct query *q, const struct partial *total, struc
 	if (!needs_ranks(&q->plan))
 		return STATUS_OK;
 	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
-	if (!ranks)
-		return STATUS_NO_MEMORY;
+	NEED(ranks);
 	for (size_t i = 0; !q->summary && i < q->nresults; i++) {
 		const struct result *r = &q->results[i];
 		TRY(list_ranks(&ranks[r->column], r->operation, q->uses[r->use].percentile,

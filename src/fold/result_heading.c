@@ -273,8 +273,7 @@ static enum status print_as_it_came(const struct query *q, struct fault *fault)
 	char **names = new_column_names(q); /* all, before the first is printed */
 	enum status status = names ? check_names(q, names, fault) : STATUS_NO_MEMORY;
 
-	if (status == STATUS_OK)
-		status = print_heading(q, names);
+	THEN(status, print_heading(q, names));
 	result_names_free(names, q->nresults);
 	return status;
 }

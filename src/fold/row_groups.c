@@ -72,8 +72,7 @@ static enum status append_key(const struct grouping *m, unsigned row, bool *is_k
 	for (size_t i = 0; i < plan->nkeys && *is_key; i++) {
 		size_t nbytes;
 		const char *value = key_value(m, plan->keys[i], row, &nbytes, is_key);
-		if (!value)
-			return STATUS_NO_MEMORY;
+		NEED(value);
 		if (i > 0)
 			texts->data[texts->nbytes++] = '\0';
 		memcpy(texts->data + texts->nbytes, value, nbytes);

@@ -510,8 +510,7 @@ static enum status fold_ends(const struct fold *m, size_t c, const struct row_fi
 	struct ends *ends = moments_need(&m->out->columns[c].moments, CELL_ENDS);
 	enum status status = STATUS_OK;
 
-	if (!ends)
-		return STATUS_NO_MEMORY;
+	NEED(ends);
 	for (enum end end = END_FIRST; end < NENDS && status == STATUS_OK; end++) {
 		bool wants_number = end == END_FIRST_NUMBER || end == END_LAST_NUMBER;
 		if (end <= END_FIRST_NUMBER && ends_has(ends, end))
@@ -536,8 +535,7 @@ static enum status fold_exact(const struct fold *m, size_t c, struct row_fields 
 
 	if (column->needs & MOMENT_ENDS)
 		status = fold_ends(m, c, &fields);
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	if (plan_column_has_texts(column))
 		return fold_texts(m, c, fields);
 	if (column->parses && plan_column_has_moments(column))
@@ -672,8 +670,7 @@ static enum status fold_all(const struct fold *m, const struct row_run *run)
 			continue;
 		}
 		status = fold_fields(m, c, fields_of(m, c, run));
-		if (status == STATUS_OK)
-			status = end_column(m, c);
+		THEN(status, end_column(m, c));
 	}
 	return status;
 }
@@ -902,8 +899,7 @@ static enum status fold_block(const struct fold *m)
 	struct row_filter *filter = &m->f->filter;
 	enum status status = row_filter_block(filter, &m->f->programs, &m->f->block);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	if (filter->undecided)
 		status = fold_undecided(m);
 	if (filter->kept == 0 || status != STATUS_OK)
@@ -923,8 +919,7 @@ static enum status fold_block(const struct fold *m)
 	if (status == STATUS_OK && plan->npairs) /* first: it converts columns for both */
 		status = pair_block_fold(&m->f->pairs, &m->f->block, filter->kept, &m->f->scratch,
 					 m->out);
-	if (status == STATUS_OK)
-		status = fold_kept(m);
+	THEN(status, fold_kept(m));
 	if (status == STATUS_OK && plan->nwindows)
 		status = row_windows_fold(m->f, filter->kept, m->out);
 	return status;
@@ -1003,10 +998,8 @@ enum status rows_fold(struct row_folder *f, struct rows *r, const char *text, si
 	status = rows_walk(r, text, nbytes, entry, fold_run, &m, &extent);
 	if (status == STATUS_OK && f->plan->computes)
 		status = f->programs.status;
-	if (status == STATUS_OK)
-		status = end_quotients(f, out);
-	if (status == STATUS_OK)
-		status = row_windows_end(f->plan, out);
+	THEN(status, end_quotients(f, out));
+	THEN(status, row_windows_end(f->plan, out));
 	out->head_ends = extent.head_ends;
 	out->head_nbytes = extent.head_nbytes;
 	out->tail_offset = extent.tail_offset;

@@ -722,8 +722,7 @@ enum status values_select(struct values *v, const struct values_extent *extent, 
 	struct values_blocks blocks = {.at = NULL};
 	enum status status = search_begin(&s, extent, wanted, nwanted);
 
-	if (status == STATUS_OK)
-		status = select_in(&s, v, nthreads, &blocks);
+	THEN(status, select_in(&s, v, nthreads, &blocks));
 	values_blocks_free(&blocks);
 	search_free(&s);
 	return status;

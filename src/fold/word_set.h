@@ -43,8 +43,7 @@ static inline enum status word_set_add(struct word_set *s, bool counts, uint64_t
 {
 	enum status status = s->n < s->room ? STATUS_OK : word_set_make_room(s, counts);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	s->words[s->n] = word;
 	if (counts)
 		s->times[s->n] = times;

@@ -112,8 +112,7 @@ enum status curve_add(struct curve *c, const struct text_buffer *text)
 		const char *lf = memchr(line, '\n', (size_t)(end - line));
 		const char *stop = lf ? lf : end;
 		status = read_value(&c->value, line, stop);
-		if (status == STATUS_OK)
-			status = add_record(c);
+		THEN(status, add_record(c));
 		line = stop + (lf != NULL);
 	}
 	return status;

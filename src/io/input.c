@@ -156,8 +156,7 @@ enum status input_peek(struct input *in, int file, const char **data, size_t *nb
 
 	if (file > in->file)
 		source_settle(s - 1);
-	if (status == STATUS_OK)
-		status = source_peek(s, *nbytes + 1, fault);
+	THEN(status, source_peek(s, *nbytes + 1, fault));
 	*data = source_peeked(s, 0, nbytes);
 	*at_end = s->at_end;
 	return status;
@@ -197,11 +196,10 @@ void input_expect_headers(struct input *in, const struct input_headers *headers)
 	in->headers = *headers;
 }
 
-enum status input_share_decoding(struct input *in, struct fault *fault)
+enum status input_share_decoding(struct input *in)
 {
 	in->sections = sections_open();
-	if (!in->sections)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
+	NEED(in->sections);
 	for (int i = 0; i < in->nsources; i++)
 		in->sources[i].shared = true;
 	return STATUS_OK;
@@ -800,16 +798,14 @@ static void read_chunk(struct input *in, const struct reader *reader, struct chu
 	struct deferred deferred = {0};
 
 	*status = begin_chunk(in, reader->buffer, chunk, fault);
-	if (*status == STATUS_OK)
-		*status = begin_reading(in, chunk, reader->nbytes, &deferred, fault);
+	THEN(*status, begin_reading(in, chunk, reader->nbytes, &deferred, fault));
 	if (*status != STATUS_OK)
 		input_stop(in);
 	end_chunk(in, chunk);
 	if (in->has_slice && chunk->file == in->slice.last && in->slice.end < UINT64_MAX)
 		chunk->last_of_file = false; /* a record may go on in the next slice */
 	pthread_mutex_unlock(&in->lock);
-	if (*status == STATUS_OK)
-		*status = finish_reading(in, &deferred, chunk, reader, fault);
+	THEN(*status, finish_reading(in, &deferred, chunk, reader, fault));
 	if (*status != STATUS_OK)
 		input_stop(in);
 }

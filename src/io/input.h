@@ -114,7 +114,7 @@ bool input_has_long_member(const struct input *in);
 /* Has all threads that read chunks decode compressed data, where its format can be decoded in
  * sections. Before anything is peeked at beyond the first file's beginning. Errors:
  * STATUS_NO_MEMORY. */
-enum status input_share_decoding(struct input *in, struct fault *fault);
+enum status input_share_decoding(struct input *in);
 
 /* Whether the first file that will be read is decoded in sections. */
 bool input_has_sections(const struct input *in);

@@ -444,8 +444,7 @@ static enum status cut_blocks(struct packed *p, struct block_batch *batch, bool 
 	if (batch->nbytes)
 		return STATUS_OK;
 	batch->fd = -1;
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	while ((next = bgzf_cut(p->state, &p->feed, batch)) == BLOCK_STARVES && status == STATUS_OK) {
 		if (prompt && batch->nbytes && !feed_is_ready(&p->feed))
 			break;
@@ -653,8 +652,7 @@ static enum status skip_lines(struct source *s, uint64_t nlines, struct fault *f
 	while (nfound < nlines) {
 		enum status status = source_peek(s, 1, fault);
 		const char *data = source_peeked(s, 0, &nbytes);
-		if (status != STATUS_OK)
-			return status;
+		TRY(status);
 		if (nbytes == 0)
 			break;
 		has_cr = has_cr || last == '\r' || memchr(data, '\r', nbytes - 1);
@@ -712,8 +710,7 @@ static enum status check_line_ends(struct source *s, const struct csv_dialect *d
 	do {
 		enum status status = source_peek(s, nbytes + 1, fault);
 		const char *data = source_peeked(s, 0, &nbytes);
-		if (status != STATUS_OK)
-			return status;
+		TRY(status);
 		/* How much has been read by now is up to the kind of input. */
 		if (finds_lf(&search, data, nbytes < PATIENCE_NBYTES ? nbytes : PATIENCE_NBYTES, &d))
 			return STATUS_OK;
@@ -776,10 +773,8 @@ enum status preamble_skip(struct preamble *p, struct source *s, struct fault *fa
 	enum status status = skip_lines(s, p->nlines, fault);
 	size_t nbytes;
 
-	if (status == STATUS_OK)
-		status = skip_delimiter(p, s, fault);
-	if (status == STATUS_OK)
-		status = check_line_ends(s, p->dialect, fault);
+	THEN(status, skip_delimiter(p, s, fault));
+	THEN(status, check_line_ends(s, p->dialect, fault));
 	source_peeked(s, 0, &nbytes);
 	p->is_settled |= nbytes > 0;
 	return status;
@@ -1038,8 +1033,7 @@ static enum status keep_tail(struct source *s, struct fault *fault)
 	if (nbytes == 0)
 		return STATUS_OK;
 	status = bgzf_text_open(&t, s->fd, cut->end - nbytes, fault);
-	if (status == STATUS_OK)
-		status = bgzf_text_next(&t, &is_there, fault);
+	THEN(status, bgzf_text_next(&t, &is_there, fault));
 	if (status == STATUS_OK && (!is_there || t.nbytes < nbytes))
 		status = codec_fault(fault, STATUS_DAMAGED, s->codec, NULL);
 	cut->tail = status == STATUS_OK ? malloc(nbytes) : NULL;
@@ -1093,9 +1087,7 @@ enum status source_cut_text(struct source *s, uint64_t begin, uint64_t end, stru
 	end = end > begin ? end : begin;
 	s->cut = (struct source_cut){.is_made = true, .first = first, .begin = begin, .end = end};
 	status = end < UINT64_MAX ? keep_tail(s, fault) : STATUS_OK;
-	if (status == STATUS_OK)
-		status = reopen(s, fault);
-	if (status == STATUS_OK)
-		status = drop_beginning(s, fault);
+	THEN(status, reopen(s, fault));
+	THEN(status, drop_beginning(s, fault));
 	return name_fault(s, status, fault);
 }

@@ -108,10 +108,8 @@ static enum status print_rows(FILE *out, const struct table *t, struct style sty
 
 	for (size_t i = 0; names && i < t->ncolumns; i++)
 		names[i] = t->names[i].text;
-	if (status == STATUS_OK)
-		status = row_format_init(&f, style, names, t->ncolumns);
-	if (status == STATUS_OK)
-		status = append_rows(&text, &f, t, names);
+	THEN(status, row_format_init(&f, style, names, t->ncolumns));
+	THEN(status, append_rows(&text, &f, t, names));
 	if (status == STATUS_OK && text.nbytes > 0)
 		fwrite(text.data, 1, text.nbytes, out);
 	row_format_free(&f);
@@ -379,8 +377,7 @@ static enum status arrange_values(const struct table *t, size_t pivot, size_t *v
 
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
 		texts[i] = row_of(t, firsts[i])[pivot].text;
-	if (status == STATUS_OK)
-		status = arrange(context, texts, n, places);
+	THEN(status, arrange(context, texts, n, places));
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
 		arranged[places[i]] = firsts[i];
 	for (size_t i = 0; i < t->nrows && status == STATUS_OK; i++)
@@ -421,8 +418,7 @@ enum status table_pivot(struct table *t, size_t nlabels, const bool *is_repeated
 		to.one_record = nkept == 0 && nrows > 0;
 		status = name_pivoted(&to, t, labels, nkept, pivot, value_firsts);
 	}
-	if (status == STATUS_OK)
-		status = fill_pivoted(&to, t, labels, nkept, pivot, rows, values);
+	THEN(status, fill_pivoted(&to, t, labels, nkept, pivot, rows, values));
 	free(memory);
 	free(placed);
 	if (status == STATUS_OK) {
@@ -530,8 +526,7 @@ enum status table_rows_print(const struct table_rows *rows, const char *const *n
 		t.names[i].text = strdup(names[i]);
 		status = t.names[i].text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
-	if (status == STATUS_OK)
-		status = set_cells(rows, &t);
+	THEN(status, set_cells(rows, &t));
 	status = status == STATUS_OK ? table_print(&t, style, fault) : fault_set(fault, status, 0, NULL);
 	if (t.names)
 		table_free(&t);

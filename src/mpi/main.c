@@ -287,10 +287,8 @@ static enum status write_state(struct rank *r, struct text_buffer *to)
 {
 	enum status status = begin_merge(r, true);
 
-	if (status == STATUS_OK)
-		status = merge_end(&r->run->merge);
-	if (status == STATUS_OK)
-		status = write_merged(r, r->slice.first, (struct part_sink){text_write, to, true});
+	THEN(status, merge_end(&r->run->merge));
+	THEN(status, write_merged(r, r->slice.first, (struct part_sink){text_write, to, true}));
 	forget_merged(r, status);
 	return status == STATUS_WRITE ? fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL) : status;
 }
@@ -320,14 +318,11 @@ static enum status send_state(struct rank *r, const struct text_buffer *before, 
 		return STATUS_OK;
 	}
 	status = begin_total(r);
-	if (status == STATUS_OK)
-		status = begin_merge(r, false);
+	THEN(status, begin_merge(r, false));
 	for (int i = 0; i < 2 && status == STATUS_OK; i++)
 		status = merge_next(m, &(struct part_source){.read = text_read, .context = &readings[i]});
-	if (status == STATUS_OK)
-		status = merge_end(m);
-	if (status == STATUS_OK)
-		status = write_merged(r, 0, (struct part_sink){passage_write, &passage, true});
+	THEN(status, merge_end(m));
+	THEN(status, write_merged(r, 0, (struct part_sink){passage_write, &passage, true}));
 	forget_merged(r, status);
 	return status;
 }
@@ -496,8 +491,7 @@ static enum status print_slice(struct rank *r, const struct text_buffer *before,
 	struct run *run = r->run;
 
 	*owes_newline = false;
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	run->lacks_heading = r->world->rank > 0;
 	run->query.plan.inside_line &= !run->lacks_heading;
 	*owes_newline = run->query.plan.inside_line;
@@ -720,8 +714,7 @@ static int run_alone(const struct command *c)
 	struct fault fault = {.status = STATUS_OK};
 	enum status status = parse(c, &r->options, &fault);
 
-	if (status == STATUS_OK)
-		status = run_whole(&r, &fault);
+	THEN(status, run_whole(&r, &fault));
 	return end_run(r, status, &fault);
 }
 
@@ -797,8 +790,7 @@ static int print_merged(struct rank *r)
 	run->padded = r->padded;
 	run->npadded = (size_t)r->options->npaths;
 	status = merge_check(&run->merge, &fault);
-	if (status == STATUS_OK)
-		status = fault_complete(&fault, run_finish(run, &fault));
+	THEN(status, fault_complete(&fault, run_finish(run, &fault)));
 	return end_run(run, status, &fault);
 }
 
@@ -920,8 +912,7 @@ static int run_job(const struct world *w, struct command *c)
 	if (rank.first < w->nranks) /* nothing more is exchanged */
 		return w->rank == rank.first ? message_fault(&rank.fault) : status_exit(STATUS_RANK_VERSION);
 	status = take_folder(c, &rank.fault);
-	if (status == STATUS_OK)
-		status = parse(c, &c->options, &rank.fault);
+	THEN(status, parse(c, &c->options, &rank.fault));
 	if (!rank_agree(&rank, status))
 		return fail(&rank, c);
 	if (o->about != ABOUT_NOTHING)

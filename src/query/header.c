@@ -287,8 +287,7 @@ static enum status make_header(struct header *h, const struct input *input, stru
 			       enum status status)
 {
 	memset(h, 0, sizeof *h);
-	if (status == STATUS_OK)
-		status = fill_header(h, input, t, plan);
+	THEN(status, fill_header(h, input, t, plan));
 	record_free(&t->record);
 	return status;
 }
@@ -945,8 +944,7 @@ static enum status find_united(const struct header *h, const struct first_record
 	enum status status = index_names(&all, h);
 	size_t n, k = 0;
 
-	if (status == STATUS_OK)
-		status = first_record_index(&own, r);
+	THEN(status, first_record_index(&own, r));
 	for (const struct name_entry *e = own.entries; status == STATUS_OK && e < own.entries + own.nentries; e++) {
 		const struct name_entry *there = name_index_find(&all, e->name, &n);
 		k = e > own.entries && !strcmp(e[-1].name, e->name) ? k + 1 : 0;
@@ -971,8 +969,7 @@ enum status header_unite(struct header *h, const struct first_record *r)
 	enum status status = columns && grown ? STATUS_OK : STATUS_NO_MEMORY;
 
 	h->names = grown ? grown : h->names;
-	if (status == STATUS_OK)
-		status = find_united(h, r, columns);
+	THEN(status, find_united(h, r, columns));
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
 		if (columns[i] < nnames)
 			continue;

@@ -1127,15 +1127,13 @@ static enum status unite(struct making *m)
 		struct header h = {.nfields = 0};
 		struct input *input = NULL;
 		status = input_open(&input, &o->paths[i], 1, 1, m->fault);
-		if (status == STATUS_OK)
-			status = input_skip_preamble(input, o->nskipped_lines, false, &dialect, m->fault);
+		THEN(status, input_skip_preamble(input, o->nskipped_lines, false, &dialect,
+						 m->fault));
 		plan.dialect.layout = NULL;
-		if (status == STATUS_OK)
-			status = header_read(&h, input, &plan, m->fault);
+		THEN(status, header_read(&h, input, &plan, m->fault));
 		if (status == STATUS_OK && plan.dialect.whitespace && h.nfields > 0)
 			status = header_line_up(&h, input, &plan, m->fault);
-		if (status == STATUS_OK)
-			status = header_unite(&q->header, &h.record[0]);
+		THEN(status, header_unite(&q->header, &h.record[0]));
 		if (status != STATUS_OK && m->fault->file)
 			m->fault->file = o->paths[i]; /* the input's, which ends */
 		header_free(&h);

@@ -47,8 +47,7 @@ static enum status run(struct run **passes, int argc, char **argv, bool has_outp
 	struct run *r = *passes;
 	enum status status = options_parse(&r->options, argc, argv, fault);
 
-	if (status != STATUS_OK)
-		return status;
+	TRY(status);
 	if (!has_output && writes_output(&r->options))
 		return fault_set(fault, STATUS_NO_OUTPUT, 0, NULL);
 	memory_limit_set(r->options.memory_nbytes);

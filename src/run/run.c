@@ -420,7 +420,7 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	TRY(input_open(&r->input, o->paths, o->npaths, o->nthreads, fault));
 	TRY(check_taken(r, fault));
 	if ((o->nthreads ? o->nthreads : cores_count()) > 1)
-		TRY(input_share_decoding(r->input, fault));
+		TRY(input_share_decoding(r->input));
 	TRY(query_make(q, o, r->input, fault));
 	if (r->aggregates)
 		TRY(aggregates_use(r->aggregates, q));

@@ -201,7 +201,7 @@ static void read_shared(int fd, uint32_t chosen)
 	keep_status(&shared, status, &fault);
 	if (status != STATUS_OK)
 		return;
-	FUZZ_CHECK(input_share_decoding(sharing.in, &fault) == STATUS_OK);
+	FUZZ_CHECK(input_share_decoding(sharing.in) == STATUS_OK);
 	sharing.chunk_nbytes = 64 + chosen / 3000 % 2000;
 	run_threads();
 	input_close(sharing.in);
