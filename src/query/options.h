@@ -100,6 +100,8 @@ struct options {
 	struct file_part part; /* of --part; of == 0: not given */
 	size_t nuses;
 	struct operation_use *uses; /* in the order given; none, and no where: the summary */
+	const struct program *wanted; /* nwanted aggregates by their names: results of a pass that another one looks up */
+	size_t nwanted;
 	bool emits;                 /* records are printed: with new columns, or for where alone */
 	const char *where;          /* EXPR, or NULL */
 	struct record_choice choice;

@@ -768,6 +768,8 @@ static enum status parse_finishers(struct making *m)
 		if (!item->is_quoted)
 			TRY(compile_sort_item(m, &q->finishers[q->nfinishers - 1], item->text));
 	}
+	for (size_t i = 0; i < o->nwanted; i++)
+		TRY(add_hidden(m, o->wanted[i].name));
 	for (size_t i = 0; i < (o->merge ? nasked : q->nfinishers); i++)
 		for (size_t k = 0; k < q->finishers[i].names.nselectors; k++)
 			if (q->finishers[i].names.selectors[k].is_aggregate)
@@ -793,7 +795,7 @@ static enum status begin_finishers(struct making *m, size_t *nhidden)
 
 	for (size_t i = 0; i < o->nuses; i++)
 		nparentheses += operation_kind(o->uses[i].operation) == OPERATION_EXPR ? count_byte(o->uses[i].argument, '(') : 0;
-	*nhidden = 2 * nparentheses;
+	*nhidden = 2 * nparentheses + o->nwanted;
 	q->finishers = calloc(o->nuses + 1 + nsorts, sizeof *q->finishers);
 	q->sorts = calloc(nsorts, sizeof *q->sorts);
 	q->uses = calloc(o->nuses + *nhidden + 1, sizeof *q->uses);
@@ -2003,7 +2005,7 @@ static void begin(struct query *q, const struct options *options)
 	q->plan.missing = options->missing;
 	q->guesses_delimiter = !options->has_delimiter && !options->dialect.whitespace;
 	q->nthreads = options->nthreads;
-	q->summary = options->nuses == 0 && !options->where && options->nrenames == 0 && !options->is_open &&
+	q->summary = options->nuses + options->nwanted == 0 && !options->where && options->nrenames == 0 && !options->is_open &&
 		     !options->sorts && !options->unique && !options_choice_name(options);
 	q->all = options->all;
 	q->plan.ragged.policy = q->summary && !options->has_ragged ? RAGGED_COUNT : options->ragged;
