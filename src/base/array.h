@@ -18,6 +18,10 @@
  * nothing else makes them grow: they begin as NULL, and there is room up to the next power of 2. The caller counts the item. */
 #define ARRAY_ADD(array, n) array_add(&(array), n, sizeof *(array))
 
+/* Puts a value, which the rest of the arguments are, behind the n items of such an array, and counts it. Errors: STATUS_NO_MEMORY. */
+#define ARRAY_PUSH(array, n, ...) \
+	(ARRAY_ADD(array, n) ? ((array)[(n)++] = __VA_ARGS__, STATUS_OK) : STATUS_NO_MEMORY)
+
 /* array: the address of a pointer to items of each_nbytes. */
 enum status array_grow(void *array, size_t *capacity, size_t wanted, size_t each_nbytes);
 void *array_add(void *array, size_t n, size_t each_nbytes);

@@ -12,12 +12,7 @@
 
 static enum status append_field(struct record *r, size_t begin, size_t end)
 {
-	struct field_span *field = ARRAY_ADD(r->fields, r->nfields);
-
-	NEED(field);
-	*field = (struct field_span){begin, end};
-	r->nfields++;
-	return STATUS_OK;
+	return ARRAY_PUSH(r->fields, r->nfields, (struct field_span){begin, end});
 }
 
 /* A walk over one record. */

@@ -34,12 +34,8 @@ static enum status place_result(struct placing *p, size_t result, uint32_t *colu
 /* Makes a program the next column; it is freed with those of f. */
 static enum status add_program(struct finish *f, struct program *program, uint32_t *column)
 {
-	struct program **at = ARRAY_ADD(f->programs, f->nprograms);
-
-	NEED(at);
-	*at = program;
-	*column = (uint32_t)f->nprograms++;
-	return STATUS_OK;
+	*column = (uint32_t)f->nprograms;
+	return ARRAY_PUSH(f->programs, f->nprograms, program);
 }
 
 static bool is_same_source(const struct finish_source *a, const struct finish_source *b)
@@ -52,7 +48,6 @@ static bool is_same_source(const struct finish_source *a, const struct finish_so
 static enum status place_source(struct placing *p, struct finish_source source, const char *name, uint32_t *column)
 {
 	struct finish *f = p->f;
-	struct finish_source *added;
 	struct program *program;
 
 	for (size_t c = 0; c < f->nprograms; c++)
@@ -60,10 +55,9 @@ static enum status place_source(struct placing *p, struct finish_source source, 
 			*column = (uint32_t)c;
 			return STATUS_OK;
 		}
-	NEED(added = ARRAY_ADD(f->sources, f->nsources));
-	*added = source;
+	TRY(ARRAY_PUSH(f->sources, f->nsources, source));
 	NEED(program = calloc(1, sizeof *program));
-	*program = (struct program){.type = TYPE_ANY, .is_aggregate = true, .aggregate = f->nsources++, .nvalues = 1};
+	*program = (struct program){.type = TYPE_ANY, .is_aggregate = true, .aggregate = f->nsources - 1, .nvalues = 1};
 	TRY(add_program(f, program, column));
 	program->name = strdup(name);
 	return program->name ? STATUS_OK : STATUS_NO_MEMORY;
@@ -75,7 +69,6 @@ static enum status place_share(struct placing *p, const struct result *r, uint32
 		NULL, &finished_dialect, '.', NULL, NULL, true, NULL, false};
 	const char *name = p->q->plan.columns[r->column].name;
 	struct finishing *g = p->g;
-	struct finish_share *share;
 	struct program *program;
 	const struct result sum = {OPERATION_SUM, .use = r->use, .column = r->column};
 	uint32_t part, total;
@@ -86,11 +79,8 @@ static enum status place_share(struct placing *p, const struct result *r, uint32
 				    name);
 	while (i < g->nshares && g->shares[i].sum.column != r->column)
 		i++;
-	if (i == g->nshares) {
-		NEED(share = ARRAY_ADD(g->shares, g->nshares));
-		*share = (struct finish_share){.sum = sum};
-		g->nshares++;
-	}
+	if (i == g->nshares)
+		TRY(ARRAY_PUSH(g->shares, g->nshares, (struct finish_share){.sum = sum}));
 	g->runs |= r->operation == OPERATION_CUMSHARE;
 	if (r->operation == OPERATION_CUMSHARE)
 		TRY(place_source(p, (struct finish_source){.kind = FINISH_RUNNING, .index = i}, name, &part));
@@ -191,18 +181,14 @@ static enum status place_result(struct placing *p, size_t result, uint32_t *colu
 /* Adds a key of --sort that is a result, or computed of results. */
 static enum status add_sort(struct placing *p, struct group_sort *sort, struct group_sort_key key)
 {
-	struct group_sort_key *added = ARRAY_ADD(sort->keys, sort->n);
 	uint32_t column;
 
-	NEED(added);
-	sort->n++;
 	if (key.kind == SORT_RESULT && operation_is_computed(p->q->results[key.index].operation)) {
 		TRY(place_result(p, key.index, &column));
 		key.kind = SORT_COMPUTED;
 		key.index = column;
 	}
-	*added = key;
-	return STATUS_OK;
+	return ARRAY_PUSH(sort->keys, sort->n, key);
 }
 
 /* Says why an item of --sort means nothing to sort by. */

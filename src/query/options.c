@@ -386,11 +386,7 @@ static enum status set_device(const struct setting *s)
 /* OLD=NEW */
 static enum status set_rename(const struct setting *s)
 {
-	const char **rename = ARRAY_ADD(s->o->renames, s->o->nrenames);
-
-	NEED(rename);
-	*rename = s->argument;
-	s->o->nrenames++;
+	TRY(ARRAY_PUSH(s->o->renames, s->o->nrenames, s->argument));
 	if (*s->argument == '=' || !strchr(s->argument, '='))
 		return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", s->argument);
 	return STATUS_OK;
@@ -1155,16 +1151,10 @@ static enum status check_rules(const struct rule *r, struct options *o, const ch
 	return STATUS_OK;
 }
 
-static struct operation_use *add_use(struct options *o, enum operation operation)
+static enum status add_use(struct options *o, enum operation operation, const char *title, const char *argument)
 {
-	struct operation_use *use = ARRAY_ADD(o->uses, o->nuses);
-
-	if (!use)
-		return NULL;
-	o->nuses++;
-	use->operation = operation;
-	use->name = rows[operation].name;
-	return use;
+	return ARRAY_PUSH(o->uses, o->nuses, (struct operation_use){.operation = operation, .name = rows[operation].name,
+								    .title = title, .argument = argument});
 }
 
 enum status options_check(struct options *o, struct fault *fault)
@@ -1191,9 +1181,7 @@ enum status options_check(struct options *o, struct fault *fault)
 	find_facts(o, is);
 	if (o->by && !is[FIRST] && !o->merge && !o->is_open && !o->sorts && !o->unique && !o->choice.head &&
 	    (!o->aggregates || o->having)) {
-		struct operation_use *use = add_use(o, OPERATION_COUNT_RECORDS); /* without a result, groups are counted */
-		NEED(use);
-		use->title = "count";
+		TRY(add_use(o, OPERATION_COUNT_RECORDS, "count", NULL)); /* without a result, groups are counted */
 		memset(is, 0, sizeof is);
 		find_facts(o, is);
 	}
@@ -1250,9 +1238,8 @@ static enum status handle(void *options, size_t row, const char *typed, const ch
 
 	TRY(add_asked(&o->asked, row, typed, argument));
 	if (row < NOPERATIONS) {
-		use = add_use(o, (enum operation)row);
-		NEED(use);
-		use->argument = argument;
+		TRY(add_use(o, (enum operation)row, NULL, argument));
+		use = &o->uses[o->nuses - 1];
 		TRY(read_use(use, typed, fault));
 		name = use->name;
 	}

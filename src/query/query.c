@@ -500,10 +500,8 @@ static enum status parse_columns(struct making *m, const struct column_list *lis
 		NEED(item);
 		status = in_pairs ? add_pair_of(m, list, item) : add_column(m, list, item);
 		free(item);
-		for (; status == STATUS_OK && list->has_signs && m->ndescend < list->to->nselectors; m->ndescend++) {
-			NEED(ARRAY_ADD(m->descend, m->ndescend));
-			m->descend[m->ndescend] = descends;
-		}
+		while (status == STATUS_OK && list->has_signs && m->ndescend < list->to->nselectors)
+			status = ARRAY_PUSH(m->descend, m->ndescend, descends);
 		if (status != STATUS_OK || !*p)
 			return status;
 	}
@@ -620,9 +618,8 @@ static enum status add_hidden(struct making *m, const char *text)
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(q->hidden[i], text))
 			return STATUS_OK;
-	NEED(ARRAY_ADD(q->hidden, n));
-	NEED(q->hidden[n] = strdup(text));
-	q->nhidden++;
+	TRY(ARRAY_PUSH(q->hidden, q->nhidden, strdup(text)));
+	NEED(q->hidden[n]);
 	m->nselections++;
 	if (nbytes == 0)
 		return operation_use_of(&q->uses[q->nuses + n], records, strlen(records), m->fault);
@@ -812,10 +809,7 @@ static enum status begin_finishers(struct making *m, size_t *nhidden)
 static enum status add_selection(struct making *m, struct selection *list, size_t nlets)
 {
 	for (struct selector *s = list->selectors; s < list->selectors + list->nselectors; s++) {
-		const struct selector **added = ARRAY_ADD(m->all, m->nall);
-		NEED(added);
-		*added = s;
-		m->nall++;
+		TRY(ARRAY_PUSH(m->all, m->nall, s));
 		for (size_t k = 0; k < nlets && !s->computed && !s->is_aggregate; k++)
 			if (!strcmp(s->text, m->q->lets[k].name))
 				s->computed = (uint32_t)k + 1;
@@ -1024,15 +1018,7 @@ static enum status read_first(struct making *m)
 
 static enum status add_signed_name(struct making *m, const char *name)
 {
-	const char **added;
-
-	if (!name || !name_is_signed(name))
-		return STATUS_OK;
-	added = ARRAY_ADD(m->names.at, m->names.n);
-	NEED(added);
-	*added = name;
-	m->names.n++;
-	return STATUS_OK;
+	return name && name_is_signed(name) ? ARRAY_PUSH(m->names.at, m->names.n, name) : STATUS_OK;
 }
 
 /* Makes the input's names ones that can be found. */
@@ -1239,13 +1225,8 @@ static enum status select_columns(struct making *m, const struct program *p)
 /* Appends a result, or a new column. Until the plan is made, its column is the field. */
 static enum status add_result(struct making *m, struct result result)
 {
-	struct result *added = ARRAY_ADD(m->q->results, m->q->nresults);
-
-	NEED(added);
-	*added = result;
-	added->use = m->use;
-	m->q->nresults++;
-	return STATUS_OK;
+	result.use = m->use;
+	return ARRAY_PUSH(m->q->results, m->q->nresults, result);
 }
 
 /* Asks for what operation needs of one field. star: '*' includes it. */
@@ -1423,11 +1404,8 @@ static enum status list_fields(struct making *m, const struct selection *s, cons
 		if (range.star)
 			return option_fault(m->fault, "--%s: '*' is not a column: name those %s", option, purpose);
 		for (uint32_t field = range.first; field <= range.last; field++) {
-			struct listed_field *listed = ARRAY_ADD(m->listed, m->nlisted);
-			NEED(listed);
 			TRY(select_field(m, field));
-			*listed = (struct listed_field){field, i};
-			m->nlisted++;
+			TRY(ARRAY_PUSH(m->listed, m->nlisted, (struct listed_field){field, i}));
 		}
 	}
 	return STATUS_OK;
@@ -1472,11 +1450,9 @@ static enum status demand_sort_keys(struct making *m)
 		return STATUS_OK;
 	TRY(list_fields(m, &m->selections[m->sort_selection], "sort", "to sort by"));
 	for (size_t i = 0; i < m->nlisted; i++) {
-		struct plan_sort_key *key = ARRAY_ADD(plan->sort_keys, plan->nsort_keys);
-		NEED(key);
+		const struct plan_sort_key key = {m->listed[i].field, m->descend[m->listed[i].selector]};
+		TRY(ARRAY_PUSH(plan->sort_keys, plan->nsort_keys, key));
 		demand_of(m, m->listed[i].field)->is_sorted = true;
-		*key = (struct plan_sort_key){m->listed[i].field, m->descend[m->listed[i].selector]};
-		plan->nsort_keys++;
 	}
 	return STATUS_OK;
 }
@@ -1498,9 +1474,8 @@ static enum status demand_sort_groups(struct making *m)
 		TRY(list_fields(m, &m->selections[by ? m->keys_selection : m->unique_selection], by ? "by" : "unique",
 				"that tell records apart"));
 	for (size_t i = 0; i < m->nlisted; i++) {
-		NEED(ARRAY_ADD(plan->sort_groups, plan->nsort_groups));
+		TRY(ARRAY_PUSH(plan->sort_groups, plan->nsort_groups, m->listed[i].field));
 		demand_of(m, m->listed[i].field)->is_sorted = true;
-		plan->sort_groups[plan->nsort_groups++] = m->listed[i].field;
 	}
 	for (size_t i = 0; i < m->nkeys && by && !o->aggregates && !o->starts_anew; i++)
 		demand_of(m, m->keys[i])->is_key = false;
