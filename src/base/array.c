@@ -4,7 +4,6 @@
  */
 #include "base/array.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

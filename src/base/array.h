@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/status.h"
 
 /* Makes room for `wanted` items in array, which is NULL or from malloc and has room for capacity, a size_t. Both are lvalues.

@@ -2,12 +2,14 @@
  *
  * status.h - what can go wrong, in one table, and the record of one fault.
  *
- * No I/O, no allocation; it includes nothing of the program. Every function
- * that can fail returns a status, and fills a fault with the details it has: without any, as of STATUS_NO_MEMORY, whoever
- * ends the work with the fault completes it (fault_complete). Only message.c prints a fault, on stderr.
+ * No I/O, no allocation; it includes nothing of the program, and the types that each file needs for all that
+ * include it. Every function that can fail returns a status, and fills a fault with the details it has: without any,
+ * as of STATUS_NO_MEMORY, whoever ends the work with the fault completes it (fault_complete). Only message.c prints a
+ * fault, on stderr.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

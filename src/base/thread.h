@@ -8,9 +8,6 @@
 #ifndef __cplusplus
 #include <stdatomic.h>
 #endif
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/status.h"
 

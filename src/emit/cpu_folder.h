@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "base/array.h"
 #include "csv/chunk.h"

@@ -18,10 +18,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/array.h"
 #include "base/status.h"
 #include "fold/key_memory.h"

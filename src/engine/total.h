@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "csv/chunk.h"
 #include "fold/column.h"
 #include "base/array.h"

@@ -18,10 +18,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "csv/chunk.h"
 #include "fold/column.h"
 #include "csv/dfa.h"

@@ -6,9 +6,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "fold/column.h"
 #include "fold/groups.h"

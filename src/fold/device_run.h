@@ -11,9 +11,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 
 #define RANGE_BIN_BITS 12

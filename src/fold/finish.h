@@ -12,9 +12,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/status.h"
 #include "fold/aggregates.h"

@@ -16,10 +16,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "fold/group.h"
 #include "fold/key.h"

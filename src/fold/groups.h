@@ -20,9 +20,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "base/array.h"
 #include "fold/group.h"

@@ -8,8 +8,6 @@
 #include "fold/key_memory.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -9,9 +9,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 
 /* Allocates nbytes > 0 of zeros, aligned to 16 bytes, to be freed with key_memory_free and the same nbytes.

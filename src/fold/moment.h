@@ -10,10 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/json_text.h"
 #include "base/status.h"
 #include "number/decimal.h"

@@ -17,10 +17,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/json_text.h"
 #include "fold/column.h"
 #include "query/plan.h"

@@ -17,10 +17,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "base/array.h"
 #include "csv/field.h"

@@ -13,8 +13,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/status.h"
 #include "fold/column.h"
 #include "fold/statistic.h"

@@ -8,10 +8,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "csv/field.h"
 #include "query/plan.h"
 #include "query/value.h"

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/status.h"
 #include "fold/column.h"
 

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/status.h"
 #include "base/array.h"
 #include "fold/group.h"

@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "csv/chunk.h"
 #include "csv/rows.h"

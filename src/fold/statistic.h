@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "fold/column.h"
 #include "fold/texts.h"
 #include "fold/keys.h"

@@ -16,9 +16,6 @@
 #pragma once
 
 #include <stdalign.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/status.h"
 #include "fold/moment.h"

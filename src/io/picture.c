@@ -13,7 +13,6 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

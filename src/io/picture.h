@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/status.h"
 #include "io/curve.h"
 #include "io/out_file.h"

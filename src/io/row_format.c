@@ -4,7 +4,6 @@
  */
 #include "io/row_format.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

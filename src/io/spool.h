@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/status.h"
 
 /* Opens a file without a name in the folder that TMPDIR names, or /tmp. Returns its descriptor; -1: errno tells the error. */

@@ -5,8 +5,6 @@
  */
 #include "io/table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "lang/program.h"
 #include "number/decimal_arithmetic.h"
 #include "number/decimal_compare.h"

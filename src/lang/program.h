@@ -53,10 +53,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 #include "csv/field.h"
 #include "lang/lexer.h"

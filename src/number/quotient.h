@@ -12,10 +12,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "number/decimal.h"
 #include "number/exact.h"
 

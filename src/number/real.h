@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "number/exact.h"
 
 enum real { REAL_SQRT, REAL_LN, REAL_LOG10, REAL_LOG2, REAL_EXP };

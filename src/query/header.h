@@ -4,10 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "io/input.h"
 #include "query/options.h"
 #include "query/plan.h"

@@ -9,10 +9,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 
 /* Stands for a number in a name: "pNN" is p50, p99.9 and so on. What begins with a digit matches; the

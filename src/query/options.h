@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "io/picture.h"
 #include "io/table.h"
 #include "number/decimal.h"

@@ -4,10 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "query/header.h"
 #include "lang/program.h"
 #include "io/input.h"

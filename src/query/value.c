@@ -4,7 +4,6 @@
  */
 #include "query/value.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

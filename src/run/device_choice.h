@@ -4,9 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "engine/engine.h"
 #include "io/input.h"
 #include "query/options.h"

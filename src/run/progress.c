@@ -5,7 +5,6 @@
 #include "run/run.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
