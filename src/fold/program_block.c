@@ -1305,44 +1305,11 @@ cross_multiply(const struct step *step, const struct program_values *a,
 static struct program_values *make_quotient(const struct run *r, struct program_values *to,
 					    struct program_values *a, struct program_values *b)
 {
-	settle(r, a);
 	*to = *a;
+	settle(r, to);
 	own(to);
 	divide_values(r, to, b);
 	return to;
-}
-
-/* Tests quotients: most of them by products, the others by dividing. *left and *right become the
- * values that were compared where that was done. */
-static struct truth test_quotients(struct run *r, const struct step *step, struct program_values **left,
-				   struct program_values **right)
-{
-	struct program_values *a = *left, *b = step->quotients & QUOTIENT_LEFT ? a + 1 : NULL;
-	struct program_values *c = step_nright(step) ? a + step_nleft(step) : NULL;
-	struct program_values *d = step->quotients & QUOTIENT_RIGHT ? c + 1 : NULL;
-	const uint64_t all = r->rows;
-	uint64_t rows = step->is_long ? 0 : all;
-	struct truth t = {0, 0}, others;
-
-	for (struct program_values *v = a; v < r->top; v++) {
-		load_numbers(r, v);
-		rows &= v->numbers;
-	}
-	if (!c)
-		rows = cross_multiply(step, a, b, NULL, NULL, rows, &t);
-	else if (!d)
-		rows = cross_multiply(step, a, b, c, NULL, rows, &t);
-	else
-		rows = b ? cross_multiply(step, a, b, c, d, rows, &t)
-			 : cross_multiply(step, a, NULL, c, d, rows, &t);
-	if (rows == all)
-		return t;
-	r->rows = all & ~rows;
-	*left = b ? make_quotient(r, r->top, a, b) : a;
-	*right = d ? make_quotient(r, r->top + 1, c, d) : c ? c : *left;
-	others = c ? test_numbers(r, step, *left, *right) : test_number(r, step, *left);
-	r->rows = all;
-	return (struct truth){t.low | others.low, t.high | others.high};
 }
 
 /* Two values, as texts. */
@@ -1440,6 +1407,59 @@ static struct truth test_text(const struct run *r, const struct step *step, stru
 	default:
 		return scan_texts(r, step, v, STEP_ORDER_TEXT, false);
 	}
+}
+
+/* Tests values; b: the right ones, if there are any. */
+static struct truth test_values(const struct run *r, const struct step *step,
+				struct program_values *a, struct program_values *b)
+{
+	switch (step->code) {
+	case STEP_ORDER_NUMBERS:
+		return test_numbers(r, step, a, b);
+	case STEP_ORDER_TEXTS:
+		return test_texts(r, step, a, b);
+	case STEP_ORDER_NUMBER:
+		return test_number(r, step, a);
+	case STEP_IS_NUMBER:
+		return test_is_number(r, step, a);
+	default:
+		return test_text(r, step, a);
+	}
+}
+
+/* Tests quotients: most of them by products, the others by dividing. *left and *right become the
+ * values that were compared where that was done. */
+static struct truth test_quotients(struct run *r, const struct step *step,
+				   struct program_values **left, struct program_values **right)
+{
+	struct program_values *a = *left, *b = step->quotients & QUOTIENT_LEFT ? a + 1 : NULL;
+	struct program_values *c = step_nright(step) ? a + step_nleft(step) : NULL;
+	struct program_values *d = step->quotients & QUOTIENT_RIGHT ? c + 1 : NULL;
+	const uint64_t all = r->rows;
+	const bool is_of_numbers =
+		step->code == STEP_ORDER_NUMBER || step->code == STEP_ORDER_NUMBERS;
+	uint64_t rows = is_of_numbers && !step->is_long ? all : 0;
+	struct truth t = {0, 0}, others;
+
+	for (struct program_values *v = a; v < r->top; v++) {
+		load_numbers(r, v);
+		rows &= v->numbers;
+	}
+	if (!c)
+		rows = cross_multiply(step, a, b, NULL, NULL, rows, &t);
+	else if (!d)
+		rows = cross_multiply(step, a, b, c, NULL, rows, &t);
+	else
+		rows = b ? cross_multiply(step, a, b, c, d, rows, &t)
+			 : cross_multiply(step, a, NULL, c, d, rows, &t);
+	if (rows == all)
+		return t;
+	r->rows = all & ~rows;
+	*left = b ? make_quotient(r, r->top, a, b) : a;
+	*right = d ? make_quotient(r, r->top + 1, c, d) : c ? c : *left;
+	others = test_values(r, step, *left, *right);
+	r->rows = all;
+	return (struct truth){t.low | others.low, t.high | others.high};
 }
 
 /* ---- values without an answer ---- */
@@ -1560,22 +1580,11 @@ static void work_test(struct run *r, const struct step *step)
 	uint64_t odd;
 	struct truth t;
 
-	if (step->quotients)
-		t = test_quotients(r, step, &a, &b);
-	else if (step->code == STEP_ORDER_NUMBERS)
-		t = test_numbers(r, step, a, b);
-	else if (step->code == STEP_ORDER_TEXTS)
-		t = test_texts(r, step, a, b);
-	else if (step->code == STEP_ORDER_NUMBER)
-		t = test_number(r, step, a);
-	else if (step->code == STEP_IS_NUMBER)
-		t = test_is_number(r, step, a);
-	else
-		t = test_text(r, step, a);
+	t = step->quotients ? test_quotients(r, step, &a, &b) : test_values(r, step, a, b);
 	odd = t.high & ~t.low;
 	if (odd && (step->left == NO_COLUMN || (of_two && step->right == NO_COLUMN)))
 		note_culprits(r, step, a, b, odd);
-	r->top -= step->nvalues - step->keeps;
+	r->top -= step->nvalues - step_nkept(step);
 	r->state->results[step->test] = t;
 	*r->truth++ = t;
 }
@@ -1677,7 +1686,7 @@ static struct run run_steps(struct row_block *b, struct program_block *l, struct
 			load_literal(&r, step, r.top++);
 			break;
 		case STEP_DROP:
-			r.top--;
+			r.top -= step->nvalues;
 			break;
 		case STEP_AND_THEN:
 		case STEP_OR_THEN:

@@ -50,6 +50,7 @@ struct operand {
 	enum value_type type;
 	bool is_missing; /* the word */
 	bool is_epoch;   /* a number that is a time's seconds, to be compared with times */
+	bool is_quotient; /* a / b, of which a and b stay for several comparisons */
 	size_t begin; /* in the text; of a comparison: its sign */
 	size_t first, end; /* end: of one whose value stays for several comparisons */
 };
@@ -1591,8 +1592,9 @@ static bool compare(struct parser *p, struct operand left, struct operand right,
 		if (!are_texts && take_division(p, p->program->nsteps))
 			test.quotients |= QUOTIENT_RIGHT;
 	}
-	if (test.code != STEP_ORDER_TEXT && test.code != STEP_ORDER_TEXTS && !keeps &&
-	    take_division(p, left_end))
+	if (keeps ? left.is_quotient
+		  : test.code != STEP_ORDER_TEXT && test.code != STEP_ORDER_TEXTS &&
+			    take_division(p, left_end))
 		test.quotients |= QUOTIENT_LEFT;
 	return add_test(p, test);
 }
@@ -1824,10 +1826,12 @@ static bool parse_word(struct parser *p, struct operand *out)
 	if (out->type == TYPE_TIME && (found->code == STEP_OR || found->code == STEP_AND) &&
 	    !to_epoch(p, out, p->program->nsteps))
 		return false;
+	out->is_quotient = found->code >= STEP_AND && take_division(p, p->program->nsteps);
 	out->end = p->program->nsteps;
 	if (found->code >= STEP_AND) {
 		if (!(found->code == STEP_OR ? parse_in(p, out) : parse_between(p, out)) ||
-		    !add_step(p, (struct step){.code = STEP_DROP, .nvalues = 1}))
+		    !add_step(p, (struct step){.code = STEP_DROP,
+					       .nvalues = out->is_quotient ? 2 : 1}))
 			return false;
 	} else if (!(found->code == STEP_MATCH ? parse_like(p, out, *found->word == 'i')
 					       : parse_part_of(p, out, found->code))) {
@@ -2004,7 +2008,7 @@ static bool quote_literal(struct parser *p, struct step *step)
 
 void program_balance(const struct step *step, int *nvalues, int *ntruths)
 {
-	*nvalues += (step->code < STEP_ORDER_NUMBERS) + step->keeps - step->nvalues;
+	*nvalues += (step->code < STEP_ORDER_NUMBERS) + (int)step_nkept(step) - step->nvalues;
 	*ntruths += step_is_test(step) - (step->code == STEP_AND || step->code == STEP_OR || step->code == STEP_IF);
 }
 

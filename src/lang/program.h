@@ -80,13 +80,15 @@ enum step_code {
 	STEP_ADD,     /* a, b: a + b; and so on */
 	STEP_SUBTRACT,
 	STEP_MULTIPLY,
-	STEP_DIVIDE,  /* rounded as number/quotient.h says; missing where b is 0 */
+	STEP_DIVIDE, /* rounded as number/quotient.h says; missing where b is 0 */
 #define FUNCTION(id, name, arguments, type, work, lane, help) STEP_##id,
 #include "lang/functions.def"
 #undef FUNCTION
-	/* Tests take values and push a truth: whether the order of the last two, or of one and the step's literal, is accepted. */
+	/* Tests take values and push a truth: whether the order of the last two, or of one and the
+	   step's literal, is accepted. */
 	STEP_ORDER_NUMBERS, /* index 1: texts, where neither is a number */
-	STEP_ORDER_TEXTS, /* index: 0, or STEP_STARTS, _ENDS or _CONTAINS: whether that holds of them */
+	STEP_ORDER_TEXTS,   /* index: 0, or STEP_STARTS, _ENDS or _CONTAINS: whether that holds of
+			       them */
 	STEP_ORDER_NUMBER,
 	STEP_ORDER_TEXT,
 	STEP_IS_MISSING, /* ORDER_LESS where it is, else ORDER_GREATER */
@@ -97,11 +99,12 @@ enum step_code {
 	STEP_CONTAINS,
 	STEP_MATCH, /* ... matches a pattern: on CPUs only */
 	/* truths */
-	STEP_AND_THEN, /* a: go `index` steps on if it is false for all, else evaluate b for the others */
+	STEP_AND_THEN, /* a: go `index` steps on if it is false for all, else evaluate b for the
+			  others */
 	STEP_OR_THEN,
 	STEP_AND, /* a, b: a and b */
 	STEP_OR,
-	STEP_DROP, /* a value that tests have kept */
+	STEP_DROP, /* the values that tests have kept */
 };
 
 /* What a value that is loaded is for. */
@@ -115,7 +118,7 @@ struct step {
 	uint8_t code;     /* enum step_code */
 	uint8_t accepts;  /* of tests: set of enum order */
 	uint8_t load;     /* STEP_LOAD: enum step_load */
-	bool keeps;       /* of tests: the first value stays on the stack */
+	bool keeps;	  /* of tests: the left side stays on the stack */
 	bool is_long;     /* STEP_ORDER_NUMBER: the literal is a number beyond the fast path */
 	bool is_quoted;   /* a literal in "...": a text that in SQL would be a column's name; not '...' */
 	uint8_t nvalues;  /* how many it takes from the stack */
@@ -188,6 +191,12 @@ static inline unsigned step_nright(const struct step *step)
 	const bool of_two = step->code == STEP_ORDER_NUMBERS || step->code == STEP_ORDER_TEXTS;
 
 	return of_two ? step->quotients & QUOTIENT_RIGHT ? 2 : 1 : 0;
+}
+
+/* How many values a test leaves on the stack: its left side, or none. */
+static inline unsigned step_nkept(const struct step *step)
+{
+	return step->keeps ? step_nleft(step) : 0;
 }
 
 /* Whether a step makes roots, logarithms, exponentials or powers. */

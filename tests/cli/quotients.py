@@ -342,6 +342,22 @@ def check_comparisons():
                     condition % (left, sign, right))
 
 
+def check_lists_of_comparisons():
+    """Several comparisons of one quotient, which is not divided, choose the records that those of a computed column do."""
+    rng = random.Random(7)
+    pool = ("", "0", "1", "2", "3", "-7", "0.5", "1e-30", "12345678901234567890", "999999999999999999", "6", "x")
+    data = b"a,b,c,d\n" + b"".join(b",".join(rng.choice(pool).encode() for _ in "abcd") + b"\n" for _ in range(400))
+    lets = ["--let", "p = a / b", "--let", "q = c / d"]
+    for condition in ("{p} between {q} and 3", "{p} not between -1 and {q}", "{p} in (2, {q}, 12345678901234567890)", "{p} not in ({q}, 0.5, c)",
+                      "{p} in ('3', '0.33333333333333333')", "{p} in ('x', 3, {q})", "{p} between c and {q} or {q} in (1, {p}) and not {p} in (c, d)",
+                      "case {p} when {q} then 1 when 3 then 2 end = 1", "nullif({p}, {q}) > 1"):
+        for k in range(2):
+            args = ["--invalid=skip", "--max-invalid=100%", "--select", "a,b,c,d", "--where"]
+            want = run([*lets, *args, condition.format(p="p", q="q")], data, chunk=50 if k else None)
+            got = run([*args, condition.format(p="a / b", q="c / d")], data)
+            is_((got.status, got.out), (want.status, want.out), "not divided: " + condition)
+
+
 def check_state():
     state = os.path.join(harness.folder(), "quotients.state")
     asked = [*T, "--sum=t", "--median=t", "--by=g", "--save-state", state]
@@ -361,5 +377,6 @@ check_random()
 check_statistics()
 check_averages()
 check_comparisons()
+check_lists_of_comparisons()
 check_state()
 harness.done()
