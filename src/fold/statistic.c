@@ -517,6 +517,79 @@ static char *pair_corr(const struct pair_sums *s, char *text)
 	return text + ratio_format((struct ratio){&numerator, &denominator, 0, true}, RATIO_ALL, ndigits + 1, text); /* wrong by a 10th of a unit */
 }
 
+/* The least squares line y = a + b x: b = C / A. */
+struct line {
+	struct integer x_scatter, scatter; /* A and C */
+};
+
+/* Returns false where x is constant, perhaps but for errors. */
+static bool find_line(const struct pair_sums *s, struct line *line)
+{
+	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
+
+	scatter(x->n, &x->squares, &x->sum, &x->sum, &line->x_scatter);
+	if (integer_is_zero(&line->x_scatter) || count_right(x, &line->x_scatter) <= 0)
+		return false;
+	scatter(x->n, &s->products, &x->sum, &y->sum, &line->scatter);
+	if (is_constant(y))
+		integer_set(&line->scatter, 0);
+	return true;
+}
+
+/* How many digits after the point are right of b, or of b times the mean of x: by the errors of C, and by those of A. */
+static int line_places(const struct pair_sums *s, const struct line *line, bool times_mean)
+{
+	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
+	struct integer factor, divisor, product;
+	int places;
+
+	if ((!is_rounded(x) && !is_rounded(y)) || (times_mean && integer_is_zero(&x->sum)))
+		return RATIO_ALL;
+	integer_set(&factor, x->n);
+	integer_set(&product, x->n);
+	integer_multiply(&divisor, &factor, &line->x_scatter);
+	if (times_mean)
+		integer_copy(&product, &x->sum);
+	integer_multiply(&factor, &product, &line->scatter);
+	integer_multiply_short(&product, x->n);
+	places = least(x->places - range_magnitude(y), y->places - range_magnitude(x)) -
+		 ratio_magnitude((struct ratio){&product, &line->x_scatter, times_mean ? -x->scale : -2 * x->scale, false});
+	if (integer_is_zero(&factor))
+		return places;
+	return least(places, count_right(x, &line->x_scatter) -
+				     ratio_magnitude((struct ratio){&factor, &divisor, times_mean ? y->scale : y->scale - x->scale, false}));
+}
+
+static char *pair_slope(const struct pair_sums *s, char *text)
+{
+	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
+	struct line line;
+
+	if (!find_line(s, &line))
+		return text;
+	return text + ratio_format((struct ratio){&line.scatter, &line.x_scatter, y->scale - x->scale, false}, RATIO_ALL,
+				   line_places(s, &line, false), text);
+}
+
+/* a = (sum(y) sum(x x) - sum(x) sum(x y)) / A, the mean of y minus b times that of x. */
+static char *pair_intercept(const struct pair_sums *s, char *text)
+{
+	const struct side *x = &s->sides[PAIR_X], *y = &s->sides[PAIR_Y];
+	struct integer numerator, rest;
+	struct line line;
+	int places;
+
+	if (!find_line(s, &line))
+		return text;
+	places = least(y->places, line_places(s, &line, true));
+	if (is_rounded(x) && !integer_is_zero(&line.scatter))
+		places = least(places, x->places - ratio_magnitude((struct ratio){&line.scatter, &line.x_scatter, y->scale - x->scale, false}));
+	integer_multiply(&numerator, &y->sum, &x->squares);
+	integer_multiply(&rest, &x->sum, &s->products);
+	integer_add(&numerator, &rest, true);
+	return text + ratio_format((struct ratio){&numerator, &line.x_scatter, y->scale, false}, RATIO_ALL, places, text);
+}
+
 /* Makes *x, which is not negative, the larger of both sizes. */
 static void keep_larger(struct integer *x, struct integer *y)
 {

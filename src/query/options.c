@@ -910,6 +910,12 @@ static enum status check_one_path(struct options *o, struct fault *fault)
 	return o->part.of && o->npaths != 1 ? option_fault(fault, "--part is of one file, and here are %d", o->npaths) : STATUS_OK;
 }
 
+/* Whether the result of a pair x:y is that of y:x. */
+static bool is_symmetric(enum operation operation)
+{
+	return operation == OPERATION_COV || operation == OPERATION_COV_POP || operation == OPERATION_CORR;
+}
+
 /* What a command line says. Each has a name, which is that of an option. */
 enum fact {
 	NOTHING,
@@ -922,7 +928,7 @@ enum fact {
 	SELECT, DROP, LEAD,
 	WINDOW, TIMED, AHEAD,   /* looks back; by time; looks at later records */
 	TOTAL, NEW, OFFSET,     /* goes on from record to record; a new column; of positions in one input */
-	MATRIX, WMEAN_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of --wmean; ALONE: MATRIX or TABLE */
+	MATRIX, SKEW_MATRIX, TABLE, BESIDE_TABLE, ALONE, /* the first matrix is one of x:y that is not y:x; ALONE: MATRIX or TABLE */
 	/* the others */
 	EMITS,       /* records are printed */
 	SHARE_OF, /* of groups */
@@ -985,7 +991,7 @@ static const struct rule rules_of_query[] = {
 	RULE({RUNS}, {AHEAD}, "--runs: --& looks at later records, of which runs are not known yet: --by, or leave it out"),
 	RULE({BY}, {ALL}, "--all is for the summary: --by asks for something else"),
 	RULE({BY}, {ALONE}, "--& prints a table of its own: it cannot go with --by"),
-	RULE({WMEAN_MATRIX}, {NOTHING}, "--@: '*' is not a pair of columns: x:w"),
+	RULE({SKEW_MATRIX}, {NOTHING}, "--@: '*' is not a pair of columns: x:y"),
 	RULE({MATRIX}, {SECOND}, "--@ '*' prints a matrix: no other result fits beside it"),
 	RULE({TABLE}, {BESIDE_TABLE}, "--@ prints a table of its own: it cannot go with --&"),
 	RULE({HEAD, TAIL}, {TAIL, SAMPLE}, "--@ and --& both choose records: give one of them, and pipe what it prints to the other"),
@@ -1063,7 +1069,7 @@ static void note_use(const char *is[NFACTS], const struct operation_use *use)
 		{LEAD, operation == OPERATION_LEAD}, {AHEAD, operation_looks_ahead(operation)},
 		{TOTAL, kind == OPERATION_RUNNING || operation == OPERATION_ROW_NUMBER},
 		{OFFSET, kind == OPERATION_OFFSET && operation != OPERATION_ROW_NUMBER},
-		{WMEAN_MATRIX, is_matrix && operation == OPERATION_WMEAN && !is[MATRIX]}, {MATRIX, is_matrix},
+		{SKEW_MATRIX, is_matrix && !is_symmetric(operation) && !is[MATRIX]}, {MATRIX, is_matrix},
 		{SHARE_OF, kind == OPERATION_FRACTION}, {TABLE, kind == OPERATION_TABLE}, {ALONE, kind == OPERATION_TABLE || is_matrix},
 	};
 

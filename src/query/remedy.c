@@ -275,6 +275,8 @@ const struct option_synonym remedy_words[] = {
 	{"correlation pearson ppearson spearson corrcoef", "--corr"},
 	{"covar covariance scov covar-samp", "--cov"},
 	{"pcov covar-pop", "--cov-pop"},
+	{"regr-slope linreg lm ols regression trend", "--slope x:y --intercept x:y: y = intercept + slope x"},
+	{"regr-intercept", "--intercept x:y: SQL names y first"},
 	{"weighted-mean wavg", "--wmean"},
 	{"size len nrow rows wc count-rows num-rows", "--count-records"},
 	{"describe stats summary summarize summarise info profile csvstat", "gpustat FILE: without an operation it is a summary"},

@@ -51,6 +51,11 @@ def check_definitions():
                     "cov(x:y),corr(x:y),wmean(x:w)\n-18.697916666666667,-0.92927016220690593,1.3235294117647059\n")
     harness.answers("a matrix of covariances", ["--cov", "*"], TABLE, COV)
     harness.answers("a population's", ["--cov-pop=x:y,y:w,y:y"], TABLE, "cov_pop(x:y),cov_pop(y:w),cov_pop(y:y)\n-14.0234375,2.355,12.34\n")
+    harness.answers("a line of least squares", ["--slope=x:y,y:x", "--intercept", "x:y,w:y,:3::3"], "x,y,w\n1,3,7\n2,5,7\n,9,1\n3,8,7\n".encode(),
+                    "slope(x:y),slope(y:x),intercept(x:y),intercept(w:y),intercept(w:w)\n"
+                    "2.5,0.39473684210526316,0.33333333333333333,9.6111111111111111,0\n")
+    harness.answers("... by group", ["--by=k", "--slope=x:y", "--intercept=x:y"], b"k,x,y\na,1,1\nb,1,5\na,2,3\nb,1,6\na,,4\n",
+                    "k,slope(x:y),intercept(x:y)\na,2,-1\nb,,\n")
     harness.answers("a matrix of a population's", ["--cov-pop", "*"], TABLE,
                     "column,x,y,w\nx,14.2,-14.0234375,-2\ny,-14.0234375,12.34,2.355\nw,-2,2.355,1.3680555555555556\n")
     harness.answers("a matrix of correlations", ["--corr", "*"], TABLE, CORR)
@@ -138,7 +143,7 @@ def check_refusals():
                               ("an unknown column", ["--cov=a:z"], ("unknown column 'z'",)),
                               ("a range", ["--cov=1-2:3"], ("'1-2'", "one column")),
                               ("'*' on one side", ["--corr=a:*"], ("'*'", "one column")),
-                              ("'*' of a weighted mean", ["--wmean=*"], ("--wmean", "x:w")),
+                              ("'*' of a weighted mean", ["--wmean=*"], ("--wmean", "x:y")), ("'*' of slopes", ["--slope=*"], ("--slope", "x:y")),
                               ("'*' beside a pair", ["--cov=*,a:b"], ("x:y",)),
                               ("a matrix beside a result", ["--corr=*", "--sum=a"], ("--corr", "matrix")),
                               ("a result beside a matrix", ["--sum=a", "--cov=*"], ("--cov", "matrix")),

@@ -238,6 +238,12 @@ def of_pairs(x, y):
         out["cov"] = products * n / (n - 1), reach * n / (n - 1)
     if n > 1 and x.part is not None and y.part is not None:
         out["corr"] = products / x.deviation / y.deviation, x.part + y.part
+    if n > 1 and x.part is not None:
+        square = x.deviation ** 2
+        slope = products / square
+        reach = reach / square + 2 * abs(slope) * x.part
+        out["slope"] = slope, reach
+        out["intercept"] = y.mean - slope * x.mean, y.error + abs(x.mean) * reach + abs(slope) * x.error
     weights = sum(y.values)
     if abs(weights) > 1000 * n * y.error:
         mean = sum(a * b for a, b in zip(x.values, y.values)) / weights

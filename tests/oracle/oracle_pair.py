@@ -8,7 +8,7 @@ import re
 
 from oracle_statistic import rounded, variance
 
-PAIRS = ("cov", "cov-pop", "corr", "wmean")
+PAIRS = ("cov", "cov-pop", "corr", "slope", "intercept", "wmean")
 SYMMETRIC = ("cov", "cov-pop", "corr")     # '*' makes a matrix of them
 _SIDE = rb'("(?:[^"]|"")*"|:?[^:,"][^:,]*)'
 _ITEM = re.compile(_SIDE + rb":" + _SIDE + rb"(,|\Z)")
@@ -32,6 +32,10 @@ def answer(operation, pairs):
     products = sum((x - means[0]) * (y - means[1]) for x, y in pairs)
     if operation in ("cov", "cov-pop"):
         return _signed(products / (n - (operation == "cov")))
+    if operation in ("slope", "intercept"):
+        scatter = sum((x - means[0]) ** 2 for x, _ in pairs)
+        slope = products / scatter if scatter else None
+        return None if slope is None else _signed(slope if operation == "slope" else means[1] - slope * means[0])
     squares = [variance([p[side] for p in pairs], 0) * n for side in (0, 1)]
     return _signed(products, products ** 2 / (squares[0] * squares[1])) if all(squares) else None
 

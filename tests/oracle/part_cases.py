@@ -21,7 +21,7 @@ NUMERIC = ("x", "y", "w")
 PLAIN = ("sum", "min", "max", "count", "mean", "range", "first", "last", "var", "var-pop", "stddev", "stddev-pop",
          "sem", "rms", "geomean", "harmonic-mean", "skewness", "skewness-pop", "kurtosis", "kurtosis-pop", "median", "p90", "p99.9", "iqr", "mad")
 OF_TEXT = ("count", "first", "last", "count-distinct", "entropy", "mode", "antimode", "text-min", "text-max")
-PAIRS = ("cov", "corr", "wmean")
+PAIRS = ("cov", "corr", "slope", "wmean")
 LETS = (("z", ("x + y", "x * 0.25 - 1", "round(x / 7, 3)", "coalesce(y, 0)", "max(x, y) * min(x, 3)", "abs(w)")),
         ("u", ("upper(k)", "if(x > 0, 'up', h)", "lower(t)", "coalesce(h, 'none')", "if(k == 'a', x, t)", "'one'")),
         ("n", ("length(t)", "epoch(t)", "x / y", "-x", "if(y < 5, 1, 2)", "length(u) + 1")))
