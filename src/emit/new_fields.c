@@ -266,7 +266,8 @@ write_rolled(const struct window_block *b, struct decimal_writer *d, enum operat
 	case OPERATION_COUNT:
 		return decimal_writer_u64(d, to, count);
 	case OPERATION_MEAN:
-		if (count > 0 && ((d->count == count && d->scale == b->total_scale) || decimal_writer_set(d, b->total_scale, count)))
+		if (count > 0 && !number_shown &&
+		    ((d->count == count && d->scale == b->total_scale) || decimal_writer_set(d, b->total_scale, count)))
 			end = decimal_writer_mean(d, to, b->total[k]);
 		return end ? end : exact_write_mean(&sum, b->total_scale, count, to);
 	case OPERATION_SUM:
@@ -357,10 +358,34 @@ static enum status own_fields(const struct writing *w, struct row_text fields[RO
 	return STATUS_OK;
 }
 
+/* Whether the column is one of --let whose numbers are shown in a style. */
+static bool is_shown_let(const struct plan *plan, const struct new_column *column)
+{
+	return plan->shown && column->kind == NEW_LET &&
+	       plan->columns[column->column].let->type == TYPE_NUMBER;
+}
+
+/* Appends the numbers, in plain decimal. */
+static enum status append_plain(const struct writing *w)
+{
+	const size_t c = w->column->column;
+	struct row_text field;
+	bool is_number;
+
+	for (unsigned k = 0; k < w->f->nrows; k++) {
+		TRY(program_block_plain(w->b, c, w->f->rows[k], &w->f->scratch, &field.text,
+					&field.nbytes, &is_number));
+		TRY(append(w, k, 1, &field, false));
+	}
+	return STATUS_OK;
+}
+
 static char *write_copies(const struct writing *w, char *to)
 {
 	struct row_text fields[ROW_BLOCK_NROWS];
 
+	if (is_shown_let(w->f->plan, w->column))
+		return append_plain(w) == STATUS_OK ? w->f->text.data + w->f->text.nbytes : NULL;
 	if (own_fields(w, fields) != STATUS_OK || append(w, 0, w->f->nrows, fields, true) != STATUS_OK)
 		return NULL;
 	to = w->f->text.data + w->f->text.nbytes;
@@ -657,6 +682,7 @@ void new_fields_free(struct new_fields *f)
 	free(f->scratch.data);
 	free(f->time_scratch.data);
 	text_free(&f->text);
+	text_free(&f->shown);
 	free(f->begins);
 	free(f->writers);
 	memset(f, 0, sizeof *f);
@@ -722,16 +748,36 @@ bool new_fields_need_quotes(const struct plan *plan)
 	return plan->nnew_columns > 0 && plan_numbers_need_quotes(plan);
 }
 
-/* Makes room for nbytes before text[at] in the field of the k-th kept row, of the column written last. */
-static enum status insert(const struct writing *w, unsigned k, size_t at, size_t nbytes)
+/* Moves what stands from text[at] on, in the field of the k-th kept row, of the column written
+ * last, to text[to]. */
+static enum status move(const struct writing *w, unsigned k, size_t at, size_t to)
 {
 	struct text_buffer *text = &w->f->text;
 
-	TRY(text_reserve(text, nbytes + EMIT_SLACK));
-	memmove(text->data + at + nbytes, text->data + at, text->nbytes - at);
-	text->nbytes += nbytes;
+	TRY(text_reserve(text, (to > at ? to - at : 0) + EMIT_SLACK));
+	memmove(text->data + to, text->data + at, text->nbytes - at);
+	text->nbytes += to - at;
 	while (++k <= w->f->nrows)
-		w->begins[k] += nbytes;
+		w->begins[k] += to - at;
+	return STATUS_OK;
+}
+
+/* Makes room for nbytes before text[at]. */
+static enum status insert(const struct writing *w, unsigned k, size_t at, size_t nbytes)
+{
+	return move(w, k, at, at + nbytes);
+}
+
+/* Writes the number of nbytes at text[begin], in the field of the k-th kept row, in a style. */
+static enum status show(const struct writing *w, const struct number_style *style, unsigned k,
+			size_t begin, size_t nbytes)
+{
+	struct text_buffer *shown = &w->f->shown;
+
+	shown->nbytes = 0;
+	TRY(number_show(style, w->column->counts, w->f->text.data + begin, nbytes, shown));
+	TRY(move(w, k, begin + nbytes, begin + shown->nbytes));
+	memcpy(w->f->text.data + begin, shown->data, shown->nbytes);
 	return STATUS_OK;
 }
 
@@ -759,22 +805,35 @@ static enum status guard(const struct writing *w, unsigned k)
 	return STATUS_OK;
 }
 
-/* Sets the input's decimal point in the fields of the column written last, so that the file keeps one notation, and quotes around
- * those that hold the delimiter; with whitespace "_" for blanks and for empty ones: else nothing would be read in their place; and
- * sees to it that no field which is the first of its line begins a comment. From the last to the first, since fields grow. */
+/* Sets the input's decimal point in the fields of the column written last, so that the file keeps
+ * one notation, and quotes around those that hold the delimiter, unless a style says otherwise;
+ * with whitespace "_" for blanks and for empty ones: else nothing would be read in their place; and
+ * sees to it that no field which is the first of its line begins a comment. From the last to the
+ * first, since fields grow. */
 static enum status finish_fields(const struct writing *w)
 {
 	const struct plan *plan = w->f->plan;
 	const struct csv_dialect *d = &plan->dialect;
-	const bool is_number = !new_column_has(w->column->kind, NEW_COPIES);
+	const bool is_number =
+		!new_column_has(w->column->kind, NEW_COPIES) || is_shown_let(plan, w->column);
+	const bool shows = plan->shown && is_number;
+	struct number_style style = shows ? *plan->shown : (struct number_style){.point = '\0'};
 	const struct row_format *format = plan->row_format; /* of a row with one, printed_row.c sees to the rest */
 	const bool points = is_number && plan->notation.decimal != '.' && !(format && row_has_strings(format));
 	const bool quotes = !format && is_number && new_fields_need_quotes(plan), joins = !format && d->whitespace && !is_number;
 	const bool fills = !format && d->whitespace && !plan->draws, guards = !format && !w->leads && d->comment && !plan->draws;
 
-	for (unsigned k = w->f->nrows; (points || quotes || joins || fills || guards) && k-- > 0;) {
+	style.point = style.point || !points ? style.point : plan->notation.decimal;
+	for (unsigned k = w->f->nrows;
+	     (shows || points || quotes || joins || fills || guards) && k-- > 0;) {
 		size_t begin = w->begins[k] + w->leads, nbytes = w->begins[k + 1] - begin;
-		char *field = w->f->text.data + begin, *point = points ? memchr(field, '.', nbytes) : NULL;
+		char *field, *point;
+		if (shows && nbytes > 0) {
+			TRY(show(w, &style, k, begin, nbytes));
+			nbytes = w->begins[k + 1] - begin;
+		}
+		field = w->f->text.data + begin;
+		point = points && !shows ? memchr(field, '.', nbytes) : NULL;
 		if (point)
 			*point = plan->notation.decimal;
 		if (quotes && memchr(field, d->delimiter, nbytes)) {
@@ -815,7 +874,11 @@ enum status new_fields_write(struct new_fields *f, struct row_block *b,
 		w.leads = !f->plan->row_format && (w.i > 0 || !f->plan->only);
 		if (!new_column_has(w.column->kind, NEW_COPIES))
 			TRY(text_reserve(&f->text, f->nrows * FIELD_NBYTES_MAX + EMIT_SLACK));
+		if (is_shown_let(f->plan, w.column)) /* computed as without a style */
+			program_block_numbers(b, w.column->column);
+		number_shown = f->plan->shown;
 		to = ops_of(w.column)->write(&w, f->text.data + f->text.nbytes);
+		number_shown = NULL;
 		NEED(to);
 		f->text.nbytes = w.begins[f->nrows] = (size_t)(to - f->text.data);
 		TRY(finish_fields(&w));

@@ -27,6 +27,7 @@ struct new_fields {
 	struct window_folds windows; /* of groups of the text, that are not in line from a record of it on */
 	struct scratch scratch, time_scratch;
 	struct text_buffer text; /* the fields, each after the delimiter that comes before it */
+	struct text_buffer shown; /* a number in the plan's style */
 	/* plan->nnew_columns times ROW_BLOCK_NROWS + 1 offsets in text: for each column, where the
 	 * field of rows[k] begins, k < nrows, and at index nrows where the last field ends. */
 	size_t *begins;

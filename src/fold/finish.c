@@ -542,6 +542,7 @@ void finisher_free(struct finisher *f)
 	program_block_free(&f->programs);
 	row_filter_free(&f->filter);
 	free(f->scratch.data);
+	text_free(&f->shown);
 	f->finish = NULL;
 }
 
@@ -703,37 +704,43 @@ bool finisher_holds(const struct finisher *f, size_t row)
 	return f->filter.kept >> row & 1;
 }
 
-enum status finisher_value(struct finisher *f, size_t row, uint32_t column, const char **text, size_t *nbytes, bool *is_number,
-			   struct fault *fault)
+static enum status find_value(struct finisher *f, size_t row, uint32_t column, const char **text,
+			      size_t *nbytes, bool *is_number, struct fault *fault)
 {
-	const struct simd_numbers *x = program_block_numbers(&f->block, column);
 	const enum status why = program_block_why(&f->block, column, (unsigned)row);
-	uint64_t rounded;
-	const struct exact *quotients = program_block_quotients(&f->block, column, &rounded);
-	struct field_span field;
 
-	TRY(ARRAY_GROW(f->scratch.data, f->scratch.nbytes, (size_t)EXACT_QUOTIENT_NBYTES));
-	*text = f->scratch.data;
+	*text = "";
 	*nbytes = 0;
 	*is_number = true;
 	if (why != STATUS_OK)
 		return f->finish->plan.bad_record != INVALID_ERROR
 			       ? STATUS_OK
 			       : fail_value(f, column, why, program_block_field(&f->block, column, (unsigned)row), fault);
-	if (x->numbers >> row & 1) {
-		*nbytes = decimal_format(x->significand[row], x->scale[row], f->scratch.data);
+	return program_block_plain(&f->block, column, (unsigned)row, &f->scratch, text, nbytes,
+				   is_number);
+}
+
+/* Whether a column is nothing but a result that counts. */
+static bool is_count(const struct finish *f, uint32_t column)
+{
+	const struct program *p = f->programs[column];
+
+	while (!p->is_aggregate && p->nsteps == 1 && p->steps->code == STEP_LOAD)
+		p = f->programs[p->columns[p->steps->index]];
+	return p->is_aggregate && f->sources[p->aggregate].kind == FINISH_RESULT &&
+	       operation_counts(f->sources[p->aggregate].result.operation);
+}
+
+enum status finisher_value(struct finisher *f, size_t row, uint32_t column, const char **text,
+			   size_t *nbytes, bool *is_number, struct fault *fault)
+{
+	TRY(find_value(f, row, column, text, nbytes, is_number, fault));
+	if (!number_shown || !*is_number || *nbytes == 0)
 		return STATUS_OK;
-	}
-	if (rounded >> row & 1) {
-		*nbytes = quotient_format(&quotients[row], f->scratch.data);
-		return STATUS_OK;
-	}
-	field = program_block_field(&f->block, column, (unsigned)row);
-	*text = field_value(&finished_dialect, f->block.text + field.begin, field.end - field.begin, &f->scratch, nbytes);
-	NEED(*text);
-	*is_number = *nbytes == 0;
-	if (f->finish->programs[column]->type == TYPE_NUMBER && *nbytes > 0)
-		return value_to_plain(&f->finish->plan, text, nbytes, &f->scratch, is_number);
+	f->shown.nbytes = 0;
+	TRY(number_show(number_shown, is_count(f->finish, column), *text, *nbytes, &f->shown));
+	*text = f->shown.data;
+	*nbytes = f->shown.nbytes;
 	return STATUS_OK;
 }
 

@@ -94,6 +94,7 @@ struct finisher {
 	struct program_block programs;
 	struct row_filter filter;
 	struct scratch scratch;
+	struct text_buffer shown; /* a value as number_shown has it */
 	char text[ROW_BLOCK_NROWS + SIMD_PAD_NBYTES]; /* of rows without fields */
 	uint32_t ends[ROW_BLOCK_NROWS + 1];
 };

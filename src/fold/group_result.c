@@ -253,7 +253,7 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 	}
 	end = group_write_quickly(g, rows->q, rows->total, r, text);
 	if (end) {
-		*out = (struct cell){.text = strndup(text, (size_t)(end - text)), .is_number = true};
+		*out = (struct cell){.text = result_shown(r->operation, text, (size_t)(end - text)), .is_number = true};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	if (!row->partial)
@@ -325,6 +325,8 @@ static inline enum status append_result(struct printing *p, struct group_row *ro
 				   &is_number, p->fault));
 		return row_append(&p->text, f, column, text, nbytes, !is_number);
 	}
+	if (number_shown)
+		return append_other(p, row, g, column, r);
 	if ((operation_kind(r->operation) == OPERATION_TEXT || !row_has_strings(f)) && find_text(g, p->rows, r, &text, &nbytes))
 		return row_append(&p->text, f, column, text, nbytes, nbytes > 0);
 	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + row_value_nbytes_most(f, column, 0)));
@@ -348,8 +350,10 @@ static enum status append_row(struct printing *p, struct group *g, size_t number
 		const char *value = group_key_value(g, i, &nbytes);
 		status = row_append(&p->text, p->format, i, value, nbytes, true);
 	}
+	number_shown = p->rows->q->plan.shown;
 	for (size_t i = 0; i < p->rows->nresults && status == STATUS_OK; i++)
 		status = append_result(p, &row, g, nkeys + i, p->rows->results[i]);
+	number_shown = NULL;
 	group_row_end(p->rows, &row);
 	return status;
 }
@@ -545,8 +549,10 @@ static enum status set_row(struct group_rows *rows, struct group *g, size_t numb
 		if (!(cells[i].text = strndup(value, nbytes)))
 			return STATUS_NO_MEMORY;
 	}
+	number_shown = rows->q->plan.shown;
 	for (size_t i = 0; i < rows->nresults && status == STATUS_OK; i++)
 		status = group_row_result(rows, &row, g, rows->results[i], &cells[nkeys + i], fault);
+	number_shown = NULL;
 	group_row_end(rows, &row);
 	return status;
 }

@@ -207,12 +207,13 @@ static enum status write_bins(const struct bins *b, const uint64_t *counts, stru
 		struct cell *row = t->cells + i * NCOLUMNS;
 		integer_format(&edge, b->places, b->width_scale, text);
 		integer_add(&edge, &b->width, false);
-		if (i > 0 && !(row[-NCOLUMNS + 1].text = strdup(text)))
+		if (i > 0 && !(row[-NCOLUMNS + 1].text = result_shown(OPERATION_HIST, text, strlen(text))))
 			return STATUS_NO_MEMORY;
 		if (i == b->n)
 			break;
-		if (!(row[0].text = strdup(text)) || asprintf(&row[2].text, "%" PRIu64, counts[i]) < 0)
-			return STATUS_NO_MEMORY;
+		NEED(row[0].text = result_shown(OPERATION_HIST, text, strlen(text)));
+		snprintf(text, sizeof text, "%" PRIu64, counts[i]);
+		NEED(row[2].text = result_shown(OPERATION_COUNT, text, strlen(text)));
 	}
 	return STATUS_OK;
 }

@@ -1886,6 +1886,37 @@ const struct exact *program_block_quotients(struct row_block *b, size_t c, uint6
 	return v->quotient;
 }
 
+enum status program_block_plain(struct row_block *b, size_t c, unsigned row,
+				struct scratch *scratch, const char **text, size_t *nbytes,
+				bool *is_number)
+{
+	const struct simd_numbers *x = program_block_numbers(b, c);
+	const struct plan *plan = b->plan;
+	struct field_span field;
+	uint64_t rounded;
+	const struct exact *quotients = program_block_quotients(b, c, &rounded);
+
+	TRY(ARRAY_GROW(scratch->data, scratch->nbytes, (size_t)EXACT_QUOTIENT_NBYTES));
+	*text = scratch->data;
+	*is_number = true;
+	if (x->numbers >> row & 1) {
+		*nbytes = decimal_format(x->significand[row], x->scale[row], scratch->data);
+		return STATUS_OK;
+	}
+	if (rounded >> row & 1) {
+		*nbytes = quotient_format(&quotients[row], scratch->data);
+		return STATUS_OK;
+	}
+	field = program_block_field(b, c, row);
+	*text = field_value(&plan->dialect, b->text + field.begin, field.end - field.begin, scratch,
+			    nbytes);
+	NEED(*text);
+	*is_number = *nbytes == 0;
+	if (plan->columns[c].let->type == TYPE_NUMBER && *nbytes > 0)
+		return value_to_plain(plan, text, nbytes, scratch, is_number);
+	return STATUS_OK;
+}
+
 uint64_t program_block_quotients_not_made(struct row_block *b, size_t c, uint64_t rows)
 {
 	struct program_state *state = &b->programs->programs[c - b->programs->first];

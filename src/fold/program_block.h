@@ -142,6 +142,13 @@ bool program_block_pairs(const struct row_block *b, size_t c, uint32_t *pairs);
 /* Has each of some rows that has a number in the plan's column c, which is computed, have its field. Returns those rows. */
 uint64_t program_block_number_fields(const struct row_block *b, size_t c, uint64_t rows);
 
+/* The value of the plan's column c, which is computed and not wrong there, in a row: *text, until
+ * the scratch is used again, of no bytes if it is missing. *is_number: it is one, in plain decimal
+ * (of a quotient, as quotient_format writes it), or missing. Errors: STATUS_NO_MEMORY. */
+enum status program_block_plain(struct row_block *b, size_t c, unsigned row,
+				struct scratch *scratch, const char **text, size_t *nbytes,
+				bool *is_number);
+
 /* The number of the plan's column c in a row, as quotient_write writes it; NULL if it was not rounded, or the value is no
  * number, or the column is not computed. It lies among the fields. */
 const char *program_block_rounded(const struct row_block *b, size_t c, unsigned row);

@@ -58,9 +58,31 @@ static void read_moments(const struct plan_column *plan, const struct column_par
 			  result_counts_texts(plan, column), out);
 }
 
+char *result_shown(enum operation operation, const char *text, size_t nbytes)
+{
+	struct text_buffer shown = {.data = NULL};
+
+	if (!number_shown)
+		return strndup(text, nbytes);
+	if (number_show(number_shown, operation_counts(operation), text, nbytes, &shown) ==
+		    STATUS_OK &&
+	    text_append(&shown, "", 1) == STATUS_OK)
+		return shown.data;
+	text_free(&shown);
+	return NULL;
+}
+
 static bool set_cell(struct cell *cell, const char *text, bool is_number)
 {
 	*cell = (struct cell){.text = strdup(text), .is_number = is_number};
+	return cell->text != NULL;
+}
+
+/* Sets the cell to a number as it is shown. */
+static bool set_number(struct cell *cell, enum operation operation, const char *text)
+{
+	*cell = (struct cell){.text = result_shown(operation, text, strlen(text)),
+			      .is_number = true};
 	return cell->text != NULL;
 }
 
@@ -77,7 +99,7 @@ static bool set_count(struct cell *cell, uint64_t count)
 	char text[24];
 
 	snprintf(text, sizeof text, "%" PRIu64, count);
-	return set_cell(cell, text, true);
+	return set_number(cell, OPERATION_COUNT, text);
 }
 
 bool result_holds_text(const struct plan_column *plan, const struct column_partial *column)
@@ -108,8 +130,8 @@ static bool set_end(enum operation operation, struct column_moments *moments, bo
 	if (!spelled || is_text)
 		return set_cell(cell, spelled ? spelled : "", !spelled);
 	statistic_format(operation, moments, number);
-	if (!strcmp(number, spelled))
-		return set_cell(cell, spelled, true);
+	if ((number_shown && number_style_is_set(number_shown)) || !strcmp(number, spelled))
+		return set_number(cell, operation, number);
 	nbytes = strlen(spelled) + 1;
 	number_nbytes = strlen(number) + 1;
 	*cell = (struct cell){.text = malloc(nbytes + number_nbytes), .is_number = true, .is_spelled = true};
@@ -129,7 +151,7 @@ static bool set_statistic(enum operation operation, struct column_moments *momen
 	if (operation_kind(operation) == OPERATION_TEXT)
 		return set_text(operation, moments, cell);
 	statistic_format(operation, moments, text);
-	return set_cell(cell, text, true);
+	return set_number(cell, operation, text);
 }
 
 bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
@@ -142,7 +164,7 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 
 	if (operation_kind(r->operation) == OPERATION_PAIR) {
 		pair_statistic_format_total(r->operation, &q->plan, total, r->pair, text);
-		return set_cell(value, text, true);
+		return set_number(value, r->operation, text);
 	}
 	if (!operation_has_columns(r->operation))
 		return set_count(value, result_nrecords(&q->plan, total));
@@ -194,12 +216,14 @@ static enum status results_row(const struct query *q, const struct partial *tota
 		status = finisher_add_total(&f, total, ranks);
 		status = status == STATUS_OK ? finisher_run(&f) : status;
 	}
+	number_shown = q->plan.shown;
 	for (size_t i = 0; i < q->nshown && status == STATUS_OK; i++) {
 		if (result_is_dropped(total, &q->results[i]))
 			continue;
 		status = set_result(q, total, ranks, &f, &q->results[i], &t->names[column], &t->cells[column], fault);
 		column++;
 	}
+	number_shown = NULL;
 	finisher_free(&f);
 	if (status != STATUS_OK)
 		table_free(t);
@@ -237,12 +261,12 @@ static bool set_matrix_cells(const struct matrix *m, struct table *t, size_t i, 
 
 	if (i == j) {
 		matrix_diagonal(m, i, text);
-		return set_cell(cell, text, true);
+		return set_number(cell, m->q->results[a].operation, text);
 	}
 	pair_statistic_format_total(m->q->results[a].operation, &m->q->plan, m->total,
 			      query_matrix_pair(m->q->nresults, a, b), text);
-	return set_cell(cell, text, true) &&
-	       set_cell(&t->cells[j * t->ncolumns + i + 1], text, true);
+	return set_number(cell, m->q->results[a].operation, text) &&
+	       set_number(&t->cells[j * t->ncolumns + i + 1], m->q->results[a].operation, text);
 }
 
 /* A row and a column for each column of numbers, and their names before them. */
@@ -432,13 +456,17 @@ static enum status summary(const struct query *q, const struct partial *total,
 enum status result_table(const struct query *q, const struct partial *total,
 			 const struct ranks *ranks, struct table *out, struct fault *fault)
 {
-	if (q->summary)
-		return summary(q, total, ranks, out, fault);
-	if (q->matrix)
-		return matrix(q, total, out, fault);
-	if (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE)
-		return histogram_table(q, total, out, fault);
-	return results_row(q, total, ranks, out, fault);
+	enum status status;
+
+	if (!q->summary && !q->matrix &&
+	    !(q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE))
+		return results_row(q, total, ranks, out, fault);
+	number_shown = q->plan.shown;
+	status = q->summary  ? summary(q, total, ranks, out, fault)
+		 : q->matrix ? matrix(q, total, out, fault)
+			     : histogram_table(q, total, out, fault);
+	number_shown = NULL;
+	return status;
 }
 
 enum format result_format(const struct query *q, const struct table *t, enum format format)

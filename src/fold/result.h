@@ -27,6 +27,9 @@ enum format result_format(const struct query *q, const struct table *t, enum for
 bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
 		 const struct result *r, struct cell *value);
 
+/* A number of a result, text[0 .. nbytes), in the style that is shown (number_shown); to be freed. NULL: out of memory. */
+char *result_shown(enum operation operation, const char *text, size_t nbytes);
+
 /* Whether a column's values that are no numbers count. column: all of its records'. */
 bool result_counts_texts(const struct plan_column *plan, const struct column_partial *column);
 

@@ -43,7 +43,7 @@
 
 /* Longest text of a new column that is a number: the variance of numbers below 10^400 of up to 400 digits after the point is
  * above 10^-840 or 0, and below 10^801; it has up to 17 digits after its zeros. */
-#define NEW_NUMBER_NBYTES 896
+#define NEW_NUMBER_NBYTES 960
 
 #define OPERATION_NONE NOPERATIONS
 

@@ -268,7 +268,8 @@ enum status row_format_init(struct row_format *f, struct style style, const char
 	*f = (struct row_format){.format = style.format, .ncolumns = ncolumns, .end = is_table ? "\0" : "\n"};
 	if (is_table || is_csv)
 		f->format = is_table ? FORMAT_TABLE : FORMAT_CSV;
-	f->takes_numbers = !is_table && !(is_csv && strchr("+-.0123456789Ee", delimiter));
+	f->takes_numbers = !is_table && !(is_csv && (strchr("+-.0123456789Ee", delimiter) ||
+						     number_style_has(&style.numbers, delimiter)));
 	for (int i = 0; i < 4; i++) {
 		f->special[i] = EACH_BYTE * special[i];
 		most = special[i] > most ? special[i] : most;

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/status.h"
+#include "number/shown.h"
 
 enum format {
 	FORMAT_AUTO, FORMAT_PLAIN, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_NDJSON, FORMAT_TABLE,
@@ -22,6 +23,7 @@ struct style {
 	enum format format;
 	char delimiter; /* of CSV; 0: a comma */
 	bool transposed; /* columns as rows: see table_transpose */
+	struct number_style numbers; /* of results and new columns */
 };
 
 /* What stands before a value. */

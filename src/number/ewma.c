@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "number/ratio.h"
+#include "number/shown.h"
 
 bool ewma_weight_parse(const char *text, size_t nbytes, struct ewma_weight *w)
 {
@@ -210,8 +211,10 @@ char *ewma_write(const struct ewma *y, struct decimal_writer *d, char to[EWMA_TE
 
 	if (!y->is_set)
 		return to;
+	doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
+	if (number_style_nkept(number_shown) >= 0 && doubtful <= 0)
+		return to + ratio_write_digits(y->negative, magnitude, y->scale, to);
 	if (y->reach.digits || places < 0 || places > 16 || magnitude < unit * (uint128)(unit / 10)) {
-		doubtful = y->reach.digits ? y->scale - count_places(y->reach) : 0;
 		surplus = decimal_ndigits(magnitude) - RATIO_NDIGITS;
 		surplus = surplus > doubtful ? surplus : doubtful;
 		if (surplus > 0)

@@ -10,6 +10,7 @@
 
 #include "number/quotient.h"
 #include "number/ratio.h"
+#include "number/shown.h"
 
 #define NLIMBS_MIN 4
 
@@ -527,7 +528,7 @@ char *exact_write_mean(const struct exact *x, int scale, uint64_t count, char *t
 		return to;
 	if (exact_scale_is_rounded(scale))
 		return write_rounded(x, count, exact_sum_places(scale, count), to);
-	if (!x->is_long)
+	if (!x->is_long && !number_shown)
 		return to + ratio_format_short(x->value < 0, exact_small_magnitude(x), count, x->scale, to);
 	exact_to_integer(x, x->scale, &numerator);
 	integer_set(&denominator, count);

@@ -25,8 +25,8 @@
 /* Longest text of a sum: sign, 441 digits, point, 405 digits, NUL. */
 #define EXACT_TEXT_NBYTES 864
 
-/* Longest text of a quotient: 17 digits, up to 800 zeros, sign, 0, point, NUL. */
-#define EXACT_QUOTIENT_NBYTES 832
+/* Longest text of a quotient: 805 digits and 101 after the point (number/shown.h), or 17 digits and up to 800 zeros; sign, 0, point, NUL. */
+#define EXACT_QUOTIENT_NBYTES 928
 
 /* Zeroed: 0, owns nothing. */
 struct exact {

@@ -270,7 +270,8 @@ size_t logarithm_format_mean(const struct logarithm_sum *sum, uint64_t n, int nd
 	log = exponential(log - multiple(table.ln10, (unsigned)ntens));
 	integer_set(&numerator, (multiply_fixed(log, 2 * ten32) + 1) / 2);
 	integer_set(&one, 1);
-	return ratio_format((struct ratio){&numerator, &one, 32 - exponent10 - ntens, false}, ndigits, RATIO_ALL, text);
+	return ratio_format((struct ratio){&numerator, &one, 32 - exponent10 - ntens, false},
+			    ndigits < RATIO_NDIGITS ? ndigits : RATIO_NDIGITS, RATIO_ALL, text); /* no more is known */
 }
 
 /* ---- entropy ---- */
@@ -310,5 +311,5 @@ size_t logarithm_format_entropy(const struct logarithm_sum *sum, uint64_t n, cha
 		integer_copy(&numerator, &nbits);
 		integer_set(&denominator, n);
 	}
-	return ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_ALL, RATIO_ALL, text);
+	return ratio_format((struct ratio){&numerator, &denominator, 0, false}, RATIO_NDIGITS, RATIO_ALL, text);
 }

@@ -12,6 +12,7 @@
 
 #include "number/decimal_text.h"
 #include "number/ratio.h"
+#include "number/shown.h"
 
 #define STEP_NDIGITS DECIMAL_POWER_MAX
 
@@ -124,6 +125,10 @@ size_t quotient_format(const struct exact *q, char *text)
 	int surplus = QUOTIENT_NDIGITS - RATIO_NDIGITS;
 	uint64_t high, low, s;
 
+	if (number_style_nkept(number_shown) >= 0) /* all that are right */
+		return ratio_write_digits(q->value < 0,
+					  decimal_round_off(magnitude, EXACT_NDOUBTFUL, false),
+					  q->scale - EXACT_NDOUBTFUL, text);
 	if (magnitude >= decimal_power(QUOTIENT_NDIGITS - 1)) { /* usual, and faster in two steps of 64 bits: surplus is 2 + STEP_NDIGITS */
 		high = decimal_divide_step(magnitude, decimal_powers[STEP_NDIGITS], &low);
 		s = high / 100;

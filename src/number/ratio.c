@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "number/decimal_text.h"
+#include "number/shown.h"
 
 /* ---- ratios ---- */
 
@@ -111,8 +112,60 @@ static inline size_t write_plain(bool negative, uint64_t significand, int expone
 	return (size_t)(p - text);
 }
 
+/* *x becomes the integer part of its root. Returns whether it was its square. */
+static bool take_integer_root(struct integer *x)
+{
+	struct integer square = {.nlimbs = 0}, root = {.nlimbs = (x->nlimbs + 1) / 2};
+
+	if (integer_is_zero(x))
+		return true;
+	square.nlimbs = (int)mpn_sqrtrem(root.limb, square.limb, x->limb, x->nlimbs);
+	integer_copy(x, &root);
+	return square.nlimbs == 0;
+}
+
+/* Writes x, which is not 0, with nplaces digits after the point, or more for it to have
+ * RATIO_NDIGITS digits, the last one as shown.h says. */
+static size_t write_kept(struct ratio x, int nplaces, char *text)
+{
+	const int least = RATIO_NDIGITS - ratio_magnitude(x),
+		  scale = nplaces > least ? nplaces : least;
+	const int shift = (x.is_root ? 2 * scale : scale) - x.scale;
+	struct integer rest, divisor, n, one;
+	bool is_exact;
+	uint64_t last;
+
+	integer_copy(&rest, x.numerator);
+	integer_copy(&divisor, x.denominator);
+	integer_shift(shift > 0 ? &rest : &divisor, shift > 0 ? shift : -shift);
+	rest.negative = divisor.negative = false;
+	integer_divide(&rest, &divisor, &n);
+	is_exact = integer_is_zero(&rest);
+	if (x.is_root)
+		is_exact &= take_integer_root(&n);
+	integer_copy(&rest, &n);
+	last = integer_divide_short(&rest, 5);
+	if (!is_exact && last == 0) {
+		integer_set(&one, 1);
+		integer_add(&n, &one, false);
+	}
+	n.negative = x.numerator->negative != x.denominator->negative;
+	return integer_format(&n, scale, 0, text);
+}
+
+size_t ratio_write_digits(bool negative, uint128 magnitude, int scale, char *text)
+{
+	struct integer n;
+
+	integer_set(&n, magnitude);
+	n.negative = negative;
+	integer_shift(&n, scale < 0 ? -scale : 0);
+	return integer_format(&n, scale > 0 ? scale : 0, 0, text);
+}
+
 size_t ratio_format(struct ratio x, int ndigits, int places, char *text)
 {
+	const int nkept = number_style_nkept(number_shown);
 	const bool negative = x.numerator->negative != x.denominator->negative;
 	const bool is_whole = ndigits >= RATIO_NDIGITS && places >= RATIO_ALL && x.numerator->nlimbs <= 2;
 	struct integer r, d;
@@ -121,6 +174,8 @@ size_t ratio_format(struct ratio x, int ndigits, int places, char *text)
 
 	if (integer_is_zero(x.numerator))
 		return write_plain(false, 0, 0, text);
+	if (nkept >= 0 && ndigits >= RATIO_ALL && places >= RATIO_ALL)
+		return write_kept(x, nkept, text);
 	if (is_whole && !x.is_root && x.denominator->nlimbs == 1)
 		return ratio_format_short(negative, integer_low(x.numerator), x.denominator->limb[0], x.scale, text);
 	if (is_whole && x.is_root && x.scale % 2 == 0 && x.denominator->nlimbs <= 2 &&

@@ -33,11 +33,15 @@ struct ratio {
 #define RATIO_ALL 1000000
 
 /* Writes a ratio, rounded half-even to RATIO_NDIGITS significant digits: plain decimal, no exponent, trailing zeros after the
- * point (and then the point) trimmed, -0 as 0, NUL-terminated. Rounds to ndigits digits, or to `places` digits after the point
+ * point (and then the point) trimmed, -0 as 0, NUL-terminated. While number_shown is set, digits to spare are written (shown.h), unless
+ * the caller says how many are right. Rounds to ndigits digits, or to `places` digits after the point
  * (places < 0: to 10^-places), if these are fewer digits; to none, as where it is less than 1 in the last place: 0.
  * text: RATIO_TEXT_NBYTES bytes, or fewer if the caller knows a bound for the text, and DECIMAL_TEXT_SLACK more. Returns the text's length.
  * Cost: usually the division of a number of the length of the longer one. */
 size_t ratio_format(struct ratio x, int ndigits, int places, char *text);
+
+/* Writes all digits of magnitude x 10^-scale in plain decimal, without zeros at the end of a fraction. Returns the text's length. */
+size_t ratio_write_digits(bool negative, uint128 magnitude, int scale, char *text);
 
 /* Sets *digits to the first ndigits digits of |x|, which is no root, rounded half-even, as an
  * integer, which is to be multiplied by 10^*exponent; ndigits <= 38. x is not 0. Returns whether there are

@@ -76,5 +76,6 @@ size_t reciprocal_format_mean(const struct reciprocal_sum *sum, const struct exa
 	ratio_digits((struct ratio){&unit, &total, -places, false}, NDIGITS_RIGHT, &digits, &exponent);
 	integer_set(&total, digits);
 	integer_set(&unit, 1);
-	return ratio_format((struct ratio){&total, &unit, -exponent, false}, ndigits, RATIO_ALL, text);
+	return ratio_format((struct ratio){&total, &unit, -exponent, false}, ndigits < RATIO_NDIGITS ? ndigits : RATIO_NDIGITS, RATIO_ALL,
+			    text); /* no more is known */
 }

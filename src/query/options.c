@@ -88,6 +88,17 @@ bool operation_use_is_matrix(const struct operation_use *use)
 	return operation_kind(use->operation) == OPERATION_PAIR && !strcmp(use->argument, "*");
 }
 
+bool operation_counts(enum operation operation)
+{
+	static const bool counts[NOPERATIONS] = {
+		[OPERATION_COUNT] = true, [OPERATION_COUNT_DISTINCT] = true, [OPERATION_COUNT_RECORDS] = true, [OPERATION_RUNNING_COUNT] = true,
+		[OPERATION_ROLLING_COUNT] = true, [OPERATION_ROW_NUMBER] = true, [OPERATION_RANK] = true, [OPERATION_RANK_DENSE] = true, [OPERATION_NTILE] = true,
+		[OPERATION_OFFSETS] = true, [OPERATION_BYTE_OFFSET] = true,
+	};
+
+	return counts[operation];
+}
+
 unsigned operation_needs(enum operation operation)
 {
 	return operations[operation].needs;
@@ -275,13 +286,24 @@ static enum status set_output_delimiter(const struct setting *s)
 		       : option_fault(s->fault, "--output-delimiter: a quote or a line end cannot separate fields");
 }
 
+static enum status set_digits(const struct setting *s)
+{
+	uint64_t n;
+
+	if (!read_number(s->argument, SHOWN_NPLACES_MAX, &n))
+		return option_fault(s->fault, "--digits: '%.64s' is not a number from 0 to %d", s->argument, SHOWN_NPLACES_MAX);
+	s->o->style.numbers.has_places = true;
+	s->o->style.numbers.nplaces = (int)n;
+	return STATUS_OK;
+}
+
 /* One character of UTF-8. */
-static enum status set_thousands(const struct setting *s)
+static enum status set_character(const struct setting *s)
 {
 	size_t nbytes = strlen(s->argument);
 
 	if (nbytes == 0 || nbytes > NOTATION_THOUSANDS_NBYTES)
-		return option_fault(s->fault, "--thousands: '%.64s' is not one character", s->argument);
+		return option_fault(s->fault, "--%s: '%.64s' is not one character", s->row->name, s->argument);
 	memcpy(s->member, s->argument, nbytes + 1);
 	return STATUS_OK;
 }
@@ -891,6 +913,24 @@ static enum status check_style(struct options *o, struct fault *fault)
 	return STATUS_OK;
 }
 
+/* Checks that printed numbers can be told from one another, and read by JSON's readers. */
+static enum status check_numbers(struct options *o, struct fault *fault)
+{
+	const struct number_style *s = &o->style.numbers;
+	const char *name = *s->group ? "group-digits" : s->units ? "human" : s->point ? "output-decimal" : NULL;
+	const char point = s->point ? s->point : o->emits ? o->notation.decimal : '.';
+
+	if (name && (o->style.format == FORMAT_JSON || o->style.format == FORMAT_NDJSON))
+		return option_fault(fault, "--%s: JSON has numbers of one notation: leave it out, or --format csv or table", name);
+	if (strpbrk(s->group, "+-0123456789\n\r\"") || (s->point && strchr("+-0123456789\n\r\"", s->point)))
+		return option_fault(fault, "--%s: a digit, a sign, a quote or a line end has a meaning already", strpbrk(s->group, "+-0123456789\n\r\"")
+				    ? "group-digits" : "output-decimal");
+	if (s->group[0] == point && !s->group[1])
+		return option_fault(fault, "--group-digits: '%c' is the decimal point: say --output-decimal %c as well, or take another", point,
+				    point == ',' ? '.' : ',');
+	return STATUS_OK;
+}
+
 /* Checks that all headers can be read before the first record is, and then all of the files. */
 static enum status check_union(struct options *o, struct fault *fault)
 {
@@ -1037,13 +1077,18 @@ static const struct rule rules_of_parts[] = {
 	{.check = check_one_path},
 	RULE({PARTIAL}, {EMITS}, "--partial is for results: records are printed as they came"),
 	RULE({OUTPUT_DELIMITER, FORMAT, SORT, TOP, PLOT, SVG}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
-	RULE({TRANSPOSE}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	RULE({TRANSPOSE, DIGITS, GROUP_DIGITS, HUMAN, OUTPUT_DECIMAL}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	RULE({ROUND}, {NOTHING}, "--round says how --digits N rounds: give both", .lacks = DIGITS),
+	RULE({DIGITS, GROUP_DIGITS, HUMAN, OUTPUT_DECIMAL}, {EMITS}, "--@ is for results and new columns: --& prints records as they came: "
+	 "--let 'y = round(x, 2)' rounds a column", .lacks = PRINTED_NEW),
 	{.check = check_style},
+	{.check = check_numbers},
 	{.message = NULL},
 };
 
 static const struct rule rules_of_pictures[] = {
 	RULE({PLOT, SVG}, {PIVOT, TRANSPOSE}, "--@ draws results as they are: leave out --&"),
+	RULE({PLOT, SVG}, {GROUP_DIGITS, HUMAN, OUTPUT_DECIMAL}, "--@ draws numbers as they are: leave out --&"),
 	RULE({EMPTY_SVG}, {NOTHING}, "--svg: '' is no file"),
 	RULE({STDOUT_SVG}, {PLOT, FORMAT}, "--svg -: --& is for standard output as well"),
 	RULE({PLOT, SVG}, {NOT_DRAWN}, "--@ draws groups, a histogram or one running column: --& prints records"),

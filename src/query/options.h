@@ -185,6 +185,9 @@ enum operation_kind operation_kind(enum operation operation);
 /* Whether the operation's argument is COLS, a column or pairs of columns. */
 bool operation_has_columns(enum operation operation);
 
+/* Whether the operation's results count something, so that they are not rounded. */
+bool operation_counts(enum operation operation);
+
 /* Whether '*' asks a pair's operation of all pairs of numeric columns. */
 bool operation_use_is_matrix(const struct operation_use *use);
 

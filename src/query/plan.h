@@ -11,6 +11,7 @@
 #include "lang/time.h"
 #include "number/decimal.h"
 #include "number/notation.h"
+#include "number/shown.h"
 
 /* What to do about a value that is no number. */
 enum invalid_policy {
@@ -120,6 +121,7 @@ struct new_column {
 	uint64_t nahead;  /* NEW_LEAD, NEW_NTILE: N */
 	size_t rank;      /* NEW_RANKS: which of the plan's nranks */
 	bool is_descending; /* NEW_RANKS: the largest is the first */
+	bool counts;        /* its numbers count, and are not rounded */
 };
 
 /* What a new column looks back on. */
@@ -263,6 +265,7 @@ struct plan {
 	const struct row_format *row_format; /* ... once all names are known; else NULL; whoever runs the plan owns it */
 	size_t nunited;   /* columns of all files together (--union); 0: those of the first file are all */
 	const uint32_t *places; /* of a file's plan with those: where each is in its records, or FIELD_NOWHERE; NULL: no such plan. Not owned. */
+	const struct number_style *shown; /* numbers of new columns and results are written in; NULL: as computed. Not owned */
 	bool only;        /* the new fields without the record */
 	bool shares_header; /* records of all files are printed under the first one's: others are errors */
 	bool draws;       /* what is printed is drawn (io/curve.h) */
@@ -320,7 +323,7 @@ static inline bool plan_numbers_need_quotes(const struct plan *plan)
 {
 	const char d = plan->dialect.delimiter;
 
-	return d == '-' || d == plan->notation.decimal || decimal_is_digit(d);
+	return d == '-' || d == plan->notation.decimal || decimal_is_digit(d) || number_style_has(plan->shown, d);
 }
 
 /* As many columns as a GPU folds faster straight from the text than by way of a table of fields. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/nearest.h"
@@ -1855,6 +1856,23 @@ static enum status plan_times(struct making *m)
 		      : STATUS_OK;
 }
 
+#define LOOKED_AT_NDIGITS 6 /* significant digits of a table on a terminal, or of a picture */
+
+/* How numbers are printed; NULL: as they are computed. */
+static const struct number_style *plan_style(struct making *m)
+{
+	struct style *style = &m->options->style;
+	const bool is_table =
+		style->format == FORMAT_TABLE || (style->format == FORMAT_AUTO && m->q->summary);
+	const bool is_picture = style->format == FORMAT_AUTO &&
+				picture_is_asked(&m->options->picture) && !m->options->emits;
+
+	style->numbers.ndigits_most =
+		is_picture || (is_table && isatty(STDOUT_FILENO)) ? LOOKED_AT_NDIGITS : 0;
+	return number_style_is_set(&style->numbers) || style->numbers.ndigits_most ? &style->numbers
+										   : NULL;
+}
+
 /* The new columns, in the order of the command line. */
 static void plan_new_columns(struct making *m)
 {
@@ -1863,6 +1881,7 @@ static void plan_new_columns(struct making *m)
 	size_t predicate = plan->where == PREDICATE_NONE ? 0 : plan->where + 1;
 
 	plan->emits = m->options->emits;
+	plan->shown = plan_style(m);
 	plan->formats = plan->emits && (m->options->style.format != FORMAT_AUTO || m->options->unites);
 	*(m->options->by ? &plan->group_head : &plan->head) = m->options->choice.head;
 	plan->only = m->options->only || m->options->selects || picture_is_asked(&m->options->picture);
@@ -1888,6 +1907,7 @@ static void plan_new_columns(struct making *m)
 		}
 		s->nahead = use->nrows;
 		s->is_descending = use->is_descending;
+		s->counts = operation_counts(r->operation);
 		s->rank = plan->nranks;
 		plan->nleads += s->kind == NEW_LEAD;
 		plan->nahead_max = s->kind == NEW_LEAD && s->nahead > plan->nahead_max ? s->nahead : plan->nahead_max;

@@ -132,6 +132,7 @@ const char *beyond_gpus(const struct plan *plan, const struct input *input)
 		{"CPU only: no GPU copies records", plan_copies_records(plan) && plan->npredicates == 0},
 		{"CPU only: no GPU joins columns by name", plan->nunited > 0},
 		{"CPU only: no GPU prints records in a format", plan->emits && plan->formats},
+		{"CPU only: no GPU prints numbers in a style", plan->emits && plan->shown},
 		{"CPU only: no GPU numbers records by group", plan->nkeys && has_new_column(plan, NEW_OFFSET)},
 		{"CPU only: no GPU tells runs apart", plan->has_runs},
 		{"CPU only: no GPU keeps groups of an input that cannot be read again",

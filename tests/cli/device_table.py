@@ -24,6 +24,7 @@ EXAMPLES = {
     "CPU only: no GPU copies records": ["--rename=a=z"],
     "CPU only: no GPU joins columns by name": ["--union", "--sum=a"],
     "CPU only: no GPU prints records in a format": ["--cumsum=a", "--format=json"],
+    "CPU only: no GPU prints numbers in a style": ["--cumsum=a", "--digits=2"],
     "CPU only: no GPU numbers records by group": ["--by=k", "--offsets=a > 1"],
     "CPU only: no GPU tells runs apart": ["--runs=k", "--sum=a"],
     "CPU only: no GPU keeps groups of an input that cannot be read again": ["--by=k", "--sum=a"],

@@ -47,6 +47,7 @@ import hostile_request                                          # noqa: E402
 import laws                                                     # noqa: E402
 import oracle                                                   # noqa: E402
 import oracle_command                                           # noqa: E402
+import oracle_style                                             # noqa: E402
 from hostile_request import OPTIONS, PAIRS_OF_OPTIONS, SAVED, STATE, Use, pair    # noqa: E402
 from oracle_table import PIECES, seems_foreign                  # noqa: E402
 
@@ -162,6 +163,8 @@ class Case(hostile_request.Case):
         except (oracle.Unclear, UnicodeDecodeError) as why:
             self.silent = str(why)
             return None
+        finally:
+            oracle_style.SHOWN = None
 
 
 def least_chunk(files):

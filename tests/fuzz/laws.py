@@ -355,6 +355,29 @@ def formats_agree(case, run):
     return None
 
 
+STYLED = ("group-digits", b"'"), ("output-decimal", b"_"), ("digits", b"3")
+
+
+def styles_change_numbers(case, run):
+    """Numbers are printed in a style, and nothing else is: what is chosen, sorted and computed stays as it is."""
+    data, asked = one_file(case), case.uses + [HEADER, use("format", b"csv")]
+    style = {name: value for name, value in STYLED if case.rng.randrange(3)}
+    plain, styled = run(asked, data), run(asked + [use(name, value) for name, value in style.items()], data)
+    if plain.status or styled.status or not style:
+        refused = b"prints records as they came" in styled.err
+        return differ(plain, styled, "a style changes the status") if plain.status != styled.status and not refused else ABSENT
+
+    off = fractions.Fraction(1, 2000) if "digits" in style else 0
+    for row, other in zip(rows_of(plain.out), rows_of(styled.out), strict=True):
+        for cell, shown in zip(row, other, strict=True):
+            whole = shown.lstrip("-").partition("_" if "output-decimal" in style else ".")[0]
+            x, y = as_number(cell), as_number(shown.replace("'", "").replace("_", "."))
+            if cell != shown and (x is None or y is None or abs(x - y) > off + abs(x) / 10 ** 16 or (
+                    "group-digits" in style and len(whole.rpartition("'")[2]) > 3)):
+                return "%r is not %r:\n%s\n%s" % (shown, cell, describe(plain), describe(styled))
+    return None
+
+
 def record_formats_agree(case, run):
     """CSV is what the input's dialect says, and the other formats say what CSV does. JSON drops blanks around numbers and has null
     for what is missing."""
@@ -551,6 +574,9 @@ LAWS = (
     Law("formats agree", (), READING + KEPT + RESULTS + ("by", "where", "let", "sort", "top", "all", "invalid"), formats_agree),
     Law("formats of records agree", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number",
                                                                     "sort", "unique", "lead", "invalid", "ragged"), record_formats_agree),
+    Law("styles change numbers", (), DIALECT + KEPT + ("missing",) + tuple(o for o in RESULTS if o not in IN_ORDER) + (
+        "by", "where", "let", "sort", "top", "share", "agg", "having", "pivot"), styles_change_numbers),
+    Law("styles change new columns", ("cumsum",), DIALECT + KEPT + ("missing",) + RUNNING + ("by", "where", "let", "only"), styles_change_numbers),
     Law("--pivot is --by", ("by", "pivot"), READING + KEPT + RESULTS[:-1] + ("where", "let", "invalid", "sort", "share", "agg"), pivot_is_by),
     Law("--transpose turns", (), READING + KEPT + RESULTS + ("by", "pivot", "let", "where", "sort", "all", "invalid"), transposed_is_turned),
     Law("all is all", (), READING + KEPT + RUNNING + ("by", "where", "let", "only", "select", "drop", "rename", "row-number"), all_is_all),

@@ -516,6 +516,8 @@ def spell_count(rng, option, shape):
     """N or S."""
     if option.name == "max-invalid":
         return rng.choice((b"0", b"1", b"2", b"5", b"10%", b"50%", b"0.5%", b"100%"))
+    if option.name == "digits":
+        return b"%d" % rng.choice((0, 1, 2, 2, 2, 3, 5, 17, 18, 40, 100))
     if option.name == "threads":
         return rng.choice((b"1", b"2", b"3", b"7"))
     if option.name == "skip-lines":
@@ -528,6 +530,8 @@ def spell_byte(rng, option, shape):
     said = getattr(shape.dialect if hasattr(shape.dialect, option.name) else shape.notation, option.name, b"?")
     if option.name == "quote" and said is None:
         return b"none"
+    if option.name in ("group-digits", "output-decimal"):
+        return rng.choice((b",", b"'", b" ", b"_", b".", b";") + (b"\xc2\xa0",) * (option.name == "group-digits"))
     if said == b"\t" and rng.randrange(2):
         return b"\\t"
     return said or rng.choice((b";", b"#", b"_", b"'"))

@@ -6,6 +6,7 @@ import oracle
 import oracle_finish
 import oracle_groups
 import oracle_scan
+import oracle_style
 import oracle_window
 from oracle_dialect import Dialect
 from oracle_notation import Notation
@@ -19,7 +20,7 @@ SILENT = ("threads", "device", "progress")      # options that change nothing; t
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
 MODELLED = (("where", "by", "having", "agg", "share", "cumshare", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
-             "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "row-number", "byte-offset", "offsets", *RANKS, "pNN", TRIMMED[:-1])
+             "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "digits", "round", "row-number", "byte-offset", "offsets", *RANKS, "pNN", TRIMMED[:-1])
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
 
@@ -76,12 +77,20 @@ def read(uses):
             sort = argument
         elif name == "top":
             top = int(argument)
+        elif name == "digits":
+            how["digits"] = int(argument)
+        elif name == "round":
+            how["half_up"] = argument == b"half-up"
         elif name not in SILENT or argument == b"always":
             raise Unclear("no model of --" + option.name)
     if how.get("format", "auto").encode() not in FORMATS or top == 0:
         raise Unclear("no model of this format")
     if len(operations) > 1 and any(o in SYMMETRIC and c == b"*" for o, c in operations):
         raise Unclear("a matrix beside other results")
+    digits, half_up = how.pop("digits", None), how.pop("half_up", False)
+    oracle_style.SHOWN = None if digits is None else oracle_style.Style(digits, half_up)
+    if digits is not None and (sort is not None or top is not None or having is not None or any(kind != "operation" for kind, _ in layout)):
+        raise Unclear("numbers that are computed with, and then shown")
     how.update(dialect=Dialect(**dialect), notation=Notation(**notation))
     computes = having is not None or any(kind != "operation" for kind, _ in layout)
     if computes and (by is None or news):

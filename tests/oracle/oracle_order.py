@@ -4,6 +4,7 @@ import collections
 import fractions
 import functools
 
+import oracle_style
 from oracle_text import EXACT, mean_text
 
 # Some percentiles by their option, and what is made of percentiles.
@@ -28,6 +29,8 @@ def percentile(values, percent):
 
 def plain(x, scale):
     """A Fraction that is a decimal, as text with `scale` digits after the point, or more if it has more."""
+    if oracle_style.SHOWN:
+        return oracle_style.SHOWN.text(x)
     while (x * 10 ** scale).denominator != 1:
         scale += 1
     digits = str(abs(int(x * 10 ** scale))).rjust(scale + 1, "0")

@@ -6,7 +6,7 @@ Covariance and correlation are sums of products of deviations from the means; th
 import fractions
 import re
 
-from oracle_statistic import rounded, variance
+from oracle_statistic import rounded, signed, variance
 
 PAIRS = ("cov", "cov-pop", "corr", "slope", "intercept", "wmean")
 SYMMETRIC = ("cov", "cov-pop", "corr")     # '*' makes a matrix of them
@@ -17,7 +17,7 @@ _ITEM = re.compile(_SIDE + rb":" + _SIDE + rb"(,|\Z)")
 def _signed(x, root=None):
     """The text of x; or of the root of root, with the sign of x."""
     text = rounded(abs(x)) if root is None else rounded(root, True)
-    return "-" + text if x < 0 and text != "0" else text
+    return signed(x, text)
 
 
 def answer(operation, pairs):

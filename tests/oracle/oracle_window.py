@@ -6,6 +6,7 @@ import fractions
 import statistics
 
 import oracle_order
+import oracle_style
 from oracle_statistic import rounded
 from oracle_text import EXACT, LIMIT, MEAN, in_plain, mean_text
 
@@ -42,7 +43,7 @@ class Window:
 
     def text(self):
         if self.operation == "ewma":
-            return b"" if self.mean is None else _plain(MEAN.plus(self.mean))
+            return b"" if self.mean is None else _plain(self.mean if oracle_style.SHOWN else MEAN.plus(self.mean))
         there = [v for v in self.values if v is not None]
         if self.operation == "rolling-sum":
             return in_plain(_sum(there), self.scale).encode()
@@ -71,6 +72,8 @@ def _sum(values):
 
 
 def _plain(value):
+    if oracle_style.SHOWN:
+        return oracle_style.SHOWN.text(fractions.Fraction(value)).encode()
     text = format(value, "f") if value else "0"
     return (text.rstrip("0").rstrip(".") if "." in text else text).encode()
 
