@@ -105,7 +105,8 @@ static enum status fail_name(const struct placing *p, const struct selector *s)
 	if (s->is_aggregate)
 		return option_fault(p->fault, "--%s: '%.64s' is none of the results: ask for it with --agg where the parts are written",
 				    p->option, s->text);
-	return option_fault(p->fault, "--%s: '%.64s' is %s", p->option, s->text, of);
+	return option_fault(p->fault, "--%s: '%.64s' is %s%s", p->option, s->text, of,
+			    strcmp(s->text, "count") ? "" : ": count() is the number of records");
 }
 
 /* Places what a name in an expression means: an aggregate, a result as its heading has it, before those of --agg from place `from`

@@ -413,7 +413,8 @@ enum status group_sort_unknown(const struct query *q, const char *name, struct f
 				      result ? result : "");
 		free(result);
 	}
-	return option_fault(fault, "--sort: '%.64s' is not one result: %.150s", name, list);
+	return option_fault(fault, "--sort: '%.64s' is not one result: %.150s%s", name, list,
+			    strcmp(name, "count") ? "" : "; count() is the number of records");
 }
 
 enum status group_sort_find(const struct query *q, const char *name, bool is_quoted, struct group_sort_key *out, bool *found)

@@ -121,6 +121,10 @@ static const struct {
 	{"^", 0, "pow(x, k)"},
 	{"?", 0, "if(condition, a, b)"},
 	{"when", 0, "case when condition then a else b end"},
+	{"as", 0, "the name first: NAME = EXPR"},
+	{"where", 0, "--where CONDITION, an option of its own"},
+	{"from", 0, "hour(time), month(time) and the like"},
+	{"xor", 0, "(a = 1) != (b = 1)"},
 	{"na", 0, "'is missing', or 'is not missing'"},
 	{"glob", 0, "like, or ~ and a regular expression"},
 	{"rlike", 0, "~ and a regular expression"},
@@ -838,13 +842,13 @@ static bool parse_case(struct parser *p, struct operand *out)
 	       (takes_word(p, "end") || unexpected(p, "'when', 'else' or 'end'"));
 }
 
-/* Whether a token is the name of a function, or a synonym of it. */
-static bool is_called(const struct parser *p, const struct token *name, const struct function *f)
+/* Whether a token of the text is a name, or a synonym of it. */
+static bool is_called(const char *text, const struct token *token, const char *name)
 {
 	for (size_t i = 0; i < COUNT(synonyms); i++)
-		if (!strcmp(synonyms[i].of, f->name) && token_is_word(name, p->text, synonyms[i].name))
+		if (!strcmp(synonyms[i].of, name) && token_is_word(token, text, synonyms[i].name))
 			return true;
-	return token_is_word(name, p->text, f->name);
+	return token_is_word(token, text, name);
 }
 
 /* ---- aggregates ---- */
@@ -886,7 +890,8 @@ static const struct aggregate_name *find_aggregate(const struct aggregate_name *
 
 	for (; list && list->name; list++) {
 		bool is_function = false;
-		if (!strcmp(list->name, "pNN") ? !is_percentile(word, name->nbytes) : !token_is_word(name, text, list->name))
+		if (!strcmp(list->name, "pNN") ? !is_percentile(word, name->nbytes)
+					       : !is_called(text, name, list->name))
 			continue;
 		for (size_t i = 0; i < COUNT(functions); i++)
 			is_function |= !strcmp(functions[i].name, list->name);
@@ -1073,16 +1078,9 @@ static const struct {
 	{"is_null", "x is missing"},
 	{"where", "if(condition, x, y)"},
 	{"iff", "if(condition, x, y)"},
-	{"avg", "mean(x)"},
-	{"average", "mean(x)"},
-	{"std", "stddev(x)"},
-	{"stdev", "stddev(x)"},
-	{"stddev_samp", "stddev(x)"},
-	{"variance", "var(x)"},
 	{"quantile", "p90(x), p99.9(x)"},
 	{"percentile", "p90(x), p99.9(x)"},
 	{"percentile_cont", "p90(x), p99.9(x)"},
-	{"nunique", "count_distinct(x)"},
 	{"lag", "--lag COLS, and gpustat again for what it prints"},
 	{"lead", "--lead COLS, and gpustat again for what it prints"},
 	{"diff", "--delta COLS, and gpustat again for what it prints"},
@@ -1106,6 +1104,8 @@ static const struct {
 	{"str_to_date", "time(t, \"%d.%m.%Y\")"},
 	{"parse_date", "time(t, \"%d.%m.%Y\")"},
 	{"to_timestamp", "from_epoch(n)"},
+	{"now", "the time in quotes, which the shell writes: \"'$(date -Is)'\""},
+	{"today", "the day in quotes, which the shell writes: \"'$(date -I)'\""},
 	{"from_unixtime", "from_epoch(n)"},
 	{"unix_timestamp", "epoch(t)"},
 };
@@ -1135,9 +1135,13 @@ static bool parse_call(struct parser *p, const struct token *name, struct operan
 		return parse_aggregate(p, aggregate, name, out);
 	for (size_t i = 0; i < COUNT(functions); i++) {
 		const struct function *f = &functions[i];
-		if (is_called(p, name, f)) {
+		if (is_called(p->text, name, f->name)) {
 			advance(p);
-			return f->parse(p, f, out) && take(p, TOKEN_CLOSE, "')'");
+			if (f->parse(p, f, out) && take(p, TOKEN_CLOSE, "')'"))
+				return true;
+			if (token_is_word(name, p->text, "date_trunc") && !*p->fault->remedy)
+				strcpy(p->fault->remedy, "trunc(time, \"hour\")");
+			return false;
 		}
 		nearest_offer(&nearest, f->name);
 	}
@@ -1246,7 +1250,12 @@ static bool want_term(struct parser *p, enum step_code code, struct operand *x)
 {
 	if (code == STEP_ADD && x->type == TYPE_TEXT)
 		return fail(p, x->begin, "a number is needed, not a text: a || b joins texts");
-	return want_number(p, x);
+	if (want_number(p, x))
+		return true;
+	if (code == STEP_SUBTRACT && x->type == TYPE_TEXT)
+		snprintf(p->fault->remedy, sizeof p->fault->remedy,
+			 "time(a) - \"1h30m\", time(text_max(a)) - \"1 day\"");
+	return false;
 }
 
 /* Puts a step behind those before `at`. */
@@ -2085,7 +2094,8 @@ static void suggest_quotes(const struct program *p, uint32_t i, char *const *nam
 	struct fault ignored;
 
 	if (!s->quoted && !strcasecmp(s->text, "null"))
-		snprintf(fault->remedy, sizeof fault->remedy, "missing, the value that is none");
+		snprintf(fault->remedy, sizeof fault->remedy,
+			 "'is missing' in a condition, and missing as a value");
 	else if (!s->quoted && *s->text != ':' && other != NO_COLUMN &&
 		 resolve(&p->names.selectors[other], names, nfields, &field, &ignored) == STATUS_OK)
 		snprintf(fault->remedy, sizeof fault->remedy, "\"%.64s\": text is written in quotes", s->text);

@@ -78,6 +78,8 @@ def check_bash(tool, script):
         completes([], "")
         completes(["floor"], "--where", "flo")
         completes(["left", "length"], "--offsets", "le")
+        told = re.findall(r"^  (\w+)\(", harness.run(["--help", "expr"]).out.decode(), re.M)
+        completes([*told, "missing", "case", "when", "then", "else", "end"], "--where", "")
         completes(["--sum"], "file.csv", "--su")
         names = ["alpha", "beta\\ x", "c\\$\\(touch\\ EXPANDED\\)", "al2"]
         completes(names, "table.csv", "--sum", "")

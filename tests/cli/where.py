@@ -287,6 +287,11 @@ def check_words_of_others():
             ("k = 'a' || ''", "an empty text is missing, and so is the result"), ("v when 1 then 2 = 'a'", expected + "case when condition then a else b end)"),
             ("case v when 1 then 2 + 2", "expected 'when', 'else' or 'end', not the end"), ("case v when 1 + 2", "expected 'then', not the end"),
             ("case when k then 1 end = 1", expected[:-6]), ("nullif(v) = 1", "expected ',': nullif(x, y): x, but missing where it equals y"),
+            ("avg(v, k) = 1", "expected ')': an aggregate takes one argument"), ("v = date_trunc('hour', k)", "a number is needed, not a text (try trunc(time, \"hour\"))"),
+            ("now() - k > 1", "no function of this name (try the time in quotes, which the shell writes: \"'$(date -Is)'\", or gpustat --help expr, which lists them)"),
+            ("max(v) - '1 day' > 1", "a number is needed, not a text (try time(a) - \"1h30m\", time(text_max(a)) - \"1 day\")"),
+            ("v = 1 xor k = 'a'", "expected 'and', 'or' or the end (text is written in quotes) (try (a = 1) != (b = 1))"),
+            ("extract(hour from k) = 1", "expected ',': extract(t, \"regex\"[, group]): what it, or its group, matches (try hour(time), month(time) and the like)"),
             ("flor(v) = 1", "no function of this name (try floor(), or gpustat --help expr, which lists them)"),
             ("'v' > 5", "neither side of this comparison is a column: `NAME` is one, \"NAME\" a text")):
         r = harness.run(["--where", condition], b"v,k\n1,a\n")
