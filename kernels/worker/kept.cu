@@ -69,14 +69,6 @@ static struct kept_slab *slab_new(int device, size_t nnumbers, bool sorts)
 	return NULL;
 }
 
-static bool plan_keeps_keys(const struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & MOMENT_KEYS)
-			return true;
-	return false;
-}
-
 bool kept_reserve(struct worker *w, size_t nnumbers)
 {
 	struct keeping *k = &w->keeping;
@@ -84,7 +76,7 @@ bool kept_reserve(struct worker *w, size_t nnumbers)
 	if (k->slab && k->slab->nnumbers - k->slab->nused >= nnumbers)
 		return true;
 	slab_drop(k->slab);
-	k->slab = slab_new(w->device, nnumbers, plan_keeps_keys(w->plan));
+	k->slab = slab_new(w->device, nnumbers, plan_needs(w->plan, MOMENT_KEYS));
 	return k->slab != NULL;
 }
 

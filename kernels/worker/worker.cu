@@ -176,14 +176,6 @@ static void device_cut(struct worker *w, struct arena *a)
 	w->device_columns = arena_cut<struct emission_column>(a, w->plan->nnew_columns);
 }
 
-static bool plan_needs_squares(const struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & MOMENT_SQUARES)
-			return true;
-	return false;
-}
-
 /* Opens what needs no device: another thread may be waking it meanwhile. */
 static enum status open_host(struct worker *w, const struct worker_setup *setup,
 			     struct fault *fault)
@@ -297,8 +289,8 @@ static enum status gpu_open(struct worker **out, const struct plan *plan,
 	w->device = setup->device;
 	w->filters = plan_filters_on_device(plan);
 	w->folds_columns = plan_folds_columns(plan);
-	w->squares_numbers = plan_needs_squares(plan);
-	w->keeping.wanted = plan_keeps_numbers(plan);
+	w->squares_numbers = plan_needs(plan, MOMENT_SQUARES);
+	w->keeping.wanted = plan_needs(plan, MOMENT_VALUES | MOMENT_KEYS);
 	status = open_host(w, setup, fault);
 	THEN(status, open_device(w, fault));
 	THEN(status, open_memory(w, fault));

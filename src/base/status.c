@@ -40,6 +40,13 @@ enum status fault_set(struct fault *f, enum status status, int error_number, con
 	return status;
 }
 
+enum status fault_set_file(struct fault *f, enum status status, int error_number, const char *file)
+{
+	fault_set(f, status, error_number, NULL);
+	f->file = file;
+	return status;
+}
+
 enum status fault_complete(struct fault *f, enum status status)
 {
 	return status == STATUS_OK || f->status == status ? status : fault_set(f, status, 0, NULL);

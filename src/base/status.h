@@ -179,6 +179,9 @@ int status_exit(enum status status);
 /* Fills f with status and an optional library text (may be NULL); returns status. */
 enum status fault_set(struct fault *f, enum status status, int error_number, const char *words);
 
+/* The same, with a file's name. */
+enum status fault_set_file(struct fault *f, enum status status, int error_number, const char *file);
+
 /* Makes f a fault of that status without details, unless it is a fault of that status already: a function that runs out of
  * memory need not fill it. STATUS_OK changes nothing. Returns status. */
 enum status fault_complete(struct fault *f, enum status status);

@@ -297,10 +297,7 @@ static enum status part_lines_put(struct part_lines *l, const struct part_text *
 		atomic_fetch_add_explicit(&map->nusers, 1, memory_order_relaxed);
 		l->open = run;
 	}
-	TRY(text_reserve(&run->text, t->nbytes));
-	memcpy(run->text.data + run->text.nbytes, t->line, t->nbytes);
-	run->text.nbytes += t->nbytes;
-	return STATUS_OK;
+	return text_append(&run->text, t->line, t->nbytes);
 }
 
 /* Waits until all runs have been read. Errors, the first in input order: STATUS_PART_DAMAGED, with file and line;
@@ -748,13 +745,9 @@ static enum status check_query(struct merge *m, const struct part_file *f, const
 /* is_same: the first is the last of the parts before. */
 static enum status add_inputs(struct merge *m, const char *const *inputs, size_t n, bool is_same)
 {
-	char **grown = realloc(m->inputs, (m->ninputs + n + 1) * sizeof *grown);
-
-	NEED(grown);
-	m->inputs = grown;
 	for (size_t i = is_same; i < n; i++) {
-		NEED(grown[m->ninputs] = strdup(inputs[i]));
-		m->ninputs++;
+		TRY(ARRAY_PUSH(m->inputs, m->ninputs, strdup(inputs[i])));
+		NEED(m->inputs[m->ninputs - 1]);
 	}
 	return STATUS_OK;
 }

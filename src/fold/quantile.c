@@ -140,14 +140,6 @@ static bool grow(struct ranks *r, size_t nmore)
 	return true;
 }
 
-static bool needs_ranks(const struct plan *plan)
-{
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & MOMENT_VALUES)
-			return true;
-	return false;
-}
-
 /* Lists the ranks of an operation on a column of n numbers. */
 static enum status list_ranks(struct ranks *r, enum operation operation,
 			      struct percentile percentile, uint64_t n)
@@ -182,7 +174,7 @@ enum status ranks_list(const struct query *q, const struct partial *total, struc
 {
 	struct ranks *ranks = *out = NULL;
 
-	if (!needs_ranks(&q->plan))
+	if (!plan_needs(&q->plan, MOMENT_VALUES))
 		return STATUS_OK;
 	ranks = *out = calloc(q->plan.ncolumns + 1, sizeof *ranks);
 	NEED(ranks);

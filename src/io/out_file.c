@@ -26,14 +26,6 @@
 
 /* ---- where it goes ---- */
 
-/* error: errno, or 0 where the status says all. */
-static enum status fail(const char *path, enum status status, int error, struct fault *fault)
-{
-	fault_set(fault, status, error, NULL);
-	fault->file = path;
-	return status;
-}
-
 /* The length of a path up to the last slash, with it. */
 static size_t folder_nbytes(const char *path)
 {
@@ -76,9 +68,9 @@ static enum status check_folder(const char *path, struct fault *fault)
 	enum status status = STATUS_OK;
 
 	if (!folder)
-		status = fail(path, errno == ELOOP ? STATUS_OPEN : STATUS_NO_MEMORY, errno, fault);
+		status = fault_set_file(fault, errno == ELOOP ? STATUS_OPEN : STATUS_NO_MEMORY, errno, path);
 	else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
-		status = fail(path, STATUS_OPEN, errno, fault);
+		status = fault_set_file(fault, STATUS_OPEN, errno, path);
 	if (status == STATUS_OPEN && fault->error_number == EACCES)
 		snprintf(fault->remedy, sizeof fault->remedy, "a folder in which files may be made");
 	free(target);
@@ -96,9 +88,9 @@ static enum status check_begin(const char *path, const struct out_file_kind *kin
 	enum status status = STATUS_OK;
 
 	if (n < 0)
-		status = fail(path, fd < 0 ? STATUS_OPEN : STATUS_READ, errno, fault);
+		status = fault_set_file(fault, fd < 0 ? STATUS_OPEN : STATUS_READ, errno, path);
 	else if (n > 0 && ((size_t)n < wanted || memcmp(begin, kind->begin, wanted) != 0))
-		status = fail(path, kind->other, 0, fault);
+		status = fault_set_file(fault, kind->other, 0, path);
 	if (fd >= 0)
 		close(fd);
 	return status;
@@ -116,14 +108,14 @@ static enum status look(const struct out_file_request *file, struct stat *is, st
 
 	if (stat(file->path, is) != 0) {
 		memset(is, 0, sizeof *is);
-		return errno == ENOENT ? STATUS_OK : fail(file->path, STATUS_OPEN, errno, fault);
+		return errno == ENOENT ? STATUS_OK : fault_set_file(fault, STATUS_OPEN, errno, file->path);
 	}
 	if (S_ISDIR(is->st_mode))
-		return fail(file->path, STATUS_OPEN, EISDIR, fault);
+		return fault_set_file(fault, STATUS_OPEN, EISDIR, file->path);
 	if (!S_ISREG(is->st_mode))
-		return file->kind->may_be_stream ? STATUS_OK : fail(file->path, STATUS_NOT_REGULAR, 0, fault);
+		return file->kind->may_be_stream ? STATUS_OK : fault_set_file(fault, STATUS_NOT_REGULAR, 0, file->path);
 	if (fstat(STDOUT_FILENO, &output) == 0 && is_same(is, &output))
-		return fail(file->path, STATUS_IS_OUTPUT, 0, fault);
+		return fault_set_file(fault, STATUS_IS_OUTPUT, 0, file->path);
 	return STATUS_OK;
 }
 
@@ -145,7 +137,7 @@ static enum status check_inputs(const struct out_file_request *file, const struc
 	for (int i = 0; S_ISREG(is->st_mode) && i < ninputs; i++)
 		if ((strcmp(inputs[i], "-") ? stat(inputs[i], &input) : fstat(STDIN_FILENO, &input)) == 0 &&
 		    is_same(is, &input))
-			return fail(file->path, STATUS_IS_INPUT, 0, fault);
+			return fault_set_file(fault, STATUS_IS_INPUT, 0, file->path);
 	return STATUS_OK;
 }
 
@@ -171,7 +163,7 @@ enum status out_files_check(const struct out_file_request *files, size_t nfiles,
 		TRY(look(&files[i], &is, fault));
 		TRY(check_inputs(&files[i], &is, inputs, ninputs, fault));
 		if (find_same(files, i, &is) < i)
-			return fail(files[i].path, STATUS_IS_OUTPUT, 0, fault);
+			return fault_set_file(fault, STATUS_IS_OUTPUT, 0, files[i].path);
 		TRY(check_place(&files[i], &is, fault));
 	}
 	return STATUS_OK;
@@ -246,16 +238,16 @@ static enum status begin_regular(struct out_file *f, struct fault *fault)
 
 	f->target = follow(f->path);
 	if (!f->target)
-		return fail(f->path, errno == ELOOP ? STATUS_OPEN : STATUS_NO_MEMORY, errno, fault);
+		return fault_set_file(fault, errno == ELOOP ? STATUS_OPEN : STATUS_NO_MEMORY, errno, f->path);
 	fd = open_new(f);
 	if (fd < 0)
-		return fail(f->path, STATUS_OPEN, errno, fault);
+		return fault_set_file(fault, STATUS_OPEN, errno, f->path);
 	keep_mode(fd, f->target);
 	f->stream = fdopen(fd, "w");
 	if (f->stream)
 		return STATUS_OK;
 	close(fd);
-	return fail(f->path, STATUS_NO_MEMORY, 0, fault);
+	return fault_set_file(fault, STATUS_NO_MEMORY, 0, f->path);
 }
 
 static void discard(struct out_file *f)
@@ -279,7 +271,7 @@ enum status out_file_begin(struct out_file *f, const char *path, const struct ou
 	TRY(check_place(&file, &is, fault));
 	if (is.st_nlink && !S_ISREG(is.st_mode)) {
 		f->stream = fopen(path, "we");
-		status = f->stream ? STATUS_OK : fail(path, STATUS_OPEN, errno, fault);
+		status = f->stream ? STATUS_OK : fault_set_file(fault, STATUS_OPEN, errno, path);
 	} else {
 		status = begin_regular(f, fault);
 	}
@@ -302,11 +294,11 @@ static bool is_written(struct out_file *f)
 enum status out_file_end(struct out_file *f, enum status status, struct fault *fault)
 {
 	if (status == STATUS_OK && !is_written(f))
-		status = fail(f->path, STATUS_WRITE, errno, fault);
+		status = fault_set_file(fault, STATUS_WRITE, errno, f->path);
 	if (fclose(f->stream) != 0 && status == STATUS_OK)
-		status = fail(f->path, STATUS_WRITE, errno, fault);
+		status = fault_set_file(fault, STATUS_WRITE, errno, f->path);
 	if (status == STATUS_OK && f->target && rename(f->temporary, f->target) != 0)
-		status = fail(f->path, STATUS_WRITE, errno, fault);
+		status = fault_set_file(fault, STATUS_WRITE, errno, f->path);
 	if (status == STATUS_WRITE)
 		fault->file = f->path;
 	if (status == STATUS_OK) { /* the name is no longer that of what was written */

@@ -299,10 +299,8 @@ void row_format_free(struct row_format *f)
 
 enum status row_append_heading(struct text_buffer *out, const struct row_format *f, const char *const *names)
 {
-	if (f->format == FORMAT_JSON) {
-		TRY(text_reserve(out, 1));
-		out->data[out->nbytes++] = '[';
-	}
+	if (f->format == FORMAT_JSON)
+		TRY(text_append(out, "[", 1));
 	for (size_t i = 0; (f->format == FORMAT_CSV || f->format == FORMAT_TSV) && i < f->ncolumns; i++)
 		TRY(row_append(out, f, i, names[i] ? names[i] : "", names[i] ? strlen(names[i]) : 0, true));
 	return STATUS_OK;

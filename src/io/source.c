@@ -40,9 +40,7 @@ const char *source_name(const struct source *s)
 enum status source_fail(const struct source *s, struct fault *fault, enum status status,
 			int error_number)
 {
-	fault_set(fault, status, error_number, NULL);
-	fault->file = source_name(s);
-	return status;
+	return fault_set_file(fault, status, error_number, source_name(s));
 }
 
 /* Names the file in a fault that another module has filled. */

@@ -21,13 +21,6 @@
 #define FOLDER "/tmp"
 #define DESCRIPTOR "/dev/fd/"
 
-static enum status fail(const char *name, enum status status, struct fault *fault)
-{
-	fault_set(fault, status, errno, NULL);
-	fault->file = name;
-	return status;
-}
-
 int spool_file(void)
 {
 	const char *folder = getenv("TMPDIR");
@@ -69,7 +62,7 @@ static enum status spool(int from, const char *name, int *out, struct fault *fau
 	NEED(piece);
 	*out = memfd_create("gpustat", MFD_CLOEXEC);
 	if (*out < 0)
-		return fail(name, STATUS_WRITE, fault);
+		return fault_set_file(fault, STATUS_WRITE, errno, name);
 	while ((n = fd_read(from, piece, PIECE_NBYTES)) > 0) {
 		if (is_memory && (nbytes + (size_t)n > most || !memory_take((uint64_t)n))) {
 			is_memory = false;
@@ -81,7 +74,7 @@ static enum status spool(int from, const char *name, int *out, struct fault *fau
 			break;
 	}
 	free(piece);
-	return n == 0 ? STATUS_OK : fail(name, n < 0 ? STATUS_READ : STATUS_WRITE, fault);
+	return n == 0 ? STATUS_OK : fault_set_file(fault, n < 0 ? STATUS_READ : STATUS_WRITE, errno, name);
 }
 
 /* Puts a file in the place of a pipe. */
@@ -92,10 +85,10 @@ static enum status replace(const char **path, int from, int file, struct fault *
 	char *name;
 
 	if (lseek(file, 0, SEEK_SET) < 0)
-		return fail(*path, STATUS_READ, fault);
+		return fault_set_file(fault, STATUS_READ, errno, *path);
 	if (is_stdin || is_descriptor) {
 		if (dup2(file, is_stdin ? STDIN_FILENO : atoi(number)) < 0)
-			return fail(*path, STATUS_OPEN, fault);
+			return fault_set_file(fault, STATUS_OPEN, errno, *path);
 		close(file);
 		if (!is_stdin)
 			close(from);
@@ -119,7 +112,7 @@ enum status spool_pipes(const char **paths, int npaths, struct fault *fault)
 			continue; /* what cannot be opened is an error when it is */
 		from = is_stdin ? STDIN_FILENO : open(paths[i], O_RDONLY | O_CLOEXEC);
 		if (from < 0)
-			return fail(paths[i], STATUS_OPEN, fault);
+			return fault_set_file(fault, STATUS_OPEN, errno, paths[i]);
 		TRY(spool(from, paths[i], &file, fault));
 		TRY(replace(&paths[i], from, file, fault));
 	}

@@ -426,11 +426,8 @@ static enum status make_folder(const char *folder, struct fault *fault)
 	if (mkdir(folder, 0777) == 0)
 		return STATUS_OK;
 	there = errno == EEXIST ? opendir(folder) : NULL;
-	if (!there) {
-		fault_set(fault, STATUS_OPEN, errno, NULL);
-		fault->file = folder;
-		return fault->status;
-	}
+	if (!there)
+		return fault_set_file(fault, STATUS_OPEN, errno, folder);
 	while ((entry = readdir(there)))
 		is_empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
 	closedir(there);
@@ -445,13 +442,6 @@ struct sink {
 	char name[NAME_NBYTES];
 	int to, stdout_copy;
 };
-
-static enum status sink_fail(const struct sink *s, enum status status, struct fault *fault)
-{
-	fault_set(fault, status, errno, NULL);
-	fault->file = s->name;
-	return status;
-}
 
 /* Opens the file that the records go to, in place of standard output. */
 static enum status sink_open(struct sink *s, const struct world *w, struct fault *fault)
@@ -468,9 +458,9 @@ static enum status sink_open(struct sink *s, const struct world *w, struct fault
 			unlink(s->name);
 	}
 	if (s->to < 0)
-		return sink_fail(s, STATUS_OPEN, fault);
+		return fault_set_file(fault, STATUS_OPEN, errno, s->name);
 	s->stdout_copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	return dup2(s->to, STDOUT_FILENO) < 0 ? sink_fail(s, STATUS_OPEN, fault) : STATUS_OK;
+	return dup2(s->to, STDOUT_FILENO) < 0 ? fault_set_file(fault, STATUS_OPEN, errno, s->name) : STATUS_OK;
 }
 
 /* Gives standard output back. */
@@ -518,7 +508,7 @@ static enum status end_line(const struct world *w, const struct sink *s, bool ow
 
 	MPI_Allreduce(&mine, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	if (owes_newline && last > w->rank && !fd_write(STDOUT_FILENO, "\n", 1))
-		return sink_fail(s, STATUS_WRITE, fault);
+		return fault_set_file(fault, STATUS_WRITE, errno, s->name);
 	return STATUS_OK;
 }
 
@@ -551,7 +541,7 @@ static enum status copy_own(const struct sink *s, struct part_sink to, struct fa
 	for (off_t at = 0; (n = pread(s->to, block, sizeof block, at)) > 0; at += n)
 		if (!to.write(to.context, block, (size_t)n))
 			return fault_set(fault, STATUS_WRITE, errno, NULL);
-	return n < 0 ? sink_fail(s, STATUS_READ, fault) : STATUS_OK;
+	return n < 0 ? fault_set_file(fault, STATUS_READ, errno, s->name) : STATUS_OK;
 }
 
 /* Sends what the rank has printed to rank 0. */
@@ -591,7 +581,7 @@ static enum status write_success(const struct sink *s, struct fault *fault)
 	snprintf(success.name, sizeof success.name, "%s/_SUCCESS", s->folder);
 	fd = open(success.name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0 || close(fd) != 0)
-		return sink_fail(&success, STATUS_OPEN, fault);
+		return fault_set_file(fault, STATUS_OPEN, errno, success.name);
 	return STATUS_OK;
 }
 
@@ -613,7 +603,7 @@ static bool finish(struct rank *r, struct sink *s)
 		return false;
 	sink_restore(s);
 	if (s->folder) /* some file systems report a full disk only when the file is closed */
-		status = close(s->to) != 0 ? sink_fail(s, STATUS_WRITE, fault) : STATUS_OK;
+		status = close(s->to) != 0 ? fault_set_file(fault, STATUS_WRITE, errno, s->name) : STATUS_OK;
 	else
 		status = w->rank == 0 ? copy_all(w, s, fault) : send_records(s, fault);
 	if (!rank_agree(r, status))

@@ -329,11 +329,11 @@ static inline bool plan_numbers_need_quotes(const struct plan *plan)
 /* As many columns as a GPU folds faster straight from the text than by way of a table of fields. */
 #define FOLDED_NCOLUMNS_MAX 2304
 
-/* Whether a column needs its values or its keys. */
-static inline bool plan_keeps_numbers(const struct plan *plan)
+/* Whether a column needs one of these moments, a set of enum moment. */
+static inline bool plan_needs(const struct plan *plan, unsigned moments)
 {
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		if (plan->columns[c].needs & (MOMENT_VALUES | MOMENT_KEYS))
+		if (plan->columns[c].needs & moments)
 			return true;
 	return false;
 }
@@ -343,7 +343,7 @@ static inline bool plan_keeps_numbers(const struct plan *plan)
 static inline bool plan_folds_columns(const struct plan *plan)
 {
 	return !plan->emits && plan->nkeys == 0 && plan->npredicates == 0 && plan->nlets == 0 && plan->ncolumns > 0 &&
-	       plan->ncolumns <= FOLDED_NCOLUMNS_MAX && !plan_keeps_numbers(plan);
+	       plan->ncolumns <= FOLDED_NCOLUMNS_MAX && !plan_needs(plan, MOMENT_VALUES | MOMENT_KEYS);
 }
 
 /* Whether a device keeps groups to the end of the run; where records are printed, it keeps those of a chunk. */

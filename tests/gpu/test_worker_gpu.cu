@@ -46,7 +46,7 @@ static void test_text(struct both *b, char *text, size_t nbytes, const char *nam
 	text_faults_remove(&b->plan->dialect, text, nbytes);
 	unsigned between = nfolded_on_device;
 	test_cuts(b, text, nbytes, "... without NULs and stray text");
-	ok(nfolded_on_device > between + 4 || plan_keeps_numbers(b->plan),
+	ok(nfolded_on_device > between + 4 || plan_needs(b->plan, MOMENT_VALUES | MOMENT_KEYS),
 	   "... %u chunks folded by the device, %u with faults",
 	   nfolded_on_device - between, between - before);
 }
@@ -91,7 +91,7 @@ static bool ask_values(struct plan *plan)
 	for (size_t c = 0; c < plan->ncolumns && c < 4; c++)
 		if (plan->columns[c].parses && random_below(4))
 			plan->columns[c].needs |= MOMENT_VALUES;
-	return plan_keeps_numbers(plan);
+	return plan_needs(plan, MOMENT_VALUES | MOMENT_KEYS);
 }
 
 static void test_plan(struct plan *plan, const char *name)
