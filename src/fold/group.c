@@ -348,58 +348,24 @@ static enum status combine_numbers(struct groups *to, struct group *g, struct gr
 
 /* ---- ends ---- */
 
-/* is_padded: GROUP_END_NBYTES may be read from text on. A long value stays where it is. */
-static inline __attribute__((always_inline)) void set_end(struct group_end *e, uint64_t place_or_key, const char *text, size_t nbytes, bool is_padded)
-{
-	e->place = place_or_key;
-	if (nbytes <= GROUP_END_NBYTES) {
-		e->nbytes = (uint8_t)nbytes;
-		memcpy(e->text, text, is_padded ? GROUP_END_NBYTES : nbytes);
-	} else {
-		e->mark = GROUP_END_LONG;
-		e->room_nbytes = 0;
-		e->long_nbytes = nbytes;
-		e->at = (char *)text;
-	}
-}
-
-/* Makes `to` what `from` is. A long value goes where to's was, if that has room. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-static enum status copy_end(struct group_end *to, const struct group_end *from, struct key_arena *texts)
-{
-	uint32_t room = to->nbytes == GROUP_END_LONG ? to->room_nbytes : 0;
-	void *at = room ? to->at : NULL;
-
-	*to = *from;
-	if (from->nbytes != GROUP_END_LONG)
-		return STATUS_OK;
-	if (room < from->long_nbytes) {
-		for (room = 2 * GROUP_END_NBYTES; room < from->long_nbytes; room *= 2)
-			continue; /* so that what is left of places that became too short is never more than what is used */
-		TRY(key_arena_take(texts, room, &at));
-	}
-	to->room_nbytes = room;
-	to->at = memcpy(at, from->at, from->long_nbytes);
-	return STATUS_OK;
-}
-
 /* The ends that a group has of a column: those of numbers only if they may be others. Every other one is a last one. */
 static const enum end ends_kept[NENDS] = {END_FIRST, END_LAST, END_FIRST_NUMBER, END_LAST_NUMBER};
 
 static int count_ends(const struct plan_column *column)
 {
-	return (int)(group_ends_nbytes(column) / sizeof(struct group_end));
+	return (int)(group_ends_nbytes(column) / sizeof(struct kept_text));
 }
 
 /* Whether a value at that place is nearer to the i-th end than its value. */
-static inline bool is_nearer(const struct group_end *e, int i, uint64_t place)
+static inline bool is_nearer(const struct kept_text *e, int i, uint64_t place)
 {
 	return i & 1 ? place >= e->place : e->place == 0 || place < e->place;
 }
 
 /* Makes a value the i-th end, if it is. */
-static enum status add_end(struct group_end *e, int i, const struct group_end *later, struct key_arena *texts)
+static enum status add_end(struct kept_text *e, int i, const struct kept_text *later, struct key_arena *texts)
 {
-	return later->place && is_nearer(e, i, later->place) ? copy_end(e, later, texts) : STATUS_OK;
+	return later->place && is_nearer(e, i, later->place) ? kept_text_copy(e, later, texts) : STATUS_OK;
 }
 
 static enum status take_ends(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
@@ -407,30 +373,30 @@ static enum status take_ends(struct groups *to, struct group *g, size_t c, const
 	const struct plan_column *column = &to->plan->columns[c];
 	const struct ends *ends = moments_cell(&later->moments, CELL_ENDS);
 	struct column_end x;
-	struct group_end e;
+	struct kept_text e;
 
 	for (int i = 0; ends && i < count_ends(column); i++)
 		if (ends_get(ends, ends_kept[i], &x)) {
-			set_end(&e, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
+			kept_text_set(&e, (x.place + 1) << 1 | x.is_number, x.text, x.nbytes, false);
 			TRY(add_end(&group_ends(g, column)[i], i, &e, &to->texts));
 		}
 	return STATUS_OK;
 }
 
 /* Makes a row's value the i-th end, if it is. is_gone: its text will be, with its block of rows. */
-static inline enum status offer_end(struct groups *g, struct group_end *e, int i, uint64_t place, const struct group_vector_text *x,
+static inline enum status offer_end(struct groups *g, struct kept_text *e, int i, uint64_t place, const struct group_vector_text *x,
 				    bool is_gone)
 {
-	struct group_end one;
+	struct kept_text one;
 
 	if (!is_nearer(e, i, place))
 		return STATUS_OK;
-	if (!is_gone || x->nbytes <= GROUP_END_NBYTES) {
-		set_end(e, place, x->text, x->nbytes, true);
+	if (!is_gone || x->nbytes <= KEPT_NBYTES) {
+		kept_text_set(e, place, x->text, x->nbytes, true);
 		return STATUS_OK;
 	}
-	set_end(&one, place, x->text, x->nbytes, true);
-	return copy_end(e, &one, &g->texts);
+	kept_text_set(&one, place, x->text, x->nbytes, true);
+	return kept_text_copy(e, &one, &g->texts);
 }
 
 /* Makes values the first or last ones of their groups, if they are. */
@@ -442,7 +408,7 @@ static enum status update_ends(struct groups *g, struct group *const *groups, si
 
 	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		struct group_end *ends = (struct group_end *)((char *)groups[row] + offset);
+		struct kept_text *ends = (struct kept_text *)((char *)groups[row] + offset);
 		const bool is_number = v->numbers >> row & 1;
 		const uint64_t place = (v->texts[row].place + 1) << 1 | is_number;
 		TRY(offer_end(g, &ends[0], 0, place, &v->texts[row], is_gone));
@@ -465,7 +431,7 @@ static enum status combine_ends(struct groups *to, struct group *g, struct group
 static enum status add_ends_to_column(struct group *g, const struct plan *plan, const struct plan_column *column,
 				      struct column_partial *to)
 {
-	const struct group_end *from = group_ends(g, column);
+	const struct kept_text *from = group_ends(g, column);
 	struct ends *ends = from->place ? moments_need(&to->moments, CELL_ENDS) : NULL;
 	struct scratch scratch = {.data = NULL};
 	enum status status = STATUS_OK;
@@ -474,7 +440,7 @@ static enum status add_ends_to_column(struct group *g, const struct plan *plan, 
 		return from->place ? STATUS_NO_MEMORY : STATUS_OK;
 	for (int i = 0; i < count_ends(column) && status == STATUS_OK; i++) {
 		struct column_end x = {.place = (from[i].place >> 1) - 1, .is_number = from[i].place & 1};
-		x.text = group_end_text(&from[i], &x.nbytes);
+		x.text = kept_text_bytes(&from[i], &x.nbytes);
 		if (from[i].place)
 			status = ends_put(ends, ends_kept[i], plan, &x, &scratch);
 	}
@@ -511,52 +477,6 @@ static enum status update_quotients(struct groups *g, struct group *const *group
 
 /* ---- texts ---- */
 
-/* A column's texts. */
-static struct text_run texts_run(struct group *g, const struct plan_column *column)
-{
-	const struct group_texts *t = group_texts(g, column);
-	struct text_run run = {.count = t->count, .shortest = t->shortest, .longest = t->longest,
-			       .has_other = t->has_other, .has_time = t->has_time};
-	size_t nbytes;
-
-	if (t->count == 0)
-		return (struct text_run){.shortest = UINT32_MAX};
-	run.least.text = group_end_text(&t->least, &nbytes);
-	run.least.nbytes = (uint32_t)nbytes;
-	run.least.key = t->least.key;
-	run.greatest.text = group_end_text(&t->greatest, &nbytes);
-	run.greatest.nbytes = (uint32_t)nbytes;
-	run.greatest.key = t->greatest.key;
-	return run;
-}
-
-/* Makes an end a text, unless it is that already. texts: where it is copied to; NULL: a long text stays where it is. */
-static enum status set_text(struct group_end *e, const struct text_at *x, struct key_arena *texts)
-{
-	struct group_end end;
-	size_t nbytes;
-
-	if (x->text == group_end_text(e, &nbytes))
-		return STATUS_OK;
-	set_end(&end, x->key, x->text, x->nbytes, false);
-	if (texts)
-		return copy_end(e, &end, texts);
-	*e = end;
-	return STATUS_OK;
-}
-
-/* Makes a cell's texts those of a run. texts, errors: as above. */
-static enum status set_texts(struct group_texts *t, const struct text_run *run, struct key_arena *texts)
-{
-	TRY(set_text(&t->least, &run->least, texts));
-	t->count = run->count;
-	t->shortest = run->shortest;
-	t->longest = run->longest;
-	t->has_other = run->has_other;
-	t->has_time = run->has_time;
-	return set_text(&t->greatest, &run->greatest, texts);
-}
-
 static enum status update_texts(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
 	const struct plan_column *column = &g->plan->columns[c];
@@ -564,49 +484,28 @@ static enum status update_texts(struct groups *g, struct group *const *groups, s
 	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
-		struct text_run run = texts_run(groups[row], column);
+		struct text_run run;
+		text_run_begin(&run, group_texts(groups[row], column));
 		text_run_take(&run, &(struct text_at){x->text, x->nbytes, text_key(x->text, x->nbytes)});
-		TRY(set_texts(group_texts(groups[row], column), &run, column->let ? &g->texts : NULL));
+		TRY(text_run_end(&run, group_texts(groups[row], column), &g->texts, column->let != NULL));
 	}
 	return STATUS_OK;
 }
 
-/* Makes k a view of an end. */
-static void view_text(const struct group_end *e, struct kept_text *k)
-{
-	size_t nbytes;
-	const char *text = group_end_text(e, &nbytes);
-
-	k->nbytes = (uint32_t)nbytes;
-	k->capacity = nbytes > KEPT_NBYTES_INSIDE ? k->nbytes : 0;
-	if (k->capacity)
-		k->far = (char *)(uintptr_t)text;
-	else
-		memcpy(k->inside, text, nbytes);
-}
-
 static void read_texts(struct group *g, const struct plan_column *column, void *cell)
 {
-	const struct group_texts *t = group_texts(g, column);
-	struct texts *texts = cell;
-
-	texts->count = t->count;
-	texts->shortest = t->shortest;
-	texts->longest = t->longest;
-	texts->has_other = t->has_other;
-	texts->has_time = t->has_time;
-	view_text(&t->least, &texts->least);
-	view_text(&t->greatest, &texts->greatest);
+	*(struct texts *)cell = *group_texts(g, column);
 }
 
 static enum status add_texts(struct groups *to, struct group *g, size_t c, const void *cell)
 {
 	const struct plan_column *column = &to->plan->columns[c];
-	struct text_run run = texts_run(g, column), later;
+	struct text_run run, later;
 
+	text_run_begin(&run, group_texts(g, column));
 	text_run_begin(&later, cell);
 	text_run_combine(&run, &later);
-	return run.count ? set_texts(group_texts(g, column), &run, &to->texts) : STATUS_OK;
+	return text_run_end(&run, group_texts(g, column), &to->texts, true);
 }
 
 /* ---- states ---- */

@@ -17,6 +17,7 @@
 #include "fold/column.h"
 #include "fold/key.h"
 #include "fold/key_memory.h"
+#include "fold/texts.h"
 #include "number/logarithm.h"
 #include "number/quotient.h"
 #include "number/reciprocal.h"
@@ -66,43 +67,12 @@ struct group_reciprocals {
 	struct exact *longer; /* NULL: 0 */
 };
 
-/* The first or the last value of a column that has a cell, as ends_text (moment.h) returns it, or its smallest or largest text: in
- * line, or a longer one elsewhere. */
-#define GROUP_END_NBYTES 23 /* in line */
-#define GROUP_END_LONG 255
-struct group_end {
-	union { /* 0: none */
-		uint64_t place; /* twice (its offset in the input, in bytes, + 1), and 1 if it is a number */
-		uint64_t key;   /* of a smallest or largest text: text_key (texts.h) */
-	};
-	union {
-		struct {
-			uint8_t nbytes; /* or GROUP_END_LONG */
-			char text[GROUP_END_NBYTES];
-		};
-		struct {
-			uint8_t mark;
-			uint32_t room_nbytes; /* where it lies; 0: in the text that is folded, until groups are combined */
-			uint64_t long_nbytes;
-			char *at; /* in the texts of struct groups, or in the text that is folded */
-		};
-	};
-};
-
-/* With MOMENT_ENDS, these lie after the cell: the first and the last value; where these may be texts and it is known only at the end
+/* With MOMENT_ENDS, these lie after the cell: the first and the last value, as ends_text (moment.h) returns it; where these may be texts and it is known only at the end
  * whether they count, the first and the last number, too. */
 static inline size_t group_ends_nbytes(const struct plan_column *column)
 {
-	return (column->if_numeric ? 4 : 2) * sizeof(struct group_end);
+	return (column->if_numeric ? 4 : 2) * sizeof(struct kept_text);
 }
-
-/* With MOMENT_TEXTS, these: as in struct texts (texts.h). */
-struct group_texts {
-	struct group_end least, greatest;
-	uint64_t count;
-	uint32_t shortest, longest;
-	bool has_other, has_time;
-};
 
 /* With MOMENT_VALUES, these: the numbers of the cell, which group_lists.h lists. */
 struct group_values {
@@ -254,13 +224,6 @@ static inline void group_logs_set(struct group_logs *logs, const struct logarith
 	logs->exponents10 = (int64_t)x->exponents10;
 }
 
-/* The value of an end that has one. */
-static inline const char *group_end_text(const struct group_end *e, size_t *nbytes)
-{
-	*nbytes = e->nbytes == GROUP_END_LONG ? e->long_nbytes : e->nbytes;
-	return e->nbytes == GROUP_END_LONG ? e->at : e->text;
-}
-
 /* The two in a count_scale. */
 static inline uint64_t group_count_of(uint64_t count_scale)
 {
@@ -312,7 +275,7 @@ struct group_vector {
 	uint64_t numbers;   /* numbers that x has, */
 	uint64_t quotients; /* and numbers that were rounded. The others are texts that are no error. */
 	const struct simd_numbers *x;
-	/* Of `present`, where group_wants_texts: the value without quotes, of which GROUP_END_NBYTES may be read; its field's offset in the
+	/* Of `present`, where group_wants_texts: the value without quotes, of which KEPT_NBYTES may be read; its field's offset in the
 	 * input, in bytes; and how many bytes of the field come before it. */
 	struct group_vector_text {
 		const char *text;

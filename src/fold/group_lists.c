@@ -275,7 +275,7 @@ static enum status need_tables(struct groups *g)
 	return STATUS_OK;
 }
 
-/* Makes the key of a group's address and a text, of which GROUP_END_NBYTES may be read, and returns its hash. That of a long one lies at
+/* Makes the key of a group's address and a text, of which KEPT_NBYTES may be read, and returns its hash. That of a long one lies at
  * `to`. */
 static inline uint64_t make_key(char *to, const struct group *group, const char *text, size_t nbytes, struct key_seed seed, struct key *key)
 {

@@ -204,7 +204,7 @@ static bool find_text(struct group *g, const struct group_rows *rows, const stru
 {
 	const struct plan *plan = &rows->q->plan;
 	const struct plan_column *column = &plan->columns[r->column];
-	const struct group_end *end;
+	const struct kept_text *end;
 
 	if (!column->states)
 		return false;
@@ -219,7 +219,7 @@ static bool find_text(struct group *g, const struct group_rows *rows, const stru
 		end = &group_ends(g, column)[r->operation == OPERATION_LAST];
 	else
 		return false;
-	*text = group_end_text(end, nbytes);
+	*text = kept_text_bytes(end, nbytes);
 	return true;
 }
 

@@ -34,7 +34,7 @@ struct tuple_text {
 	struct key key;           /* as that of the tuple */
 	uint64_t place_nbefore;   /* the two of struct group_vector_text share a word */
 };
-static_assert(sizeof(struct tuple_text) >= GROUP_END_NBYTES, "so many bytes of a short text may be read");
+static_assert(sizeof(struct tuple_text) >= KEPT_NBYTES, "so many bytes of a short text may be read");
 #define TUPLE_NBEFORE_MAX ((1u << (64 - TUPLE_PLACE_BITS)) - 1)
 
 /* A significand, or a number that was rounded. */
@@ -185,7 +185,7 @@ static enum status copy_key(struct group_tuples *t, struct key *key)
 {
 	void *text;
 
-	TRY(key_arena_take(&t->texts, key_nbytes(key) + GROUP_END_NBYTES - KEY_INLINE_NBYTES, &text));
+	TRY(key_arena_take(&t->texts, key_nbytes(key) + KEPT_NBYTES - KEY_INLINE_NBYTES, &text));
 	key->text = memcpy(text, key->text, key_nbytes(key));
 	return STATUS_OK;
 }
@@ -219,7 +219,7 @@ enum status group_tuples_add(struct group_tuples *t, const struct plan *plan, co
 
 uint64_t group_tuples_fit(const struct plan_column *column, const struct group_vector *v, uint64_t rows)
 {
-	const uint32_t most = column->needs & (MOMENT_ENDS | MOMENT_TEXTS) ? GROUP_END_NBYTES : UINT32_MAX;
+	const uint32_t most = column->needs & (MOMENT_ENDS | MOMENT_TEXTS) ? KEPT_NBYTES : UINT32_MAX;
 
 	for (uint64_t left = group_wants_texts(column) ? rows & v->present : 0; left; left &= left - 1) {
 		const struct group_vector_text *x = &v->texts[__builtin_ctzll(left)];

@@ -77,12 +77,12 @@ struct moment_ops {
 	CELL(LOGS, logarithm_sum, logs, logs) \
 	STATE(LOGS, logs, struct group_logs, sizeof(struct group_logs), column->needs & MOMENT_LOGS) \
 	CELL(ENDS, ends, ends, ends) \
-	STATE(ENDS, ends, struct group_end, group_ends_nbytes(column), column->needs & MOMENT_ENDS) \
+	STATE(ENDS, ends, struct kept_text, group_ends_nbytes(column), column->needs & MOMENT_ENDS) \
 	STATE(TEXT_COUNT, text_count, uint64_t, sizeof(uint64_t), group_has_texts(column)) /* values that are no numbers */ \
 	CELL(VALUES, values, values, values) \
 	STATE(VALUES, values, struct group_values, sizeof(struct group_values), column->needs & MOMENT_VALUES) \
 	CELL(TEXTS, texts, texts, texts) \
-	STATE(TEXTS, texts, struct group_texts, sizeof(struct group_texts), column->needs & MOMENT_TEXTS) \
+	STATE(TEXTS, texts, struct texts, sizeof(struct texts), column->needs & MOMENT_TEXTS) \
 	CELL(KEYS, keys, keys, keys) /* of the column's values; if it parses, of its numbers */ \
 	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
 	CELL(TEXT_KEYS, keys, keys, text_keys) /* if it parses, of the values that are no numbers */ \

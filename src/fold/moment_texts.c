@@ -7,42 +7,59 @@
 #include "fold/moment.h"
 #include "fold/texts.h"
 
-#define KEPT_NBYTES_MAX 4096 /* that an empty copy may have allocated */
+/* ---- a value that is kept ---- */
 
-/* ---- a copy of a value ---- */
-
-static struct text_at kept_text_at(const struct kept_text *k)
+enum status kept_text_copy(struct kept_text *to, const struct kept_text *from, struct key_arena *arena)
 {
-	struct text_at x = {kept_text_bytes(k), k->nbytes, 0};
+	size_t room = to->nbytes == KEPT_LONG ? to->room_nbytes : 0;
+	void *at = room ? to->at : NULL;
+
+	if (from->nbytes == KEPT_LONG && room < from->long_nbytes) {
+		for (room = 2 * KEPT_NBYTES; room < from->long_nbytes; room *= 2)
+			continue; /* so that what is left of places that became too short is never more than what is used */
+		room = room < UINT32_MAX ? room : UINT32_MAX;
+		if (arena)
+			TRY(key_arena_take(arena, room, &at));
+		else
+			NEED(at = realloc(at, room));
+	} else if (from->nbytes != KEPT_LONG && !arena) {
+		free(at);
+	}
+	*to = *from;
+	if (from->nbytes != KEPT_LONG)
+		return STATUS_OK;
+	to->room_nbytes = (uint32_t)room;
+	to->at = memcpy(at, from->at, from->long_nbytes);
+	return STATUS_OK;
+}
+
+static void kept_text_free(struct kept_text *k)
+{
+	if (k->nbytes == KEPT_LONG && k->room_nbytes)
+		free(k->at);
+}
+
+static enum status keep(struct kept_text *k, const struct text_at *x, struct key_arena *arena, bool copies)
+{
+	struct kept_text one;
+	size_t nbytes;
+
+	if (x->text == kept_text_bytes(k, &nbytes))
+		return STATUS_OK;
+	kept_text_set(&one, x->key, x->text, x->nbytes, false);
+	if (copies)
+		return kept_text_copy(k, &one, arena);
+	*k = one;
+	return STATUS_OK;
+}
+
+/* A value of which no more than its bytes can be read. */
+static struct text_at text_at(const char *text, size_t nbytes)
+{
 	char first[8] = {0};
 
-	memcpy(first, x.text, x.nbytes < sizeof first ? x.nbytes : sizeof first);
-	x.key = text_key(first, x.nbytes);
-	return x;
-}
-
-/* Makes room for nbytes; what k held is lost. */
-static enum status reserve(struct kept_text *k, uint32_t nbytes)
-{
-	char *grown;
-
-	if (nbytes <= (k->capacity ? k->capacity : KEPT_NBYTES_INSIDE))
-		return STATUS_OK;
-	grown = realloc(k->capacity ? k->far : NULL, nbytes);
-	NEED(grown);
-	k->far = grown;
-	k->capacity = nbytes;
-	return STATUS_OK;
-}
-
-static enum status keep(struct kept_text *k, const struct text_at *x)
-{
-	if (x->text == kept_text_bytes(k))
-		return STATUS_OK;
-	TRY(reserve(k, x->nbytes));
-	memcpy(k->capacity ? k->far : k->inside, x->text, x->nbytes);
-	k->nbytes = x->nbytes;
-	return STATUS_OK;
+	memcpy(first, text, nbytes < sizeof first ? nbytes : sizeof first);
+	return (struct text_at){text, (uint32_t)nbytes, text_key(first, (uint32_t)nbytes)};
 }
 
 /* ---- runs ---- */
@@ -70,26 +87,12 @@ void text_run_raise(struct text_run *run, const struct text_at *x)
 		run->greatest = *x;
 }
 
-void text_run_begin(struct text_run *run, const struct texts *t)
-{
-	*run = (struct text_run){.count = t->count, .has_other = t->has_other,
-				 .has_time = t->has_time, .shortest = UINT32_MAX,
-				 .least = {NULL, 0, UINT64_MAX}};
-	if (t->count == 0)
-		return;
-	run->shortest = t->shortest;
-	run->longest = t->longest;
-	run->least = kept_text_at(&t->least);
-	run->greatest = kept_text_at(&t->greatest);
-}
-
-enum status text_run_end(const struct text_run *run, struct texts *t)
+enum status text_run_end(const struct text_run *run, struct texts *t, struct key_arena *arena, bool copies)
 {
 	if (run->count == t->count)
 		return STATUS_OK;
-	if (keep(&t->least, &run->least) != STATUS_OK ||
-	    keep(&t->greatest, &run->greatest) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	TRY(keep(&t->least, &run->least, arena, copies));
+	TRY(keep(&t->greatest, &run->greatest, arena, copies));
 	t->count = run->count;
 	t->shortest = run->shortest;
 	t->longest = run->longest;
@@ -123,35 +126,27 @@ void text_run_take(struct text_run *run, const struct text_at *x)
 enum status texts_add(struct texts *t, const char *text, size_t nbytes)
 {
 	struct text_run run;
-	struct text_at x = {text, (uint32_t)nbytes, 0};
-	char first[8] = {0};
+	const struct text_at x = text_at(text, nbytes);
 
-	memcpy(first, text, nbytes < sizeof first ? nbytes : sizeof first);
-	x.key = text_key(first, x.nbytes);
 	text_run_begin(&run, t);
 	text_run_take(&run, &x);
-	return text_run_end(&run, t);
+	return text_run_end(&run, t, NULL, true);
 }
 
 /* ---- the moment ---- */
 
-/* Frees the copy's memory if it is large: one long value in a column is no reason for the next. */
-static void empty(struct kept_text *k)
+static void texts_free(void *cell)
 {
-	if (k->capacity <= KEPT_NBYTES_MAX)
-		return;
-	free(k->far);
-	k->capacity = 0;
+	struct texts *t = cell;
+
+	kept_text_free(&t->least);
+	kept_text_free(&t->greatest);
 }
 
 static void texts_clear(void *cell)
 {
-	struct texts *t = cell;
-
-	empty(&t->least);
-	empty(&t->greatest);
-	t->count = 0;
-	t->has_other = t->has_time = false;
+	texts_free(cell);
+	memset(cell, 0, sizeof(struct texts));
 }
 
 static enum status texts_combine(void *cell, void *later_cell)
@@ -161,17 +156,7 @@ static enum status texts_combine(void *cell, void *later_cell)
 	text_run_begin(&run, cell);
 	text_run_begin(&later, later_cell);
 	text_run_combine(&run, &later);
-	return text_run_end(&run, cell);
-}
-
-static void texts_free(void *cell)
-{
-	struct texts *t = cell;
-
-	if (t->least.capacity)
-		free(t->least.far);
-	if (t->greatest.capacity)
-		free(t->greatest.far);
+	return text_run_end(&run, cell, NULL, true);
 }
 
 /* ---- text: [count,shortest,longest,smallest,largest,has_other,has_time]; after another value, nobody looks for times:
@@ -194,18 +179,22 @@ static void length_text(struct json_text *j, uint32_t *length)
 
 static void kept_text_text(struct json_text *j, struct kept_text *kept)
 {
-	struct text_at x = {.nbytes = 0};
 	size_t nbytes;
+	const char *text;
+	struct text_at x;
 
 	if (!j->reads) {
-		json_put_string(j, kept_text_bytes(kept), kept->nbytes);
+		text = kept_text_bytes(kept, &nbytes);
+		json_put_string(j, text, nbytes);
 		return;
 	}
-	x.text = json_get_string(j, &nbytes);
-	x.nbytes = (uint32_t)nbytes;
+	text = json_get_string(j, &nbytes);
 	if (nbytes > UINT32_MAX)
 		json_fail(j, STATUS_DAMAGED);
-	else if (x.text && keep(kept, &x) != STATUS_OK)
+	if (!text || j->status != STATUS_OK)
+		return;
+	x = text_at(text, nbytes);
+	if (keep(kept, &x, NULL, true) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
 }
 

@@ -189,11 +189,14 @@ static bool statistic_frequent(const struct column_moments *m, struct key_found 
 static bool statistic_text_extreme(const struct column_moments *m, struct key_found *out)
 {
 	const struct kept_text *kept;
+	const char *text;
+	size_t nbytes;
 
 	if (!m->texts || m->texts->count == 0)
 		return false;
 	kept = m->operation == OPERATION_TEXT_MIN ? &m->texts->least : &m->texts->greatest;
-	key_make(kept_text_bytes(kept), kept->nbytes, false, key_seed_get(), &out->key);
+	text = kept_text_bytes(kept, &nbytes);
+	key_make(text, nbytes, false, key_seed_get(), &out->key);
 	return true;
 }
 

@@ -315,7 +315,7 @@ enum status text_folder_numbers(const struct text_rows *fields, size_t nrows,
 			text_run_add(&run, x.text, x.nbytes);
 	}
 	run.has_other |= run.count > texts->count;
-	return text_run_end(&run, texts);
+	return text_run_end(&run, texts, NULL, true);
 }
 
 enum status text_folder_rows(struct text_folder *f, size_t c, const struct text_rows *fields,
@@ -340,5 +340,5 @@ enum status text_folder_rows(struct text_folder *f, size_t c, const struct text_
 	adapt(state, fields->parses, numbers, taken.texts, *others);
 	if (state->numbers_too)
 		fold_numbers(fields, numbers, &run);
-	return text_run_end(&run, texts);
+	return text_run_end(&run, texts, NULL, true);
 }

@@ -12,16 +12,29 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "fold/key_memory.h"
 #include "lang/time.h"
 
-#define KEPT_NBYTES_INSIDE 16
+#define KEPT_NBYTES 23 /* in line */
+#define KEPT_LONG 255
 
-/* A copy of a value. */
+/* A value that is kept: in line, or a longer one elsewhere. Zeroed: none. */
 struct kept_text {
-	uint32_t nbytes, capacity; /* capacity of far; 0: the bytes are inside */
 	union {
-		char inside[KEPT_NBYTES_INSIDE];
-		char *far; /* owned */
+		uint64_t key;   /* text_key, of a smallest or largest text */
+		uint64_t place; /* of a first or last value: twice (its offset in the input, in bytes, + 1), and 1 if it is a number; 0: none */
+	};
+	union {
+		struct {
+			uint8_t nbytes; /* or KEPT_LONG */
+			char text[KEPT_NBYTES];
+		};
+		struct {
+			uint8_t mark;
+			uint32_t room_nbytes; /* where it lies; 0: in the text that is folded, until groups are combined */
+			uint64_t long_nbytes;
+			char *at; /* in an arena, owned, or in the text that is folded */
+		};
 	};
 };
 
@@ -34,10 +47,31 @@ struct texts {
 	bool has_time;  /* a date with a time of day */
 };
 
-static inline const char *kept_text_bytes(const struct kept_text *k)
+static inline const char *kept_text_bytes(const struct kept_text *k, size_t *nbytes)
 {
-	return k->capacity ? k->far : k->inside;
+	*nbytes = k->nbytes == KEPT_LONG ? k->long_nbytes : k->nbytes;
+	return k->nbytes == KEPT_LONG ? k->at : k->text;
 }
+
+/* Makes k a value; a long one stays where it is. is_padded: KEPT_NBYTES may be read from text on. */
+static inline __attribute__((always_inline)) void kept_text_set(struct kept_text *k, uint64_t place_or_key, const char *text, size_t nbytes,
+								bool is_padded)
+{
+	k->place = place_or_key;
+	if (nbytes <= KEPT_NBYTES) {
+		k->nbytes = (uint8_t)nbytes;
+		memcpy(k->text, text, is_padded ? KEPT_NBYTES : nbytes);
+	} else {
+		k->mark = KEPT_LONG;
+		k->room_nbytes = 0;
+		k->long_nbytes = nbytes;
+		k->at = (char *)text;
+	}
+}
+
+/* Makes `to` what `from` is. A long value goes where to's was, if that has room, or else to the arena; NULL: it is owned. Errors:
+ * STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status kept_text_copy(struct kept_text *to, const struct kept_text *from, struct key_arena *arena);
 
 /* One value of a run; its first 8 bytes as a big-endian word, zeros after its end. */
 struct text_at {
@@ -55,11 +89,32 @@ struct text_run {
 	bool has_other, has_time;
 };
 
-/* Begins a run with what is in t. */
-void text_run_begin(struct text_run *run, const struct texts *t);
+/* What is kept, as a value of a run. */
+static inline struct text_at kept_text_at(const struct kept_text *k)
+{
+	size_t nbytes;
+	const char *text = kept_text_bytes(k, &nbytes);
 
-/* Ends it: t becomes the texts before and those of the run. Errors: STATUS_NO_MEMORY. */
-enum status text_run_end(const struct text_run *run, struct texts *t);
+	return (struct text_at){text, (uint32_t)nbytes, k->key};
+}
+
+/* Begins a run with what is in t. */
+static inline void text_run_begin(struct text_run *run, const struct texts *t)
+{
+	*run = (struct text_run){.count = t->count, .has_other = t->has_other,
+				 .has_time = t->has_time, .shortest = UINT32_MAX,
+				 .least = {NULL, 0, UINT64_MAX}};
+	if (t->count == 0)
+		return;
+	run->shortest = t->shortest;
+	run->longest = t->longest;
+	run->least = kept_text_at(&t->least);
+	run->greatest = kept_text_at(&t->greatest);
+}
+
+/* Ends it: t becomes the texts before and those of the run. arena, errors: as of kept_text_copy. copies: else long values stay where they
+ * are. */
+enum status text_run_end(const struct text_run *run, struct texts *t, struct key_arena *arena, bool copies);
 
 /* Make x the smallest or largest of the run if it is. */
 void text_run_lower(struct text_run *run, const struct text_at *x);

@@ -54,10 +54,11 @@ struct hint {
 /* Whether a value of a column of text may be a number once `wrong`, which is no number, is read as one or is missing. */
 static bool may_be_number(const struct run *l, const struct kept_text *text, const struct fault *wrong)
 {
-	const char *bytes = kept_text_bytes(text);
+	size_t nbytes;
+	const char *bytes = kept_text_bytes(text, &nbytes);
 
-	return notation_resembles_number(bytes, text->nbytes) || value_is_number(&l->query.plan, bytes, text->nbytes) ||
-	       (text->nbytes == wrong->detail_nbytes && !memcmp(bytes, wrong->detail, text->nbytes));
+	return notation_resembles_number(bytes, nbytes) || value_is_number(&l->query.plan, bytes, nbytes) ||
+	       (nbytes == wrong->detail_nbytes && !memcmp(bytes, wrong->detail, nbytes));
 }
 
 /* Sets fault's remedy to the option with which column c, text in the summary, might be one of numbers: its first value
