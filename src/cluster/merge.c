@@ -481,8 +481,12 @@ static enum status copy_seam(struct part_seam *to, const struct part_seam *from)
 /* ---- the query ---- */
 
 /* Sets how results are printed, and with what, to what the command line says. */
-static void set_given(struct options *o, const struct options *given)
+static void set_given(struct options *o, struct options *given)
 {
+	o->renames = given->renames; /* they have a new owner */
+	o->nrenames = given->nrenames;
+	given->renames = NULL;
+	given->nrenames = 0;
 	o->style = given->style;
 	o->sort = given->sort;
 	o->top = given->top;

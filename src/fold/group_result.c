@@ -489,9 +489,9 @@ static enum status make_names(const struct group_rows *rows, char **names)
 	const struct query *q = rows->q;
 
 	for (size_t i = 0; i < q->plan.nkeys; i++)
-		NEED(names[i] = strdup(q->plan.columns[q->plan.keys[i]].name));
+		NEED(names[i] = result_heading_of(q, strdup(q->plan.columns[q->plan.keys[i]].name)));
 	for (size_t i = 0; i < rows->nresults; i++)
-		NEED(names[q->plan.nkeys + i] = result_name(q, rows->results[i]));
+		NEED(names[q->plan.nkeys + i] = result_heading_of(q, result_name(q, rows->results[i])));
 	return STATUS_OK;
 }
 

@@ -255,7 +255,7 @@ enum status histogram_table(const struct query *q, const struct partial *total, 
 		return fault->status;
 	}
 	status = init_table(out, bins.n);
-	if (status == STATUS_OK && !(out->title = result_name(q, r)))
+	if (status == STATUS_OK && !(out->title = result_heading_of(q, result_name(q, r))))
 		status = STATUS_NO_MEMORY;
 	THEN(status, values_bring_down(moments_cell(&column->moments, CELL_VALUES)));
 	if (status == STATUS_OK && bins.n > 0)

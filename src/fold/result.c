@@ -180,7 +180,7 @@ bool result_cell(const struct query *q, const struct partial *total, const struc
 static enum status set_result(const struct query *q, const struct partial *total, const struct ranks *ranks, struct finisher *f,
 			      const struct result *r, struct cell *name, struct cell *value, struct fault *fault)
 {
-	name->text = result_name(q, r);
+	name->text = result_heading_of(q, result_name(q, r));
 	name->is_number = true;
 	NEED(name->text);
 	if (operation_is_computed(r->operation))

@@ -39,6 +39,12 @@ bool result_is_dropped(const struct partial *total, const struct result *r);
 /* The name of a result, "title(column)", or "title(x:y)" of a pair; to be freed. NULL: out of memory. */
 char *result_name(const struct query *q, const struct result *r);
 
+/* The heading that is printed for a name, which is freed or returned: that of --rename, if it has one. NULL: out of memory, or name is. */
+char *result_heading_of(const struct query *q, char *name);
+
+/* Checks that what --rename names is printed. Errors: STATUS_USAGE, STATUS_NO_MEMORY. */
+enum status result_renames_check(const struct query *q, struct fault *fault);
+
 /* The names of the columns of the records that are printed, *n of them; to be freed with result_names_free. A column without a name has
  * none in CSV and TSV, elsewhere colN. NULL: out of memory. */
 char **result_printed_names(const struct query *q, enum format format, size_t *n);

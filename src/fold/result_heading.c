@@ -48,13 +48,26 @@ static char *result_title(const struct query *q, const struct result *r)
 	return strdup(use->title ? use->title : operation_title(r->operation));
 }
 
+/* Whether an item of COLS has given the result a name: NAME=COLUMN, NAME=EXPR. */
+static bool is_named(const struct query *q, const struct result *r)
+{
+	const struct program *let;
+
+	if (!operation_has_columns(r->operation) || operation_kind(r->operation) == OPERATION_PAIR)
+		return false;
+	let = q->plan.columns[r->column].let;
+	return let && let->is_named && let >= q->lets + q->nlets;
+}
+
 char *result_name(const struct query *q, const struct result *r)
 {
 	bool is_pair = operation_kind(r->operation) == OPERATION_PAIR;
 	const struct plan_column *columns = q->plan.columns;
 	const struct operation_use *use = &q->uses[r->use];
-	char *title = result_title(q, r), *name;
+	char *title = is_named(q, r) ? NULL : result_title(q, r), *name;
 
+	if (is_named(q, r))
+		return strdup(columns[r->column].name);
 	if (!title || !operation_has_columns(r->operation) ||
 	    operation_kind(r->operation) == OPERATION_FIELDS)
 		return title;
@@ -64,6 +77,39 @@ char *result_name(const struct query *q, const struct result *r)
 		name = NULL;
 	free(title);
 	return name;
+}
+
+char *result_heading_of(const struct query *q, char *name)
+{
+	for (size_t i = q->nrenames; name && i-- > 0;)
+		if (q->renames[i].field == RENAME_HEADING && !strcmp(q->renames[i].old, name)) {
+			free(name);
+			return strdup(q->renames[i].name);
+		}
+	return name;
+}
+
+enum status result_renames_check(const struct query *q, struct fault *fault)
+{
+	const size_t nkeys = q->plan.emits ? 0 : q->plan.nkeys, n = nkeys + (q->plan.emits ? q->nresults : q->nshown);
+	char list[FAULT_DETAIL_NBYTES];
+
+	for (size_t i = 0; i < q->nrenames; i++) {
+		bool found = q->renames[i].field != RENAME_HEADING;
+		size_t nbytes = 0;
+		for (size_t k = 0; k < n && !found; k++) {
+			char *name = k < nkeys ? strdup(q->plan.columns[q->plan.keys[k]].name) : result_name(q, &q->results[k - nkeys]);
+			NEED(name);
+			found = !strcmp(name, q->renames[i].old);
+			if (nbytes < sizeof list)
+				nbytes += (size_t)snprintf(list + nbytes, sizeof list - nbytes, "%s%s", k ? ", " : "", name);
+			free(name);
+		}
+		if (!found)
+			return option_fault(fault, "--rename: '%.64s' is none of the columns that are printed: %.150s", q->renames[i].old,
+					    n ? list : "");
+	}
+	return STATUS_OK;
 }
 
 void result_names_free(char **names, size_t nnames)
@@ -79,7 +125,7 @@ static char **new_column_names(const struct query *q)
 	char **names = calloc(q->nresults + 1, sizeof *names);
 
 	for (size_t i = 0; names && i < q->nresults; i++) {
-		names[i] = result_name(q, &q->results[i]);
+		names[i] = result_heading_of(q, result_name(q, &q->results[i]));
 		if (names[i])
 			continue;
 		result_names_free(names, i);
@@ -240,7 +286,7 @@ char **result_printed_names(const struct query *q, enum format format, size_t *n
 	*n = nfields + q->plan.nnew_columns;
 	names = calloc(*n + 1, sizeof *names);
 	for (size_t i = 0; names && i < *n && has_all; i++) {
-		names[i] = i < nfields ? field_name(q, (uint32_t)i, is_bare) : result_name(q, &q->results[i - nfields]);
+		names[i] = i < nfields ? field_name(q, (uint32_t)i, is_bare) : result_heading_of(q, result_name(q, &q->results[i - nfields]));
 		has_all = names[i];
 	}
 	if (has_all)

@@ -1946,6 +1946,7 @@ static bool parse_name(struct parser *p)
 	p->program->name = strndup(text, name.nbytes);
 	if (!p->program->name)
 		return no_memory(p);
+	p->program->is_named = true;
 	if (*text == '`')
 		p->program->name[token_unquote(text, name.nbytes, p->program->name)] = '\0';
 	advance(p);

@@ -153,6 +153,7 @@ struct program {
 	size_t aggregate;  /* its number among them */
 	size_t error_offset; /* after STATUS_USAGE: the byte of text at fault */
 	bool may_be_name;    /* and whether a name with a sign may mend it */
+	bool is_named;       /* the text begins with NAME = */
 };
 
 /* An aggregate that expressions may have. */

@@ -405,12 +405,40 @@ static enum status set_device(const struct setting *s)
 	return STATUS_OK;
 }
 
-/* OLD=NEW */
+/* The end of the first OLD=NEW of a list: a comma that has another one after it, and is not within quotes or parentheses. */
+static const char *find_rename_end(const char *text)
+{
+	const char *comma = NULL;
+	bool is_quoted = false, has_sign = false;
+	int depth = 0;
+
+	for (; *text; text++) {
+		is_quoted ^= *text == '"';
+		depth += is_quoted ? 0 : (*text == '(') - (*text == ')');
+		if (is_quoted || depth > 0)
+			continue;
+		if (comma && *text == '=')
+			return comma;
+		has_sign |= *text == '=';
+		comma = has_sign && *text == ',' ? text : comma;
+	}
+	return text;
+}
+
+/* OLD=NEW,... */
 static enum status set_rename(const struct setting *s)
 {
-	TRY(ARRAY_PUSH(s->o->renames, s->o->nrenames, s->argument));
-	if (*s->argument == '=' || !strchr(s->argument, '='))
-		return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", s->argument);
+	const char *at = s->argument, *end;
+	char *item;
+
+	do {
+		end = find_rename_end(at);
+		NEED(item = strndup(at, (size_t)(end - at)));
+		TRY(ARRAY_PUSH(s->o->renames, s->o->nrenames, item));
+		if (*item == '=' || !strchr(item, '='))
+			return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", item);
+		at = end + 1;
+	} while (*end);
 	return STATUS_OK;
 }
 
@@ -1040,8 +1068,6 @@ static const struct rule rules_of_query[] = {
 	RULE({CHOICE}, {RESULT}, "--@ is for printed records, and --& prints a result: for a result of those records, "
 	 "gpustat --@ N FILE | gpustat --& COLS"),
 	RULE({SELECT}, {DROP}, "--select says which columns are printed, --drop which are not: not both"),
-	RULE({RENAME}, {RESULT}, "--rename is for printed records: --by prints groups", .also = BY),
-	RULE({RENAME}, {RESULT}, "--rename is for printed records: --& prints a result"),
 	RULE({ONLY}, {SELECT, DROP}, "--only: --& says already what is printed"),
 	RULE({RESULT}, {RECORDS}, "--@ prints one value and --& prints every record: not both"),
 	RULE({ALL}, {RESULT, EMITS}, "--all is for the summary: --& asks for something else"),
@@ -1072,12 +1098,12 @@ static const struct rule rules_of_parts[] = {
 	RULE({SAVE_STATE, FROM_STATE}, {EMITS}, "--@: there is no running total, and no result", .lacks = TOTAL),
 	RULE({RUNS}, {PARTIAL, SAVE_STATE, FROM_STATE}, "--runs: a run may go on where --& ends: give gpustat all of the input at once"),
 	RULE({COLUMNS, EXPLAIN}, {PARTIAL, MERGE}, "--@: --& prints no result"),
-	RULE({CHOICE, SEED, RENAME}, {MERGE}, "--@ is for printed records, and --merge prints results: leave it out"),
+	RULE({CHOICE, SEED}, {MERGE}, "--@ is for printed records, and --merge prints results: leave it out"),
 	RULE({PART}, {NOTHING}, "--part: a part of a file is written with --partial", .lacks = PARTIAL),
 	{.check = check_one_path},
 	RULE({PARTIAL}, {EMITS}, "--partial is for results: records are printed as they came"),
 	RULE({OUTPUT_DELIMITER, FORMAT, SORT, TOP, PLOT, SVG}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
-	RULE({TRANSPOSE, DIGITS, GROUP_DIGITS, HUMAN, OUTPUT_DECIMAL}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
+	RULE({TRANSPOSE, DIGITS, GROUP_DIGITS, HUMAN, OUTPUT_DECIMAL, RENAME}, {PARTIAL}, "--@ is for what is printed: give it to --merge"),
 	RULE({ROUND}, {NOTHING}, "--round says how --digits N rounds: give both", .lacks = DIGITS),
 	RULE({DIGITS, GROUP_DIGITS, HUMAN, OUTPUT_DECIMAL}, {EMITS}, "--@ is for results and new columns: --& prints records as they came: "
 	 "--let 'y = round(x, 2)' rounds a column", .lacks = PRINTED_NEW),
@@ -1323,6 +1349,8 @@ void options_free(struct options *o)
 {
 	asked_free(&o->asked);
 	option_free_items(o->missing, o->nmissing);
+	for (size_t i = 0; i < o->nrenames; i++)
+		free(o->renames[i]);
 	free(o->renames);
 	for (size_t i = 0; i < o->nuses; i++) {
 		free(o->uses[i].column);

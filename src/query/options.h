@@ -106,7 +106,7 @@ struct options {
 	bool aggregates;            /* an expression has one, or may have: the input is read twice, perhaps */
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
-	const char **renames;       /* each OLD=NEW, not owned; the array is */
+	char **renames;             /* each OLD=NEW, owned */
 	const char *runs;           /* COLS, or NULL: it is `by`, too */
 	const char *over;           /* COL, or NULL */
 	const char *by;             /* COLS, or NULL */

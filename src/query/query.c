@@ -118,11 +118,23 @@ static enum status parse_let(struct making *m, const char *text)
 	return STATUS_OK;
 }
 
+/* The first sign that is not within parentheses, as in sum(a=b)=c; of a name with one alone, the first. */
+static const char *find_outer_sign(const char *text)
+{
+	int depth = 0;
+
+	for (const char *p = text; *p; p++) {
+		depth += (*p == '(') - (*p == ')');
+		if (*p == '=' && depth == 0)
+			return p;
+	}
+	return strchr(text, '=');
+}
+
 /* Cuts OLD=NEW at its first sign after a quoted name. */
 static enum status parse_rename(struct making *m, const char *argument, struct rename *rename)
 {
-	const char *from = *argument == '"' ? strrchr(argument, '"') : argument;
-	const char *sign = strchr(from, '=');
+	const char *sign = find_outer_sign(*argument == '"' ? strrchr(argument, '"') : argument);
 	char *old = sign ? strndup(argument, (size_t)(sign - argument)) : NULL;
 	enum status status;
 
@@ -130,9 +142,14 @@ static enum status parse_rename(struct making *m, const char *argument, struct r
 		return option_fault(m->fault, "--rename: '%.64s' is not OLD=NEW", argument);
 	NEED(old);
 	rename->name = sign + 1;
-	status = selection_parse(old, &m->selections[m->nselections++], m->fault);
-	free(old);
-	return status;
+	status = selection_parse(old, &m->selections[m->nselections], m->fault);
+	if (status == STATUS_OK && m->selections[m->nselections].nselectors == 1) {
+		free(old);
+		old = strdup(m->selections[m->nselections].selectors[0].text);
+	}
+	m->nselections++;
+	rename->old = old;
+	return old ? status : STATUS_NO_MEMORY;
 }
 
 /* ---- columns, and expressions in their place ---- */
@@ -317,6 +334,42 @@ static uint32_t find_same(const struct making *m, const char *item)
 	return 0;
 }
 
+/* Puts words before the first sign of an item, "avg ms = seconds", in backquotes. to: for two bytes more. False: there are none. */
+static bool quote_words(const char *item, char *to)
+{
+	const char *sign = strchr(item, '='), *end = sign;
+
+	if (!sign || sign[1] == '=')
+		return false;
+	while (end > item && decimal_is_blank(end[-1]))
+		end--;
+	if (strcspn(item, "()+*/%<>!\"'`&|~") < (size_t)(end - item) || !memchr(item, ' ', (size_t)(end - item)))
+		return false;
+	sprintf(to, "`%.*s`%s", (int)(end - item), item, sign);
+	return true;
+}
+
+/* Compiles an item. What is no expression may be one with a name of several words. */
+static enum status compile_item(struct making *m, struct program *p, const char *option, const char *item)
+{
+	enum status status = compile(m, p, option, item, false);
+	const struct fault fault = *m->fault;
+	const size_t error_offset = p->error_offset;
+	char *text;
+
+	if (status != STATUS_USAGE)
+		return status;
+	NEED(text = malloc(strlen(item) + 3));
+	if (quote_words(item, text)) {
+		program_free(p);
+		status = compile(m, p, option, text, false);
+		*m->fault = status == STATUS_USAGE ? fault : *m->fault;
+		p->error_offset = error_offset;
+	}
+	free(text);
+	return status;
+}
+
 /* Adds an item that may be an expression: it is a computed column then, which no name means. A name with signs whose parts are no
  * columns, or with blanks alone, is a column that is unknown. */
 static enum status add_expression(struct making *m, const struct column_list *list, const char *item)
@@ -335,7 +388,7 @@ static enum status add_expression(struct making *m, const struct column_list *li
 		return add_item(list->to, item, same);
 	}
 	is_short = list->is_keys && write_short_form(item, nbytes, text);
-	status = compile(m, p, list->option, is_short ? text : item, false);
+	status = compile_item(m, p, list->option, is_short ? text : item);
 	is_column = status == STATUS_USAGE ? (p->error_offset < nbytes && !strpbrk(item, "(=\"'`")) || is_nearly_name(m, item)
 					   : is_unknown_name(m, p, item);
 	free(text);
@@ -954,6 +1007,8 @@ static void free_requests(struct query *q)
 	}
 	free(q->conditions);
 	free(q->lets);
+	for (size_t i = 0; q->renames && i < q->nrenames; i++)
+		free(q->renames[i].old);
 	free(q->renames);
 	free(q->finishers);
 	free(q->sorts);
@@ -1590,6 +1645,23 @@ static enum status resolve_lets(struct making *m)
 	return STATUS_OK;
 }
 
+/* Whether a name, which is no column's, may be a new column's. */
+static bool is_new_heading(const struct making *m, const char *name)
+{
+	const struct query *q = m->q;
+
+	for (size_t i = 0; i < q->nresults && !header_names_column(&q->header, name, strlen(name)); i++) {
+		const char *title = operation_title(q->results[i].operation);
+		const size_t n = strlen(title), column = q->results[i].column;
+		if (operation_is_new_column(q->results[i].operation) &&
+		    ((!strncmp(name, title, n) && (!name[n] || name[n] == '(')) ||
+		     (column >= FIELD_COMPUTED + q->nlets && q->lets[column - FIELD_COMPUTED].is_named &&
+		      !strcmp(q->lets[column - FIELD_COMPUTED].name, name))))
+			return true;
+	}
+	return false;
+}
+
 /* Finds the one column of each OLD. */
 static enum status find_renames(struct making *m)
 {
@@ -1597,11 +1669,18 @@ static enum status find_renames(struct making *m)
 	const struct header *h = &m->q->header;
 	const struct selection *s = m->selections + m->nselections - o->nrenames;
 
-	if (o->nrenames > 0 && h->nfields > 0 && !h->present)
+	for (size_t i = 0; i < o->nrenames && !o->emits; i++)
+		m->q->renames[i].field = RENAME_HEADING;
+	if (o->nrenames == 0 || !o->emits)
+		return STATUS_OK;
+	if (h->nfields > 0 && !h->present)
 		return option_fault(m->fault, "--rename: the input has no header");
 	for (size_t i = 0; i < o->nrenames; i++, s++) {
 		struct rename *out = &m->q->renames[i];
 		struct field_range range = {0, 0, false};
+		out->field = RENAME_HEADING;
+		if (is_new_heading(m, out->old))
+			continue;
 		if (s->nselectors == 1 && s->selectors[0].computed)
 			range.first = range.last = FIELD_COMPUTED + s->selectors[0].computed - 1;
 		else if (s->nselectors == 1)

@@ -14,10 +14,13 @@
 /* What finishers' literals and values are written in. */
 extern const struct csv_dialect finished_dialect;
 
+#define RENAME_HEADING UINT32_MAX /* ... but a result, a key or a new column, by its heading */
+
 /* What --rename calls a column in the header. */
 struct rename {
-	uint32_t field;   /* FIELD_COMPUTED and above: a computed column */
+	uint32_t field;   /* FIELD_COMPUTED and above: a computed column; RENAME_HEADING: no column of the input */
 	const char *name; /* not owned */
+	char *old;        /* owned */
 };
 
 /* One value that is asked for. */

@@ -356,6 +356,7 @@ static enum status prepare_printing(struct run *r, struct fault *fault)
 {
 	const bool of_records = r->options.sorts || r->options.unique;
 
+	TRY(result_renames_check(&r->query, fault));
 	r->groups.top = r->options.top;
 	r->groups.style = r->options.style;
 	r->groups.pivots = r->options.pivot;

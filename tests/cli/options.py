@@ -404,15 +404,13 @@ def check_idle_options():
                            ("rename", ["--rename=col1=w"]), ("only", ["--only"]), ("all", ["--all"])):
         complains("--columns " + " ".join(others), ["--columns"] + others,
                   "--columns prints the names in the input, a line each: leave out --%s" % option)
-    for option, others in (("head", ["--head=1"]), ("tail", ["--tail=1"]), ("sample", ["--sample=1", "--seed=2"]), ("seed", ["--seed=2"]),
-                           ("rename", ["--rename=col1=w"])):
+    for option, others in (("head", ["--head=1"]), ("tail", ["--tail=1"]), ("sample", ["--sample=1", "--seed=2"]), ("seed", ["--seed=2"])):
         complains("--merge " + " ".join(others), ["--merge"] + others,
                   "--%s is for printed records, and --merge prints results: leave it out" % option)
     for option, others in (("select", ["--select=1"]), ("drop", ["--drop=1"]),
                            ("select", ["--select=1", "--let=w=col1", "--where=w > 1", "--tail=3"])):
         complains("--by " + " ".join(others), ["--by=1"] + others,
                   "--by is for results and running columns: --%s prints records as they came: leave out --by" % option)
-    complains("--by and --rename", ["--by=1", "--rename=col1=w"], "--rename is for printed records: --by prints groups")
     for args in (["--row-number"], ["--offsets=:1 > 0"], ["--lead=1"], ["--lag=1"], ["--byte-offset"]):
         r = harness.run(["--by=1", "--select=1"] + args, b"1\n2\n")
         harness.ok(r.status == 0 and not r.err, "groups of " + args[-1], lambda r=r: harness.describe(r))

@@ -107,7 +107,7 @@ def check_refused():
     for args, word in ((["--select=nosuch"], "nosuch"), (["--drop=nosuch"], "nosuch"), (["--select=5"], "5"), (["--select=*"], "'*'"),
                        (["--drop=*"], "'*'"), (["--select=a", "--drop=b"], "not both"), (["--select=a", "--sum=a"], "not both"),
                        (["--select=a", "--only"], "--only"), (["--select="], "an item is empty"), (["--rename=a"], "OLD=NEW"), (["--rename==b"], "OLD=NEW"),
-                       (["--rename=c=d"], "'c'"), (["--rename=1-2=d"], "one column"), (["--rename=a=b", "--sum=a"], "--rename"),
+                       (["--rename=c=d"], "'c'"), (["--rename=1-2=d"], "one column"), (["--rename=a=b", "--sum=a"], "none of the columns that are printed: sum(a)"),
                        (["--rename=a,b=c"], "one column"),
                        (["--select=a", "--all"], "--all"), (["--head=0"], "--head"), (["--head=x"], "--head"), (["--head=1k"], "--head"),
                        (["--head=2", "--sum=a"], "--head is for printed records"), (["--head=1", "--by=a"], "--head")):

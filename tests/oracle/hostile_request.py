@@ -507,7 +507,10 @@ def spell_sort(rng, columns, uses):
     return rng.choice((b",", b",", b", ")).join(items)
 
 
-def spell_rename(rng, columns):
+def spell_rename(rng, columns, uses):
+    there = [title for u in uses if u.option.kind and u.option.name != "let" for title in titles_of(u, columns.labels())]
+    if there and rng.randrange(4):
+        return b",".join(old + b"=n%d" % rng.randrange(1000) for old in rng.sample(there, rng.choice((1, min(2, len(there))))))
     old = rng.choice([n for n in columns.names[:columns.n] if n] or [b"col1"])
     return old + b"=" + rng.choice((b"new", b"n%d" % rng.randrange(100), old, b"x,y", b"a"))
 
@@ -570,7 +573,7 @@ ARGUMENTS = {
     "EXPR": lambda rng, o, shape, c, uses: spell_having(rng, c, uses) if o.name == "having" else spell_condition(rng, rng.randrange(4), c),
     "[NAME=]EXPR": lambda rng, o, shape, c, uses: spell_agg(rng, c, uses),
     "NAME=EXPR": lambda rng, o, shape, c, uses: spell_let(rng, c),
-    "OLD=NEW": lambda rng, o, shape, c, uses: spell_rename(rng, c),
+    "OLD=NEW": lambda rng, o, shape, c, uses: spell_rename(rng, c, uses),
     "[-]KEYS": lambda rng, o, shape, c, uses: spell_sort(rng, c, uses),
     "N": lambda rng, o, shape, c, uses: spell_count(rng, o, shape),
     "ZONE": lambda rng, o, shape, c, uses: rng.choice((b"UTC", b"+02:00", b"-0330", b"+05", b"Z")),
