@@ -1025,7 +1025,7 @@ static void work_rows(struct run *r, const struct step *step)
 	const bool takes_seconds = step->code == STEP_EPOCH && step->index;
 	uint64_t rows = r->rows;
 	struct argument values[PROGRAM_NVALUES_MAX];
-	char kinds[PROGRAM_NVALUES_MAX] = "";
+	char kinds[PROGRAM_NVALUES_MAX];
 	struct integer limbs;
 	struct field_span last = {0, 0};
 	struct row_text texts[ROW_BLOCK_NROWS];
@@ -1036,6 +1036,7 @@ static void work_rows(struct run *r, const struct step *step)
 			    .unit = {step->number.significand, step->number.scale},
 			    .constant = r->state->program->literals + step->literal_begin, .constant_nbytes = step->literal_nbytes};
 
+	*kinds = '\0';
 	if (r->state->program->npatterns > 0) { /* else it has none */
 		call.pattern = r->state->program->patterns[step->left];
 		call.match = r->state->matches[step->left];

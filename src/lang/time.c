@@ -550,25 +550,46 @@ static const char *const months[] = {"January", "February", "March", "April", "M
 				     "October", "November", "December"};
 static const char *const weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-/* The letters after %. digits: how many are read at most, 0: no number. step: of seconds in which what is written is the same.
- * stands_for: other letters. */
+/* The letters after %. digits: how many are read at most, 0: no number. step: of seconds in which
+ * what is written is the same. stands_for: other letters. max: of a number that is a member of
+ * struct civil, at byte `at`; 0: it is none. */
 static const struct letter {
 	char letter;
-	bool is_written, is_read;
+	bool is_read;
 	uint8_t digits;
+	int16_t max;
 	int32_t step;
 	const char *stands_for;
+	size_t at;
 } letters[] = {
-	{'Y', true, true, 4, DAY, NULL}, {'m', true, true, 2, DAY, NULL}, {'d', true, true, 2, DAY, NULL}, {'e', true, true, 2, DAY, NULL},
-	{'H', true, true, 2, 3600, NULL}, {'I', true, true, 2, 3600, NULL}, {'M', true, true, 2, 60, NULL}, {'S', true, true, 2, 1, NULL},
-	{'f', true, true, 0, 0, NULL}, {'j', true, true, 3, DAY, NULL}, {'y', true, true, 2, DAY, NULL}, {'p', true, true, 0, 3600, NULL},
-	{'b', true, true, 0, DAY, NULL}, {'h', true, true, 0, DAY, NULL}, {'B', true, true, 0, DAY, NULL}, {'a', true, true, 0, DAY, NULL},
-	{'A', true, true, 0, DAY, NULL}, {'z', true, true, 0, DAY, NULL}, {'Z', true, true, 0, 1, NULL}, {'s', true, true, 0, 1, NULL},
-	{'G', true, false, 0, DAY, NULL}, {'V', true, false, 0, DAY, NULL}, {'u', true, false, 0, DAY, NULL}, {'w', true, false, 0, DAY, NULL},
-	{'%', true, true, 0, DAY, NULL}, {'n', true, true, 0, DAY, NULL}, {'t', true, true, 0, DAY, NULL},
-	{'F', true, true, 0, DAY, "%Y-%m-%d"}, {'T', true, true, 0, 1, "%H:%M:%S"}, {'D', true, true, 0, DAY, "%m/%d/%y"},
-	{'R', true, true, 0, 60, "%H:%M"},
+#define NUMBER(letter, member, digits, max, step) \
+	{ \
+		letter, true, digits, max, step, NULL, offsetof(struct civil, member) \
+	}
+	NUMBER('Y', year, 4, 9999, DAY),       NUMBER('m', month, 2, 99, DAY),
+	NUMBER('d', day, 2, 99, DAY),	       NUMBER('e', day, 2, 99, DAY),
+	NUMBER('H', hour, 2, 23, 3600),	       NUMBER('M', minute, 2, 59, 60),
+	NUMBER('S', second, 2, 60, 1),
+#undef NUMBER
+	{'I', true, 2, 0, 3600, NULL, 0},      {'f', true, 0, 0, 0, NULL, 0},
+	{'j', true, 3, 0, DAY, NULL, 0},       {'y', true, 2, 0, DAY, NULL, 0},
+	{'p', true, 0, 0, 3600, NULL, 0},      {'b', true, 0, 0, DAY, NULL, 0},
+	{'h', true, 0, 0, DAY, NULL, 0},       {'B', true, 0, 0, DAY, NULL, 0},
+	{'a', true, 0, 0, DAY, NULL, 0},       {'A', true, 0, 0, DAY, NULL, 0},
+	{'z', true, 0, 0, DAY, NULL, 0},       {'Z', true, 0, 0, 1, NULL, 0},
+	{'s', true, 0, 0, 1, NULL, 0},	       {'G', false, 0, 0, DAY, NULL, 0},
+	{'V', false, 0, 0, DAY, NULL, 0},      {'u', false, 0, 0, DAY, NULL, 0},
+	{'w', false, 0, 0, DAY, NULL, 0},      {'%', true, 0, 0, DAY, NULL, 0},
+	{'n', true, 0, 0, DAY, NULL, 0},       {'t', true, 0, 0, DAY, NULL, 0},
+	{'F', true, 0, 0, DAY, "%Y-%m-%d", 0}, {'T', true, 0, 0, 1, "%H:%M:%S", 0},
+	{'D', true, 0, 0, DAY, "%m/%d/%y", 0}, {'R', true, 0, 0, 60, "%H:%M", 0},
 };
+
+/* A number of a civil time. */
+static int *civil_number(struct civil *c, size_t at)
+{
+	return (int *)(void *)((char *)c + at);
+}
 
 static const struct letter *find_letter(char c)
 {
@@ -673,19 +694,13 @@ static const char *read_letter(const struct letter *letter, const char *p, const
 	}
 	if (p && strchr("HIMS", letter->letter))
 		c->has_time = true;
+	if (letter->max) {
+		*civil_number(c, letter->at) = number;
+		return number <= letter->max ? p : NULL;
+	}
 	switch (letter->letter) {
-	case 'Y':
-		c->year = number;
-		return p;
 	case 'y':
 		c->year = number + (number < 69 ? 2000 : 1900);
-		return p;
-	case 'm':
-		c->month = number;
-		return p;
-	case 'd':
-	case 'e':
-		c->day = number;
 		return p;
 	case 'j':
 		x->day_of_year = number ? number : -1;
@@ -693,15 +708,6 @@ static const char *read_letter(const struct letter *letter, const char *p, const
 	case 'I':
 		c->hour = number == 12 ? 0 : number;
 		return number >= 1 && number <= 12 ? p : NULL;
-	case 'H':
-		c->hour = number;
-		return number < 24 ? p : NULL;
-	case 'M':
-		c->minute = number;
-		return number < 60 ? p : NULL;
-	case 'S':
-		c->second = number;
-		return number <= 60 ? p : NULL;
 	case 'f':
 		return read_digits(p, end, c);
 	case 'p':
@@ -796,31 +802,23 @@ static char *put_zone(const struct time_reader *r, char *to, int64_t seconds, in
 	return offset ? put_offset(to, offset, ":") : put_text(to, "UTC");
 }
 
-static char *put_letter(const struct time_reader *r, char letter, const struct civil *c, int64_t days, int64_t seconds, char *to)
+static char *put_letter(const struct time_reader *r, const struct letter *letter, struct civil *c,
+			int64_t days, int64_t seconds, char *to)
 {
-	int week, year;
+	int week;
 
-	switch (letter) {
-	case 'Y':
-		return put_number(to, c->year, 4);
+	if (letter->max) {
+		const int number = *civil_number(c, letter->at);
+		to = letter->digits == 2 ? put_2(to, number) : put_number(to, number, 4);
+		if (letter->letter == 'e' && number < 10)
+			to[-2] = ' ';
+		return to;
+	}
+	switch (letter->letter) {
 	case 'y':
 		return put_2(to, c->year % 100);
-	case 'm':
-		return put_2(to, c->month);
-	case 'd':
-		return put_2(to, c->day);
-	case 'e':
-		to = put_2(to, c->day);
-		to[-2] = to[-2] == '0' ? ' ' : to[-2];
-		return to;
-	case 'H':
-		return put_2(to, c->hour);
 	case 'I':
 		return put_2(to, (c->hour + 11) % 12 + 1);
-	case 'M':
-		return put_2(to, c->minute);
-	case 'S':
-		return put_2(to, c->second);
 	case 'f':
 		return put_micros(to, c);
 	case 'j':
@@ -847,21 +845,20 @@ static char *put_letter(const struct time_reader *r, char letter, const struct c
 	case 'G':
 		return put_number(to, week_of(days, &week), 4);
 	case 'V':
-		year = week_of(days, &week);
-		(void)year;
+		week_of(days, &week);
 		return put_2(to, week);
 	case 'u':
 		return put_number(to, weekday_of(days) + 1, 1);
 	case 'w':
 		return put_number(to, (weekday_of(days) + 1) % 7, 1);
 	default: /* n, t, % */
-		*to = letter == 'n' ? '\n' : letter == 't' ? '\t' : '%';
+		*to = letter->letter == 'n' ? '\n' : letter->letter == 't' ? '\t' : '%';
 		return to + 1;
 	}
 }
 
-static char *put_by(const struct time_reader *r, const char *format, size_t format_nbytes, const struct civil *c, int64_t days,
-		    int64_t seconds, char *to)
+static char *put_by(const struct time_reader *r, const char *format, size_t format_nbytes,
+		    struct civil *c, int64_t days, int64_t seconds, char *to)
 {
 	for (const char *f = format; f < format + format_nbytes; f++) {
 		const struct letter *letter = *f == '%' ? find_letter(*++f) : NULL;
@@ -870,7 +867,7 @@ static char *put_by(const struct time_reader *r, const char *format, size_t form
 		else if (letter->stands_for)
 			to = put_by(r, letter->stands_for, strlen(letter->stands_for), c, days, seconds, to);
 		else
-			to = put_letter(r, *f, c, days, seconds, to);
+			to = put_letter(r, letter, c, days, seconds, to);
 	}
 	return to;
 }
@@ -878,7 +875,7 @@ static char *put_by(const struct time_reader *r, const char *format, size_t form
 size_t time_write_format(struct time_reader *r, const char *format, size_t format_nbytes, const struct instant *x, char *to)
 {
 	int64_t days;
-	const struct civil c = civil_of(r, x, &days);
+	struct civil c = civil_of(r, x, &days);
 
 	return (size_t)(put_by(r, format, format_nbytes, &c, days, x->seconds, to) - to);
 }

@@ -323,7 +323,8 @@ static inline bool plan_numbers_need_quotes(const struct plan *plan)
 {
 	const char d = plan->dialect.delimiter;
 
-	return d == '-' || d == plan->notation.decimal || decimal_is_digit(d) || number_style_has(plan->shown, d);
+	return d == '-' || d == plan->notation.decimal || decimal_is_digit(d) ||
+	       (plan->shown && number_style_has(plan->shown, d));
 }
 
 /* As many columns as a GPU folds faster straight from the text than by way of a table of fields. */
