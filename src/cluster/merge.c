@@ -600,16 +600,10 @@ enum status merge_check(const struct merge *m, struct fault *fault)
 static enum status map_columns(struct fold_map *map, const struct part_head *head, const struct plan *plan)
 {
 	struct name_index part = {NULL, 0}, whole = {NULL, 0};
-	enum status status = name_index_init(&part, head->ncolumns);
+	enum status status = name_index_make(&part, head->columns, sizeof *head->columns, head->ncolumns);
 	size_t i = 0, k = 0;
 
-	THEN(status, name_index_init(&whole, plan->ncolumns));
-	for (size_t c = 0; status == STATUS_OK && c < head->ncolumns; c++)
-		name_index_add(&part, head->columns[c], c);
-	for (size_t c = 0; status == STATUS_OK && c < plan->ncolumns; c++)
-		name_index_add(&whole, plan->columns[c].name, c);
-	name_index_sort(&part);
-	name_index_sort(&whole);
+	THEN(status, name_index_make(&whole, &plan->columns->name, sizeof *plan->columns, plan->ncolumns));
 	while (status == STATUS_OK && i < part.nentries) {
 		int order = k < whole.nentries ? strcmp(part.entries[i].name, whole.entries[k].name) : -1;
 		if (order == 0)

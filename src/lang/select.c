@@ -146,6 +146,18 @@ void name_index_sort(struct name_index *index)
 	qsort(index->entries, index->nentries, sizeof *index->entries, compare_entries);
 }
 
+enum status name_index_make(struct name_index *index, const void *first, size_t each_nbytes, size_t n)
+{
+	TRY(name_index_init(index, n));
+	for (size_t i = 0; i < n; i++) {
+		const char *name = *(const char *const *)((const char *)first + i * each_nbytes);
+		if (name)
+			name_index_add(index, name, i);
+	}
+	name_index_sort(index);
+	return STATUS_OK;
+}
+
 const struct name_entry *name_index_find(const struct name_index *index, const char *name,
 					 size_t *n)
 {

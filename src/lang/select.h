@@ -65,6 +65,10 @@ void name_index_free(struct name_index *index);
 void name_index_add(struct name_index *index, const char *name, size_t field);
 void name_index_sort(struct name_index *index);
 
+/* Makes an index of n names, except those that are NULL: members of the structs of an array, or an array of their own.
+ * first: the first one; each_nbytes: from one to the next. Errors: STATUS_NO_MEMORY. */
+enum status name_index_make(struct name_index *index, const void *first, size_t each_nbytes, size_t n);
+
 /* The entries of a name, in order of their fields; *n of them. NULL if no field has that name. */
 const struct name_entry *name_index_find(const struct name_index *index, const char *name,
 					 size_t *n);

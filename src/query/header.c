@@ -185,11 +185,7 @@ static void free_values(struct first_record *r)
 
 enum status first_record_index(struct name_index *names, const struct first_record *r)
 {
-	TRY(name_index_init(names, r->nfields));
-	for (size_t i = 0; i < r->nfields; i++)
-		name_index_add(names, r->values[i].text, i);
-	name_index_sort(names);
-	return STATUS_OK;
+	return name_index_make(names, r->nfields ? &r->values->text : NULL, sizeof *r->values, r->nfields);
 }
 
 static enum status copy_value(struct first_value *v, const char *field, size_t nbytes,

@@ -1077,17 +1077,6 @@ static enum status add_signed_name(struct making *m, const char *name)
 	return name && name_is_signed(name) ? ARRAY_PUSH(m->names.at, m->names.n, name) : STATUS_OK;
 }
 
-/* Makes the input's names ones that can be found. */
-static enum status index_first(struct making *m)
-{
-	TRY(name_index_init(&m->first, m->nfirst));
-	for (size_t i = 0; i < m->nfirst; i++)
-		if (first_name(m, i))
-			name_index_add(&m->first, first_name(m, i), i);
-	name_index_sort(&m->first);
-	return STATUS_OK;
-}
-
 /* Parses what the options say again, now that names are known. */
 static enum status parse_again(struct making *m)
 {
@@ -1113,7 +1102,8 @@ static enum status parse(struct making *m)
 	m->waits_for_names = false;
 	if (m->input && m->names.n == 0 && !m->needs_names && !m->options->is_open)
 		return STATUS_OK;
-	TRY(index_first(m));
+	TRY(!m->input ? name_index_make(&m->first, h->names, sizeof *h->names, m->nfirst)
+	    : m->nfirst ? first_record_index(&m->first, &h->record[0]) : STATUS_OK);
 	TRY(parse_again(m));
 	if (!m->options->is_open)
 		return STATUS_OK;
@@ -1624,12 +1614,7 @@ static enum status index_names(struct making *m)
 		nselectors += m->selections[i].nselectors;
 	if (nselectors <= FEW_SELECTORS || h->nfields == 0)
 		return STATUS_OK;
-	TRY(name_index_init(&m->index, h->nnames));
-	for (size_t i = 0; i < h->nnames; i++)
-		if (h->names[i])
-			name_index_add(&m->index, h->names[i], i);
-	name_index_sort(&m->index);
-	return STATUS_OK;
+	return name_index_make(&m->index, h->names, sizeof *h->names, h->nnames);
 }
 
 /* Finds the columns that computed columns are made of. */
