@@ -988,21 +988,53 @@ static void set_kinds(const char *arguments, char *kinds, unsigned nvalues)
 			kinds[i++] = *arguments;
 }
 
+/* Whether the first row's value is a date, or begins as one: then no time is lost on the question
+ * which values are numbers. */
+static bool begins_as_time(const struct run *r, const struct program_values *v)
+{
+	struct field_span span;
+
+	if (v->column == NO_COLUMN || v->has_numbers || !r->rows)
+		return false;
+	span = row_block_field(r->b, v->column, lowest(r->rows));
+	return span.end - span.begin >= 10 &&
+	       time_form_of(r->b->text + span.begin, 10) == TIME_DATE;
+}
+
+/* Whether a number below 10^8 may be written so: perhaps with zeros before it. */
+static bool may_have_8_digits(const struct run *r, const struct program_values *v, unsigned row)
+{
+	struct field_span span;
+
+	if (v->column == NO_COLUMN)
+		return v->significand[row] >= 10000000;
+	span = row_block_field(r->b, v->column, row);
+	return span.end - span.begin >= 8;
+}
+
 /* Leaves numbers what they are: seconds, unless they could be YYYYMMDD. Returns the rows with
  * another value. */
 static uint64_t take_seconds(const struct run *r, struct program_values *v)
 {
-	uint64_t others = r->rows;
+	uint64_t dates = 0, numbers;
 
+	if (begins_as_time(r, v))
+		return r->rows;
 	load_numbers(r, v);
-	for (uint64_t rows = r->rows & v->numbers; rows; rows &= rows - 1) {
-		const struct decimal x = number_at(v, lowest(rows));
-		if (x.scale == 0 && x.significand >= 10000000 && x.significand < 100000000)
-			continue;
-		others &= ~(UINT64_C(1) << lowest(rows));
-		set_number(v, lowest(rows), x);
+	for (unsigned row = 0; row < ROW_BLOCK_NROWS; row++)
+		dates |= (uint64_t)((uint64_t)v->significand[row] < 100000000 && v->scale[row] == 0)
+			 << row;
+	for (uint64_t rows = r->rows & v->numbers & dates; rows; rows &= rows - 1)
+		dates &= ~((uint64_t)!may_have_8_digits(r, v, lowest(rows)) << lowest(rows));
+	numbers = r->rows & v->numbers & ~dates;
+	if (v->significand != v->own_significand) {
+		memcpy(v->own_significand, v->significand, sizeof v->own_significand);
+		memcpy(v->own_scale, v->scale, sizeof v->own_scale);
 	}
-	return others;
+	v->fields &= ~numbers;
+	v->rounded &= ~numbers;
+	v->wrong &= ~numbers;
+	return r->rows & ~numbers;
 }
 
 /* Leaves a value what it is if it is a number. */
@@ -1045,10 +1077,11 @@ static void work_rows(struct run *r, const struct step *step)
 							   : row_functions[step->code].arguments,
 		  kinds, step->nvalues); /* a || b */
 	is_of_time = kinds[0] == 'd';
-	if (*kinds && strchr("ted", *kinds) && first->column != NO_COLUMN && !(first->fields | first->wrong))
-		plain = row_block_plain_values(r->b, first->column, r->rows, texts);
 	if (takes_seconds)
 		rows = take_seconds(r, first);
+	if (rows && *kinds && strchr("ted", *kinds) && first->column != NO_COLUMN &&
+	    !(first->fields | first->wrong))
+		plain = row_block_plain_values(r->b, first->column, rows, texts);
 	for (; rows; rows &= rows - 1) {
 		unsigned row = lowest(rows);
 		struct program_values *wrong = first;
@@ -1068,6 +1101,9 @@ static void work_rows(struct run *r, const struct step *step)
 			struct instant *x = &values[0].time;
 			if (!time_read(call.times, values[0].text, values[0].nbytes, x)) {
 				why = STATUS_NOT_A_DATE;
+			} else if (takes_seconds && x->nfraction == 0) {
+				set_number(first, row, (struct decimal){x->seconds, 0});
+				continue;
 			} else if (x->seconds >= call.same.begin && x->seconds < call.same.end) {
 				if (call.result == CALL_TEXT && last.begin < last.end)
 					set_text_span(first, row, last);

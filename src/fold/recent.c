@@ -284,6 +284,32 @@ void recent_keep(struct recent *r, uint64_t n)
 	}
 }
 
+/* The first value of a piece that does not leave, where the first one does, and the last one does
+ * not. In steps that double, since few leave usually. */
+static uint32_t first_that_stays(const struct recent_piece *p, recent_test *leaves,
+				 const void *context)
+{
+	uint32_t low = p->begin, high = p->end - 1; /* leaves, stays */
+
+	for (uint32_t at = low + 1; at < high; at += at - p->begin) {
+		struct recent_value v = block_value(p->block, at);
+		if (!leaves(context, &v)) {
+			high = at;
+			break;
+		}
+		low = at;
+	}
+	while (high - low > 1) {
+		const uint32_t at = low + (high - low) / 2;
+		struct recent_value v = block_value(p->block, at);
+		if (leaves(context, &v))
+			low = at;
+		else
+			high = at;
+	}
+	return high;
+}
+
 uint64_t recent_drop(struct recent *r, recent_test *leaves, const void *context)
 {
 	uint64_t n = 0;
@@ -302,10 +328,7 @@ uint64_t recent_drop(struct recent *r, recent_test *leaves, const void *context)
 			n += p->end - at;
 			continue;
 		}
-		do
-			v = block_value(p->block, ++at);
-		while (leaves(context, &v));
-		n += at - p->begin;
+		n += first_that_stays(p, leaves, context) - at;
 		break;
 	}
 	if (n > 0)

@@ -553,6 +553,7 @@ static inline enum status pass(struct window_fold *w, uint64_t *nrecords,
 {
 	*nleaving = w->plan->is_timed ? drop_times(w, time) : *nrecords == w->plan->nrows;
 	*nrecords += 1 - *nleaving;
+	w->times.is_last = true; /* nobody wants their sum */
 	return w->plan->is_timed ? recent_push(&w->times, time) : STATUS_OK;
 }
 
@@ -585,8 +586,7 @@ void window_clear(struct window_fold *w)
 	recent_clear(&w->recent);
 	recent_clear(&w->times);
 	forget_first(w);
-	w->mean.is_set = w->settled.is_set = w->is_begun = w->recent.is_last = w->times.is_last =
-		false;
+	w->mean.is_set = w->settled.is_set = w->is_begun = w->recent.is_last = false;
 	if (w->rolling)
 		rolling_clear(w->rolling);
 }
@@ -728,7 +728,7 @@ enum status window_begin(struct window_fold *w, int scale)
 	const enum operation aggregate = new_column_aggregate(w->plan->kind);
 	struct rolling *r = w->rolling;
 
-	w->is_begun = w->recent.is_last = w->times.is_last = true;
+	w->is_begun = w->recent.is_last = true;
 	if (w->plan->kind == NEW_EWMA)
 		return combine_means(w, &(struct window_fold){.plan = w->plan});
 	if (new_column_has(w->plan->kind, NEW_COPIES))
@@ -830,6 +830,7 @@ static enum status enter_block(struct window_fold *w, const struct window_block 
 	r->nrecords = r->nrecords + b->n - leaving->n;
 	if (!w->plan->is_timed)
 		return STATUS_OK;
+	w->times.is_last = true;
 	TRY(recent_push_numbers(&w->times, b->time, b->time_scale, b->n));
 	recent_keep(&w->times, r->nrecords);
 	return STATUS_OK;
@@ -1756,6 +1757,7 @@ static enum status add_timed_block(struct row_folder *f, size_t i, const struct 
 	if (i == f->plan->first_timed)
 		TRY(note_time(f, w, &time, row, out));
 	TRY(recent_push_numbers(&w->recent, b->significand, b->scale, b->n));
+	w->times.is_last = true;
 	TRY(recent_push_numbers(&w->times, b->time, b->time_scale, b->n));
 	time.number.significand = b->time[b->n - 1];
 	drop_times(w, &time);

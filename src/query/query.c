@@ -566,11 +566,10 @@ static enum status parse_columns(struct making *m, const struct column_list *lis
 /* Writes an item that is a column as an expression, to `to`, of 2 * its length + 4. */
 static void write_column(const char *item, char *to)
 {
-	const bool is_position = *item == ':' || strspn(item, "0123456789") == strlen(item);
+	const char *digits = item + (strncmp(item, "col", 3) ? *item == ':' : 3);
 
-	if (is_position) {
-		strcpy(to, ":");
-		strcat(to, item + (*item == ':'));
+	if (*digits && strspn(digits, "0123456789") == strlen(digits)) { /* a position: 3, :3, col3 */
+		strcpy(stpcpy(to, digits == item ? ":" : ""), item);
 		return;
 	}
 	*to++ = '`';

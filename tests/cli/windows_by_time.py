@@ -42,6 +42,10 @@ def check_by_hand():
     only("YYYYMMDD", ["--rolling-sum=v:7d", "--over=t"], b"t,v\n20240227,1\n20240301,2\n20240307,4\n", "rolling_sum(v:7d) 1 3 6")
     only("numbers and times", ["--rolling-count=v:1h", "--over=t"], b"t,v\n-5.5,1\n1e2,2\n1970-01-01T00:10:00Z,3\n19700102,4\n12345678901234567890.5,5\n",
          "rolling_count(v:1h) 1 2 3 1 1")
+    only("times and numbers", ["--rolling-count=v:1h", "--over=t"], b"t,v\n1970-01-01,1\n1e2,2\n1970-01-01T00:10:00Z,3\n19700102,4\n12345678901234567890.5,5\n",
+         "rolling_count(v:1h) 1 2 3 1 1")
+    only("a date of the year 0", ["--rolling-count=v:1d", "--over=t"], b"t,v\n0000-01-01,1\n00000101,2\n\"00000101\",3\n", "rolling_count(v:1d) 1 2 3")
+    only("... among numbers", ["--rolling-count=v:1d", "--over=t"], b"t,v\n-99999999999,1\n00000101,2\n\"00000101\",3\n", "rolling_count(v:1d) 1 1 2")
     only("YYYYMMDD that is meant as a number", ["--rolling-count=v:1h", "--over=0 + t"], b"t,v\n19700101,1\n19700102,2\n", "rolling_count(v:1h) 1 2")
     only("another notation", ["-d;", "--decimal=,", "--rolling-count=v:1s", "--over=t"], b"t;v\n1,5;1\n2,25;3\n2,5;4\n", "rolling_count(v:1s) 1 2 2")
     only("a format", ["--rolling-sum=v:2d", "--over=time(t, \"%d/%b/%Y\")"], b"t,v\n31/Dec/2023,1\n01/Jan/2024,2\n02/Jan/2024,4\n",
@@ -52,6 +56,8 @@ def check_by_hand():
     only("a missing value", ["--rolling-sum=v:2d", "--over=t"], b"t,v\n2024-01-01,1\n2024-01-02,\n2024-01-03,4\n", "rolling_sum(v:2d) 1 1 4")
     only("no record", ["--rolling-sum=v:2d"], b"t,v\n", "rolling_sum(v:2d)")
     answers("by position, without a header", ["--rolling-sum=2:2d", "--over=1", "-N", "--only"], b"2024-01-01,1\n2024-01-02,2\n", "1\n3\n")
+    answers("... another way", ["--rolling-sum=:2:2d", "--over=col1", "-N", "--only"], b"2024-01-01,1\n2024-01-02,2\n", "1\n3\n")
+    answers("in an empty input", ["--rolling-sum=:2:2d", "--over=col1"], b"", "")
     answers("a name in quotes", ["--rolling-sum=v:2d", '--over="the, day"', "--only"], b'"the, day",v\n2024-01-01,1\n2024-01-02,2\n',
             "rolling_sum(v:2d)\n1\n3\n")
     answers("a name with signs", ["--rolling-sum=v:2d", "--over=start-time", "--only"], b"start-time,v\n2024-01-01,1\n2024-01-02,2\n",

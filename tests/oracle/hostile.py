@@ -6,10 +6,11 @@ lone CR, blank lines, missing values, wide numbers; keys that repeat; another di
 (hostile_dialect.py) where the options of a command line ask for it; now and then ragged records, files with other
 columns, or one fault. hostile_request.py draws the command lines.
 """
+import oracle_time
 from hostile_dialect import (COMMENTS, PREAMBLES, dialect_for, in_notation, notation_for, random_dialect, says_sep,
                              write_record)
 
-NO_NUMBERS = ("text", "date", "datetime", "empty", "key")
+NO_NUMBERS = ("text", "date", "datetime", "empty", "key", "clock")
 FAULTS = ("not a number", "out of range", "open quote", "ragged", "stray")
 SPELLINGS = (b"NA", b"null", b"-", b"n/a", b"-999")
 NAMES = (b"a", b"bytes", b"two words", b"x,y", b"semi;colon", b"say \"hi\"", b"12\" disk",
@@ -133,6 +134,10 @@ class Shape:
         for k in rng.sample(range(self.n), min(self.n, rng.choice((1, 1, 1, 2, 3)))) if "by" in asked or odd(6) else ():
             if (self.n > 1 or rng.randrange(4) == 0) and not (tame and k == 0):
                 self.kinds[k] = "key"
+        self.timed = "over" in asked
+        if self.timed:
+            self.kinds[-1] = rng.choice(("rising", "clock"))
+            self.clock, self.steps = rng.randrange(-10 ** 6, 10 ** 9), rng.choice(((0, 1, 1, 2, 60), (0, 3600, 86400), (1, 10 ** 6)))
         self.keys = random_keys(rng, self.missing) if "key" in self.kinds else [b""]
         self.fault = rng.choice(FAULTS) if odd(8) else None
         self.invalid = rng.choice(("skip", "skip", "skip", "error")) if "invalid" in asked else None
@@ -165,9 +170,23 @@ class Shape:
         if kind in ("date", "datetime"):
             odd = rng.randrange(60) == 0 and not self.tame
             return rng.choice(NO_DATES) if odd else rng.choice(DATES) + rng.choice(TIMES) * (kind == "datetime")
+        if kind in ("rising", "clock"):
+            return self.tick(rng, kind)
         if kind == "mixed":
             kind = rng.choice(NUMBERS)
         return pad(rng, in_notation(rng, number_text(rng, kind), self.notation), self.delimiter)
+
+    def tick(self, rng, kind):
+        """A time that is not before the last one; seldom, if that may be, one that is."""
+        self.clock += rng.choice(self.steps)
+        now = self.clock - (rng.randrange(100) == 0 and not self.tame)
+        part = rng.choice(("", "", "", ".25"))
+        if kind == "rising":
+            return in_notation(rng, str(now + 10 ** 9) + part, self.notation)
+        day, clock = divmod(now + 10 ** 9, 86400)
+        text = "%04d-%02d-%02d" % oracle_time.date_of(day)
+        return (text + rng.choice("T ") * (not self.dialect.whitespace) + "T" * bool(self.dialect.whitespace)
+                + "%02d:%02d:%02d" % (clock // 3600, clock // 60 % 60, clock % 60) + part + rng.choice(("Z", ""))).encode()
 
     def filled(self, rng, text):
         """Words have no other way to say that a value is missing than a spelling of it."""

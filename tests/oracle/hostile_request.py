@@ -559,11 +559,12 @@ FILES = {"svg": PICTURE, "save-state": SAVED, "from-state": STATE}
 # By what --help calls the argument: a function of (rng, option, shape, columns, uses so far).
 ARGUMENTS = {
     "COLS": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) if o.name != "by" else spell_keys(rng, c),
-    "COL": lambda rng, o, shape, c, uses: spell_item(rng, rng.choice(c.all()), c),
+    "COL": lambda rng, o, shape, c, uses: spell_item(rng, rng.choice((o.name == "over" and not c.odd(rng, 8) and c.of_kind("rising", "clock"))
+                                                                     or c.all()), c),
     "[-]COLS:N": lambda rng, o, shape, c, uses: rng.choice((b"", b"-")) + oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
     "[-]COLS": lambda rng, o, shape, c, uses: rng.choice((b"", b"-")) + spell_columns(rng, o, c),
     "COLS[:N]": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) + rng.choice((b"", b":1", b":2", b":9")),
-    "COLS:N": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
+    "COLS:N": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c), shape.timed),
     "COLS:A": lambda rng, o, shape, c, uses: oracle_window.spell(rng, o.name, spell_columns(rng, o, c)),
     "COLS:F": lambda rng, o, shape, c, uses: spell_columns(rng, o, c) + b":" + rng.choice((b"0.1", b"0", b"0.25", b"0.4999", b"0.05")),
     "COL:WIDTH": lambda rng, o, shape, c, uses: (

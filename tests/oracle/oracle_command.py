@@ -19,7 +19,7 @@ TAKE_TEXT = TAKES_TEXT + ("running-count", "rolling-count", "lag", "lead", "fill
 SILENT = ("threads", "device", "progress")      # options that change nothing; the ways of a run have them, too
 FLAGS = ("exclusive", "only")
 WORDS = ("header", "format", "ragged", "invalid", "max-invalid")
-MODELLED = (("where", "by", "having", "agg", "share", "cumshare", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
+MODELLED = (("where", "by", "over", "having", "agg", "share", "cumshare", "sort", "top", "cumsum", "headers", "missing", "skip-lines", "whitespace", "trim", "delimiter", "quote", "escape",
              "comment", "decimal", "thousands", "money", "percent", "durations", "sizes", "all", "digits", "round", "row-number", "byte-offset", "offsets", *RANKS, "pNN", TRIMMED[:-1])
             + WORDS + FLAGS + WINDOWS + tuple("running-" + o for o in RUNNING))
 FORMATS = (b"auto", b"plain", b"csv", b"tsv", b"json", b"table")
@@ -29,6 +29,7 @@ def read(uses):
     """uses: (option, its name as typed, argument) in order -> (Request, the model that judges it); Unclear."""
     dialect, notation, how = {}, {}, {"missing": []}
     operations, news, flags, where, by, sort, top, having, layout = [], [], set(), None, None, None, None, None, []
+    over = None
     for option, name, argument in uses:
         if ("COL" in option.argument or option.argument == "PAIRS") and name != "by" and re.search(rb"[(=]", argument):
             raise Unclear("an expression in the place of a column")
@@ -73,6 +74,8 @@ def read(uses):
             where = argument
         elif name == "by":
             by = argument
+        elif name == "over":
+            over = argument
         elif name == "sort":
             sort = argument
         elif name == "top":
@@ -105,10 +108,10 @@ def read(uses):
         if any(o in SYMMETRIC and c == b"*" for o, c in operations):
             raise Unclear("a matrix by groups")
         finish = oracle_finish.Finish(layout, having, sort) if computes or (sort and re.search(rb"[-,+*/()%`]", sort[1:])) else None
-        return oracle_groups.Groups(by, sort, top, news, operations, finish, where=where, exclusive="exclusive" in flags,
+        return oracle_groups.Groups(by, sort, top, news, operations, finish, where=where, over=over, exclusive="exclusive" in flags,
                                     only="only" in flags, **how), oracle_groups
     if sort is not None or top is not None:
         raise Unclear("an order of no groups")
     if news or where is not None:
-        return oracle_scan.Scan(news, where, "exclusive" in flags, "only" in flags, operations=operations, **how), oracle_scan
+        return oracle_scan.Scan(news, where, "exclusive" in flags, "only" in flags, operations=operations, over=over, **how), oracle_scan
     return Request(operations, **how), oracle

@@ -14,7 +14,8 @@ from oracle_text import BadData, Unclear, Usage, strip
 ON_DEVICE = ("sum", "min", "max", "count", "mean", "range")
 OF_TEXT = ("text-min", "text-max", "count-distinct", "entropy", "mode", "antimode")
 BY = "by"           # as an operation, that of the key columns
-TAKES_TEXT = ("count", "first", "last", BY) + OF_TEXT
+OVER = "over"       # that of the times
+TAKES_TEXT = ("count", "first", "last", BY, OVER) + OF_TEXT
 OPERATIONS = ON_DEVICE + ("first", "last") + OF_TEXT + QUANTILES + tuple(STATISTICS)
 TOTALS = ("sum", "min", "max", "count")
 RUNNING = TOTALS + ("mean", "var", "stddev")
@@ -31,7 +32,7 @@ def as_bytes(text):
 class Request:
     """operations: pairs such as ("sum", "a,2-3") or ("count-records", None); none: the summary.
     ragged: None where the option is not given. max_invalid: as it is written, or None."""
-    where, news, exclusive, only = None, (), False, False
+    where, news, exclusive, only, over = None, (), False, False, None
 
     def __init__(self, operations=(), header="auto", missing=(), invalid="error", delimiter=None, format="auto",
                  ragged=None, max_invalid=None, dialect=None, notation=PLAIN, everything=False):

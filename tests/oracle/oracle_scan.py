@@ -16,7 +16,7 @@ from oracle import LeftOut, admit, label_of, pairs_of
 from oracle_expr import Expr
 from oracle_header import UNCLEAR
 from oracle_judge import Answer
-from oracle_request import RANKS, RUNNING, TOTALS, WINDOWS, Request, as_bytes, resolve
+from oracle_request import OVER, RANKS, RUNNING, TOTALS, WINDOWS, Request, as_bytes, resolve
 from oracle_statistic import rounded
 from oracle_table import Table
 from oracle_text import EXACT, BadData, Unclear, Usage, in_plain, mean_text
@@ -25,13 +25,15 @@ from oracle_text import EXACT, BadData, Unclear, Usage, in_plain, mean_text
 class Scan(Request):
     """news: new columns in order, such as ("sum", COLS), ("offsets", EXPR), ("byte-offset", None). operations:
     reductions, as oracle.Request has them."""
-    def __init__(self, news=(), where=None, exclusive=False, only=False, operations=(), **others):
+    def __init__(self, news=(), where=None, exclusive=False, only=False, operations=(), over=None, **others):
         super().__init__(operations, **others)
         self.news = [(o, as_bytes(c)) for o, c in news]
+        self.over = as_bytes(over)
         self.where, self.exclusive, self.only = as_bytes(where), exclusive, only
 
     def columns_asked(self):
-        return self.operations or [(o, c) for o, c in self.news if o in RUNNING + WINDOWS + RANKS]
+        asked = self.operations or [(o, c) for o, c in self.news if o in RUNNING + WINDOWS + RANKS]
+        return asked + ([] if self.over is None else [(OVER, self.over)])
 
     def args(self):
         out = super().args()
@@ -42,7 +44,22 @@ class Scan(Request):
                 out += [b"--" + operation.encode()] + ([] if text is None else [text])
         if self.where is not None:
             out += [b"--where", self.where]
+        if self.over is not None:
+            out += [b"--over", self.over]
         return out + [b"--exclusive"] * self.exclusive + [b"--only"] * self.only
+
+    def times(self, names, ncolumns):
+        """The column of the times, 0-based; None: there are no windows by time."""
+        if not any(o in WINDOWS and o != "ewma" and oracle_window.width_of(oracle_window.split(c)[1]) for o, c in self.news):
+            if self.over is not None:
+                raise Usage("--over without a window by time")
+            return None
+        if self.over is None:
+            raise Unclear("which column has times")
+        columns = [k for o, text, as_written in self.items() if o == OVER for k in resolve(text, as_written, names, ncolumns)]
+        if len(columns) != 1 or self.over == b"*" or b"," in self.over:
+            raise Unclear("several columns of times")
+        return columns[0]
 
 
 # ---- the new columns ------------------------------------------------------------------------
@@ -101,9 +118,9 @@ class Looking(Total):
         super().__init__(operation, field, operation != "rolling-count")
         self.window = oracle_window.Window(operation, argument)
 
-    def add(self, pair):
+    def add(self, pair, time=None):
         self.window = copy.copy(self.window)
-        self.window.take(pair)
+        self.window.take(pair, time)
 
     def text(self):
         return self.window.text()
@@ -212,7 +229,7 @@ def chosen(operation, columns, q, table, rows):
         elif rows[0].shape:
             raise Unclear("'*' where the first record is ragged")
         else:
-            keys = q.keys(table.names, table.ncolumns)
+            keys = q.keys(table.names, table.ncolumns) + ([] if q.over is None else [q.times(table.names, table.ncolumns)])
             numeric = [k for k, f in enumerate(rows[0].fields) if k not in keys and not q.is_missing(f) and q.is_number(f)]
             if not numeric:
                 raise BadData("no numeric column")
@@ -297,6 +314,7 @@ def scan(q, table, rows, trouble, where, columns):
     totals = [c for _, c in columns if isinstance(c, Total)]
     conditions = [c.expr for _, c in columns if isinstance(c, Offset)]
     wanted, keys, groups = {t.field: t.as_number for t in totals}, q.keys(table.names, table.ncolumns), {}
+    times, latest = q.times(table.names, table.ncolumns), {}
     left_out, printer = LeftOut(), _Printer(q, table.delimiter)
     if table.header:
         printer.put(table.header, [name for name, _ in columns])
@@ -305,18 +323,35 @@ def scan(q, table, rows, trouble, where, columns):
         try:
             keep, truths = admit(q, table.names, row, where, conditions, left_out)
             pairs = pairs_of(q, table.names, row, wanted, left_out) if keep else {}
+            time = time_of(q, table.names, row, times, latest, tuple(row.fields[k] for k in keys)) if keep and times is not None else None
         except BadData as bad:
             return fails(bad)
         if keep:
             group = groups.setdefault(tuple(row.fields[k] for k in keys), [copy.copy(c) for _, c in columns])
-            printer.put(row, step(q, row, group, truths, pairs))
+            printer.put(row, step(q, row, group, truths, pairs, time))
     notes = oracle.header_notes(table)
     if trouble and q.reads_twice():
         return fails(trouble)
     return printer.answer(trouble or left_out.too_much(q), left_out.notes() + notes, table.header)
 
 
-def step(q, row, columns, truths, pairs):
+def time_of(q, names, row, column, latest, key):
+    """The record's time, in seconds; None: it has none. latest: of each group, which it changes. Raises what is wrong with it."""
+    field = row.fields[column]
+    if q.is_missing(field):
+        return None
+    if b"\0" in field:
+        raise Unclear("a NUL in a time")
+    time = oracle_window.seconds_of(q, field)
+    if time is None and q.invalid == "skip":
+        raise Unclear("times that are left out")
+    if time is None or time < latest.get(key, time):
+        raise oracle.fault("no time, or one that runs backwards", row, names, [column])
+    latest[key] = time
+    return time
+
+
+def step(q, row, columns, truths, pairs, time=None):
     """Takes a record into the totals and offsets of its group; its new cells."""
     for offset, holds in zip([c for c in columns if isinstance(c, Offset)], truths):
         offset.text = b"%d" % offset.kept if holds else b""
@@ -326,14 +361,14 @@ def step(q, row, columns, truths, pairs):
     for total in totals:
         there = pairs[total.field] not in (None, "missing")
         if there or isinstance(total, Looking):
-            total.add(pairs[total.field] if there else None)
+            total.add(pairs[total.field] if there else None, *[time] * isinstance(total, Looking))
     cells = []
     for c in columns:
         if isinstance(c, RowNumber):
             c.number += 1
             cells.append(b"%d" % (c.number - q.exclusive))
         elif isinstance(c, Rank):
-            cells.append(c.cell(pairs[c.field]))
+            cells.append(lambda rank=c.cell(pairs[c.field]): q.notation.printed(rank()))
         elif isinstance(c, Total):
             cells.append(q.notation.printed(before[id(c)] if q.exclusive else c.text()))
         else:
