@@ -101,9 +101,8 @@ static inline struct text_at kept_text_at(const struct kept_text *k)
 /* Begins a run with what is in t. */
 static inline void text_run_begin(struct text_run *run, const struct texts *t)
 {
-	*run = (struct text_run){.count = t->count, .has_other = t->has_other,
-				 .has_time = t->has_time, .shortest = UINT32_MAX,
-				 .least = {NULL, 0, UINT64_MAX}};
+	*run = (struct text_run){.count = t->count, .shortest = UINT32_MAX, .longest = 0, .least = {NULL, 0, UINT64_MAX},
+				 .greatest = {NULL, 0, 0}, .has_other = t->has_other, .has_time = t->has_time};
 	if (t->count == 0)
 		return;
 	run->shortest = t->shortest;
