@@ -130,26 +130,6 @@ static inline __attribute__((always_inline)) enum status add_row(const struct wr
 	return w->x->empty >> row & 1 ? STATUS_OK : add_other(w, r, squares, row);
 }
 
-/* Like running_write, with the results inline that most numbers have. */
-static inline __attribute__((always_inline)) char *write_total(struct decimal_writer *d, const struct running *r, enum operation aggregate,
-							       char *to)
-{
-	const struct numbers *n = &r->numbers;
-	int128 total = n->bin.sum;
-
-	if (aggregate == OPERATION_COUNT)
-		return decimal_writer_u64(d, to, n->count);
-	if (n->form != NUMBERS_BIN || (aggregate != OPERATION_SUM && aggregate != OPERATION_MIN && aggregate != OPERATION_MAX))
-		return running_write(r, aggregate, to);
-	if (aggregate != OPERATION_SUM)
-		total = aggregate == OPERATION_MIN ? n->bin.min : n->bin.max;
-	if (n->scale > DECIMAL_POWER_MAX || (int64_t)total != total || total == INT64_MIN)
-		return running_write(r, aggregate, to);
-	if (n->scale != d->scale)
-		decimal_writer_set(d, n->scale, 1);
-	return decimal_writer_i64(d, to, (int64_t)total);
-}
-
 /* Inline, so that the loop over a column's rows keeps all of this in registers. */
 static inline __attribute__((always_inline)) char *write_running_of(const struct writing *w, bool by_group, bool squares, char *to)
 {
@@ -169,7 +149,7 @@ static inline __attribute__((always_inline)) char *write_running_of(const struct
 			return NULL;
 		if (!exclusive && add_row(w, total, squares, row) != STATUS_OK)
 			return NULL;
-		to = write_total(&d, total, aggregate, to + leads);
+		to = running_write(total, aggregate, 0, &d, to + leads);
 		if (exclusive && add_row(w, total, squares, row) != STATUS_OK)
 			return NULL;
 	}
@@ -253,30 +233,6 @@ WRITE_WINDOWS(rolling, rolling_show, group_rolling_show)
 WRITE_WINDOWS(change, change_show, group_change_show)
 WRITE_WINDOWS(weighted, ewma_show, group_ewma_show)
 
-/* Writes what a window shows of a block's k-th record. */
-static inline __attribute__((always_inline)) char *
-write_rolled(const struct window_block *b, struct decimal_writer *d, enum operation aggregate,
-	     unsigned k, char *to)
-{
-	const struct exact sum = {.value = b->total[k], .scale = b->total_scale};
-	const uint64_t count = b->count[k];
-	char *end = NULL;
-
-	switch (aggregate) {
-	case OPERATION_COUNT:
-		return decimal_writer_u64(d, to, count);
-	case OPERATION_MEAN:
-		if (count > 0 && !number_shown &&
-		    ((d->count == count && d->scale == b->total_scale) || decimal_writer_set(d, b->total_scale, count)))
-			end = decimal_writer_mean(d, to, b->total[k]);
-		return end ? end : exact_write_mean(&sum, b->total_scale, count, to);
-	case OPERATION_SUM:
-		return decimal_writer_i64(d, to, b->total[k]);
-	default:
-		return count ? decimal_writer_i64(d, to, b->total[k]) : to;
-	}
-}
-
 /* A block at a time where that can be, else record after record. */
 static char *write_rolling_block(const struct writing *w, char *to)
 {
@@ -285,19 +241,18 @@ static char *write_rolling_block(const struct writing *w, char *to)
 	struct window_block b;
 	bool is_done;
 
-	if (w->groups || !window_block_read(&b, w->x, w->filter->kept, false) ||
+	if (w->groups || operation_needs(aggregate) & (MOMENT_SQUARES | MOMENT_VALUES) ||
+	    !window_block_read(&b, w->x, w->filter->kept, false) ||
 	    (w->times && !window_block_read_times(&b, w->times, w->filter->kept)))
 		return write_each_of_rolling(w, to);
 	if (rolling_slide(w->state, &b, &is_done) != STATUS_OK)
 		return NULL;
 	if (!is_done)
 		return write_each_of_rolling(w, to);
-	if (aggregate != OPERATION_COUNT && aggregate != OPERATION_MEAN && d.scale != b.total_scale)
-		decimal_writer_set(&d, b.total_scale, 1);
 	for (unsigned k = 0; k < b.n; k++) {
 		w->begins[k] = (size_t)(to - w->f->text.data);
 		*to = w->f->plan->dialect.delimiter;
-		to = write_rolled(&b, &d, aggregate, k, to + w->leads);
+		to = write_short_total(&d, aggregate, b.total[k], b.total_scale, b.count[k], to + w->leads);
 	}
 	w->f->writers[w->i] = d;
 	return to;

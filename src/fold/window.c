@@ -62,24 +62,15 @@ enum status running_add_long(struct running *r, bool has_squares, const struct r
 	return has_squares ? add_square(&r->squares, &one.sum, false) : STATUS_OK;
 }
 
-/* scale: no number so far had a larger one, perhaps. */
-static char *write_running(const struct running *r, enum operation aggregate, int scale, char *to)
+char *running_write_long(const struct running *r, enum operation aggregate, int scale, char *to)
 {
-	const struct numbers *n = &r->numbers;
 	struct column_moments m; /* large: not zeroed */
 
-	if (aggregate == OPERATION_MEAN && n->form == NUMBERS_BIN && scale <= n->scale) /* as its formula does */
-		return exact_write_mean(&(struct exact){.value = n->bin.sum, .scale = n->scale}, n->scale, n->count, to);
-	m.npresent = n->count;
+	m.npresent = r->numbers.count;
 	m.squares = &r->squares;
 	numbers_get(&r->numbers, &m.numbers);
 	m.numbers.scale = scale > m.numbers.scale ? scale : m.numbers.scale;
 	return statistic_format(aggregate, &m, to);
-}
-
-char *running_write(const struct running *r, enum operation aggregate, char *to)
-{
-	return write_running(r, aggregate, 0, to);
 }
 
 /* ---- values that are kept ---- */
@@ -174,22 +165,18 @@ static inline enum status hold(struct held *x, uint64_t at, const struct recent_
 static inline enum status extremes_add(struct held_queue *q, bool wants_max,
 				       const struct recent_value *value)
 {
-	struct held x;
-
 	if (value->kind == RECENT_NONE) {
 		q->nvalues++;
 		return STATUS_OK;
 	}
 	TRY(need_held(q));
-	TRY(hold(&x, q->nvalues++, value));
 	while (q->n > 0) {
-		int order = recent_compare(&held_at(q, q->n - 1)->value, &x.value);
+		int order = recent_compare(&held_at(q, q->n - 1)->value, value);
 		if (wants_max ? order > 0 : order < 0)
 			break;
 		drop_last(q);
 	}
-	*held_at(q, q->n++) = x;
-	return STATUS_OK;
+	return hold(held_at(q, q->n++), q->nvalues++, value);
 }
 
 /* Values that are added from the latest back to the oldest. */
@@ -988,8 +975,7 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	*is_done = false;
 	b->total_scale = r->scale;
 	memcpy(x, b->significand, n * sizeof *x);
-	if (r->needs & (MOMENT_SQUARES | MOMENT_VALUES) || r->scale > DECIMAL_POWER_MAX ||
-	    !align(x, b->scale, n, r->scale) || !pass_block(w, b, &leaving))
+	if (r->scale > DECIMAL_POWER_MAX || !align(x, b->scale, n, r->scale) || !pass_block(w, b, &leaving))
 		return STATUS_OK;
 	if (r->needs & MOMENT_EXTREMES)
 		return slide_extremes(w, b, x, &leaving, is_done);
@@ -1138,12 +1124,15 @@ enum status window_show_field(struct window_fold *w, const struct recent_value *
 
 /* ---- of a group: values in line ---- */
 
-static_assert(sizeof(struct group_window) % 8 == 0 && sizeof(struct ewma) % 8 == 0 && GROUP_WINDOW_TEXT_NBYTES % 8 == 0,
+static_assert(sizeof(struct group_window) % 8 == 0 && GROUP_WINDOW_TEXT_NBYTES % 8 == 0 &&
+		      sizeof(struct ewma) <= GROUP_WINDOW_NWEIGHTED * sizeof(int64_t),
 	      "groups lie at multiples of 8 bytes");
 
 void group_window_plan(struct plan_window *window, uint32_t offset)
 {
-	uint64_t needed = plan_window_nbefore(window), room = new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_NTEXTS : GROUP_WINDOW_NVALUES;
+	const uint64_t needed = plan_window_nbefore(window);
+	const uint64_t room = new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_NTEXTS
+			      : window->kind == NEW_EWMA ? GROUP_WINDOW_NWEIGHTED : GROUP_WINDOW_NVALUES;
 
 	window->cell_offset = offset;
 	window->cell_nvalues = (uint8_t)(window->is_timed ? 0 : needed < room ? needed : room);
@@ -1155,21 +1144,16 @@ static size_t value_nbytes(const struct plan_window *window)
 	return new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_TEXT_NBYTES : sizeof(int64_t);
 }
 
-static size_t mean_nbytes(const struct plan_window *window)
-{
-	return window->kind == NEW_EWMA ? sizeof(struct ewma) : 0;
-}
-
 size_t group_window_nbytes(const struct plan_window *window)
 {
 	const size_t nbytes = window->cell_nvalues * value_nbytes(window);
 
-	return sizeof(struct group_window) + mean_nbytes(window) + (nbytes < sizeof(void *) ? sizeof(void *) : nbytes);
+	return sizeof(struct group_window) + (nbytes < sizeof(void *) ? sizeof(void *) : nbytes);
 }
 
 static char *value_at(const struct group_window *w, const struct plan_window *window, unsigned k)
 {
-	return (char *)(w + 1) + mean_nbytes(window) + k * value_nbytes(window);
+	return (char *)(w + 1) + k * value_nbytes(window);
 }
 
 /* The k-th value. Its text is the group's. */
@@ -1222,17 +1206,20 @@ static void put(struct group_window *w, const struct plan_window *window, const 
 
 /* ---- the weighted mean ---- */
 
+/* Where no value is: it lies in their place. */
 static struct ewma mean_of(const struct group_window *w)
 {
-	struct ewma mean;
+	struct ewma mean = {.is_set = false};
 
-	memcpy(&mean, w + 1, sizeof mean);
+	if (w->n == 0)
+		memcpy(&mean, w + 1, sizeof mean);
 	return mean;
 }
 
 static void set_mean(struct group_window *w, const struct ewma *mean)
 {
 	memcpy(w + 1, mean, sizeof *mean);
+	w->n = 0;
 }
 
 /* The mean up to the last value; the group holds its records from the input's first on. */
@@ -1339,7 +1326,6 @@ static enum status go_on(struct window_folds *to, struct group *g, const struct 
 	mean = mean_now(w, window);
 	window_weigh(&mean, window, value);
 	set_mean(w, &mean);
-	w->n = 0;
 	return STATUS_OK;
 }
 
@@ -1374,7 +1360,6 @@ enum status group_window_add_fold(struct window_folds *to, struct group *g, cons
 	if (later->mean.is_set) { /* it is the fold from the first record on */
 		if (w->n == GROUP_WINDOW_ELSEWHERE)
 			return window_combine(fold_of(w, window), later);
-		w->n = 0;
 		set_mean(w, &later->mean);
 	}
 	return recent_each(&later->recent, false, NULL, add_next, &a);
@@ -1549,12 +1534,11 @@ char *group_rolling_show(struct group *group, const struct plan *plan, size_t i,
 	struct running all = {.numbers = {.count = 0}};
 	int scale = group_scale(group, plan, i);
 
-	(void)d;
 	scale = value->kind == RECENT_NUMBER && value->number.scale > scale ? value->number.scale : scale;
 	if (needs & MOMENT_VALUES)
 		to = write_few_middle(window, w, value, scale, to);
 	else if (add_few(&all, has_squares, w, value, scale) == STATUS_OK)
-		to = write_running(&all, aggregate, scale, to);
+		to = running_write(&all, aggregate, scale, d, to);
 	else
 		to = NULL;
 	running_free(&all, has_squares);
@@ -1584,7 +1568,6 @@ char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, co
 
 	window_weigh(&mean, &plan->windows[i], value);
 	set_mean(w, &mean);
-	w->n = 0;
 	return ewma_write(&mean, d, to);
 }
 

@@ -38,6 +38,7 @@
 #include "fold/row_block.h"
 #include "number/ewma.h"
 #include "number/numbers.h"
+#include "number/shown.h"
 #include "query/options.h"
 #include "query/plan.h"
 
@@ -87,8 +88,53 @@ static inline enum status running_add(struct running *r, bool has_squares, struc
 		       ? exact_add_scaled(&r->squares, (int128)x.significand * x.significand, 2 * x.scale) : status;
 }
 
-/* Writes the result of an aggregate in at most NEW_NUMBER_NBYTES; nothing where it has no value. Returns the text's end. */
-char *running_write(const struct running *r, enum operation aggregate, char *to);
+/* Like running_write, for `count` numbers of which total is the sum, or the extreme, x 10^scale,
+ * scale <= DECIMAL_POWER_MAX. */
+static inline __attribute__((always_inline)) char *
+write_short_total(struct decimal_writer *d, enum operation aggregate, int64_t total, int scale,
+		  uint64_t count, char *to)
+{
+	char *end = NULL;
+
+	if (aggregate == OPERATION_COUNT)
+		return decimal_writer_u64(d, to, count);
+	if (count == 0 && aggregate != OPERATION_SUM)
+		return to;
+	if (aggregate == OPERATION_MEAN) {
+		const struct exact sum = {.value = total, .scale = scale};
+		if (!number_shown && ((d->count == count && d->scale == scale) ||
+				      decimal_writer_set(d, scale, count)))
+			end = decimal_writer_mean(d, to, total);
+		return end ? end : exact_write_mean(&sum, scale, count, to);
+	}
+	if (d->scale != scale)
+		decimal_writer_set(d, scale, 1);
+	return decimal_writer_i64(d, to, total);
+}
+
+/* What running_write writes where numbers are not short. */
+char *running_write_long(const struct running *r, enum operation aggregate, int scale, char *to);
+
+/* Writes the result of an aggregate in at most NEW_NUMBER_NBYTES; nothing where it has no value.
+ * scale: no number so far had a larger one, perhaps. d: the column's. Returns the text's end. */
+static inline __attribute__((always_inline)) char *
+running_write(const struct running *r, enum operation aggregate, int scale,
+	      struct decimal_writer *d, char *to)
+{
+	const struct numbers *n = &r->numbers;
+	int128 total = n->bin.sum;
+
+	if (aggregate == OPERATION_COUNT)
+		return decimal_writer_u64(d, to, n->count);
+	if (aggregate == OPERATION_MIN || aggregate == OPERATION_MAX)
+		total = aggregate == OPERATION_MIN ? n->bin.min : n->bin.max;
+	else if (aggregate != OPERATION_SUM && aggregate != OPERATION_MEAN)
+		return running_write_long(r, aggregate, scale, to);
+	if (n->form != NUMBERS_BIN || scale > n->scale || n->scale > DECIMAL_POWER_MAX ||
+	    (int64_t)total != total || total == INT64_MIN)
+		return running_write_long(r, aggregate, scale, to);
+	return write_short_total(d, aggregate, (int64_t)total, n->scale, n->count, to);
+}
 
 /* ---- of some ---- */
 
@@ -138,8 +184,8 @@ enum status windows_find_backward(const struct plan *plan, const struct partial 
 /* These take the next record's number into a window that has begun, and write what the new column shows, in no more than
  * NEW_NUMBER_NBYTES; nothing where there is no number. No terminator. They return the text's end, or NULL where memory ran out. The
  * row of the column's kind in emit/new_fields.c names its function. d: the column's. */
-typedef char *window_show(struct window_fold *w, const struct recent_value *value, const struct recent_value *time,
-			  struct decimal_writer *d, char *to);
+typedef char *window_show(struct window_fold *w, const struct recent_value *value,
+			  const struct recent_value *time, struct decimal_writer *d, char *to);
 window_show rolling_show, change_show, ewma_show;
 
 /* The numbers of a block's records in order, as vectors of recent.h, and what the window of each
@@ -176,12 +222,14 @@ enum status window_show_field(struct window_fold *w, const struct recent_value *
 /* ---- of a group ---- */
 
 #define GROUP_WINDOW_NVALUES 14    /* numbers in line */
+#define GROUP_WINDOW_NWEIGHTED 8   /* of a weighted mean */
 #define GROUP_WINDOW_NTEXTS 4      /* and texts, of */
 #define GROUP_WINDOW_TEXT_NBYTES 24
 #define GROUP_WINDOW_ELSEWHERE 255 /* the values are not in line */
 #define GROUP_WINDOW_NONE 255      /* no value */
 
-/* With NEW_EWMA, a struct ewma follows; then the values: texts of GROUP_WINDOW_TEXT_NBYTES each, or significands; or where they are. */
+/* The values follow: texts of GROUP_WINDOW_TEXT_NBYTES each, or significands; or where they are. Where
+ * no value is, with NEW_EWMA, the struct ewma of those so far. */
 struct group_window {
 	uint8_t n;     /* values, from the oldest on; or GROUP_WINDOW_ELSEWHERE */
 	uint8_t scale; /* the largest of all short numbers so far, in the window or before it */
@@ -216,8 +264,9 @@ enum status group_window_fold(struct window_folds *to, struct group *g, const st
 enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
 
 /* Like window_show, for window i of the plan, where the group has it in line, and the value fits. */
-typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-				struct decimal_writer *d, char *to);
+typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i,
+				const struct recent_value *value, struct decimal_writer *d,
+				char *to);
 group_window_show group_rolling_show, group_change_show, group_ewma_show;
 
 /* Like window_show_field, there; shown: room for the text of *out. */

@@ -192,13 +192,10 @@ static void watch_signals(void)
 			sigaction(deadly[i], &action, NULL);
 }
 
-#define PIPE_NBYTES (1 << 20) /* in a pipe: few writers and readers wait for each other then; what an unprivileged process may have */
-
 static void look(void)
 {
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);
 
-	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_NBYTES); /* nothing else, and nothing where it is refused */
 	ahead.is_known = true;
 	ahead.begin = ahead.end = lseek(STDOUT_FILENO, 0, SEEK_CUR);
 	ahead.is_off = flags < 0 || (flags & O_APPEND) || !ends_here();

@@ -238,7 +238,8 @@ static inline char *decimal_write(char *to, int128 significand, int scale)
 	return decimal_write_padded(to + 1, (uint64_t)all, scale);
 }
 
-/* Writes x 10^-16, below 1, without its 0 before the point and without zeros at the end: nothing of 0. Returns the text's end. */
+/* Writes x 10^-16, below 1, without its 0 before the point and without zeros at the end: nothing of 0.
+ * Returns the text's end. */
 static inline char *decimal_write_fraction(char *to, uint64_t x)
 {
 	const uint64_t high = x / decimal_powers[8], low = x - high * decimal_powers[8];
@@ -252,7 +253,8 @@ static inline char *decimal_write_fraction(char *to, uint64_t x)
 	return low ? to + 17 - __builtin_clzll(digits_of_low) / 8 : to + 9 - __builtin_clzll(digits_of_high) / 8;
 }
 
-/* Writes x 10^-scale, scale <= DECIMAL_POWER_MAX, without zeros at the end of what is after the point. Returns the text's end. */
+/* Writes x 10^-scale, scale <= DECIMAL_POWER_MAX, without zeros at the end of what is after the point.
+ * Returns the text's end. */
 static inline char *decimal_write_trimmed(char *to, uint64_t x, int scale)
 {
 	const uint64_t integer = x / decimal_powers[scale], rest = x - integer * decimal_powers[scale];
@@ -332,12 +334,14 @@ static inline __attribute__((always_inline)) char *decimal_writer_u64(struct dec
 /* Writes x, |x| < 2^63, times 10^-scale, of a count of 1. Returns the text's end. */
 static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64_t x)
 {
-	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer = decimal_writer_integer(w, all);
+	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer;
 
 	*to = '-';
-	to = decimal_writer_u64(w, to + (x < 0), integer);
+	to += x < 0;
 	if (w->scale == 0)
-		return to;
+		return decimal_writer_u64(w, to, all);
+	integer = (uint64_t)((uint128)all * w->reciprocal >> 64) >> w->shift;
+	to = decimal_writer_u64(w, to, integer);
 	*to = '.';
 	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
 }

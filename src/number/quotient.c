@@ -35,23 +35,30 @@ struct exact quotient_from_digits(bool negative, uint128 magnitude, int scale, b
 	return q;
 }
 
+/* The next n digits of a quotient by y, of which *rest is less than y. */
+static inline uint64_t next_digits(int n, uint64_t y, uint64_t *rest)
+{
+	return decimal_divide_step((uint128)*rest * decimal_powers[n], y, rest);
+}
+
 static void divide(struct exact *q, struct decimal a, struct decimal b)
 {
 	const bool negative = (a.significand ^ b.significand) < 0;
 	const uint64_t x = a.significand < 0 ? -(uint64_t)a.significand : (uint64_t)a.significand;
 	const uint64_t y = b.significand < 0 ? -(uint64_t)b.significand : (uint64_t)b.significand;
-	const uint128 most = (uint128)decimal_powers[STEP_NDIGITS] * decimal_powers[STEP_NDIGITS]; /* 10^QUOTIENT_NDIGITS */
+	const uint128 most = decimal_power(QUOTIENT_NDIGITS);
 	uint64_t rest = x % y, digits = x / y;
 	int scale = a.scale - b.scale, n;
 	uint128 magnitude;
 
 	for (; __builtin_expect(digits == 0 && rest, 0); scale += STEP_NDIGITS)
-		digits = decimal_divide_step((uint128)rest * decimal_powers[STEP_NDIGITS], y, &rest); /* the rest is less than y, here and below */
+		digits = next_digits(STEP_NDIGITS, y, &rest);
 	magnitude = digits;
 	if (rest) {
 		n = QUOTIENT_NDIGITS - STEP_NDIGITS - decimal_ndigits_64(digits);
-		magnitude = magnitude * decimal_powers[STEP_NDIGITS] + decimal_divide_step((uint128)rest * decimal_powers[STEP_NDIGITS], y, &rest);
-		magnitude = magnitude * decimal_powers[n] + decimal_divide_step((uint128)rest * decimal_powers[n], y, &rest);
+		magnitude = magnitude * decimal_powers[STEP_NDIGITS];
+		magnitude += next_digits(STEP_NDIGITS, y, &rest);
+		magnitude = magnitude * decimal_powers[n] + next_digits(n, y, &rest);
 		scale += STEP_NDIGITS + n;
 	}
 	if (rest == 0) {

@@ -224,7 +224,8 @@ static const uint128 ten16 = 10000000000000000;
  * branches: nothing could foretell which. */
 static inline uint64_t divide_short(uint64_t p, uint64_t q, int nzeros, int *exponent)
 {
-	uint64_t rest, s = decimal_divide_step(p * decimal_power(nzeros), q, &rest), tenth = s / 10, last = s - 10 * tenth;
+	uint64_t rest, s = decimal_divide_step(p * decimal_power(nzeros), q, &rest);
+	const uint64_t tenth = s / 10, last = s - 10 * tenth;
 	const bool is_long = s >= decimal_powers[RATIO_NDIGITS];
 	const bool is_over = (rest > q - rest) | ((rest == q - rest) & (s & 1));
 	const bool is_over_tenth = (last > 5) | ((last == 5) & ((rest != 0) | (tenth & 1)));
