@@ -41,14 +41,21 @@ struct sorter {
 	atomic_bool spills;     /* memory has ended */
 	pthread_mutex_t lock;   /* guards the list of parts */
 	struct sort_part *parts; /* owned */
-	struct sort_groups printed; /* these two: of the records that are printed; with group_top */
-	uint64_t nprinted;
+	bool has_chosen; /* with groups: only the first records of each are left, in memory */
+	int fd;          /* ... or in a file, in pieces as they are printed; -1: they are not */
+	uint64_t file_nbytes;
 };
 
-/* The most records that can be printed, whatever their groups are: UINT64_MAX, all. */
+/* How many records are printed at most. UINT64_MAX: all. */
+static uint64_t most_printed(const struct plan *plan)
+{
+	return plan->top ? plan->top : UINT64_MAX;
+}
+
+/* How many of any records may be printed at most, before their groups are known. */
 static uint64_t most_records(const struct plan *plan)
 {
-	return plan->top && !plan->group_top ? plan->top : UINT64_MAX;
+	return plan->group_top ? UINT64_MAX : most_printed(plan);
 }
 
 /* ---- keys ---- */
@@ -261,14 +268,13 @@ static enum status add_group(struct sort_part *p, struct row_block *b, unsigned 
 
 /* ---- groups ---- */
 
-#define GROUPS_NSLOTS_MIN 64
+#define GROUP_NBYTES 128 /* of a table, for each of its groups, when it grows */
+#define GROUP_NKEYS 4    /* at first */
 
-/* A group: its values, and the keys of its first records so far, a heap whose top is the last of them, or how many were printed. */
+/* A group: the keys of its first records so far, a heap whose top is the last of them. */
 struct sort_group {
-	const char *values; /* NULL: the slot is empty */
-	uint64_t (*keys)[SORT_NWORDS]; /* capacity; NULL: they are counted only */
-	uint64_t hash, n, capacity;
-	size_t nbytes;
+	uint64_t (*keys)[SORT_NWORDS]; /* capacity */
+	uint64_t n, capacity;
 };
 
 static inline bool key_is_above(const uint64_t a[SORT_NWORDS], const uint64_t b[SORT_NWORDS])
@@ -296,60 +302,8 @@ static void swap_group_keys(void *keys, size_t i, size_t j)
 
 static void groups_free(struct sort_groups *g)
 {
-	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
+	key_table_free(&g->table);
 	key_arena_free(&g->memory);
-	memset(g, 0, sizeof *g);
-}
-
-static uint64_t hash_of(const char *values, size_t nbytes)
-{
-	struct key key;
-
-	return key_make(values, nbytes, false, key_seed_get(), &key) >> 32; /* the lowest bits depend on less */
-}
-
-static struct sort_group *find_slot(const struct sort_groups *g, uint64_t hash, const char *values, size_t nbytes)
-{
-	for (size_t i = hash & (g->nslots - 1);; i = (i + 1) & (g->nslots - 1)) {
-		struct sort_group *slot = &g->slots[i];
-		if (!slot->values || (slot->hash == hash && slot->nbytes == nbytes && !memcmp(slot->values, values, nbytes)))
-			return slot;
-	}
-}
-
-static enum status groups_grow(struct sort_groups *g)
-{
-	struct sort_groups grown = {.nslots = g->nslots ? 2 * g->nslots : GROUPS_NSLOTS_MIN, .n = g->n, .memory = g->memory,
-				    .most_nbytes = g->most_nbytes};
-	void *slots;
-
-	if (g->most_nbytes && grown.nslots * sizeof *grown.slots > g->most_nbytes)
-		return STATUS_MANY_KEYS;
-	TRY(key_memory_new(grown.nslots * sizeof *grown.slots, &slots));
-	grown.slots = slots;
-	for (size_t i = 0; i < g->nslots; i++)
-		if (g->slots[i].values)
-			*find_slot(&grown, g->slots[i].hash, g->slots[i].values, g->slots[i].nbytes) = g->slots[i];
-	key_memory_free(g->slots, g->nslots * sizeof *g->slots);
-	*g = grown;
-	return STATUS_OK;
-}
-
-/* Finds the group with the values, or makes it. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-static enum status groups_find(struct sort_groups *g, const char *values, size_t nbytes, struct sort_group **out)
-{
-	const uint64_t hash = hash_of(values, nbytes);
-	void *copy;
-
-	if (2 * g->n >= g->nslots)
-		TRY(groups_grow(g));
-	*out = find_slot(g, hash, values, nbytes);
-	if ((*out)->values)
-		return STATUS_OK;
-	TRY(key_arena_take(&g->memory, (nbytes + 8) & ~(size_t)7, &copy));
-	**out = (struct sort_group){.values = memcpy(copy, values, nbytes), .hash = hash, .nbytes = nbytes};
-	g->n++;
-	return STATUS_OK;
 }
 
 /* Whether a record of a group may be among its first n; notes its key. is_long: others may have the same words, but another key. */
@@ -360,7 +314,8 @@ static enum status group_takes(struct sort_groups *g, struct sort_group *group, 
 	if (group->n < n) {
 		if (group->n == group->capacity) {
 			void *grown;
-			group->capacity = 2 * group->capacity + 1 < n ? 2 * group->capacity + 1 : n;
+			group->capacity = group->capacity ? 2 * group->capacity : GROUP_NKEYS;
+			group->capacity = group->capacity < n ? group->capacity : n;
 			TRY(key_arena_take(&g->memory, group->capacity * sizeof *group->keys, &grown));
 			group->keys = memcpy(grown, group->keys ? (void *)group->keys : grown, group->n * sizeof *group->keys);
 		}
@@ -377,20 +332,17 @@ static enum status group_takes(struct sort_groups *g, struct sort_group *group, 
 }
 
 /* Whether a row's record may be among the first of its group; where memory has ended, all may be of groups that are not known. */
-static bool may_be_first(struct sort_part *p, unsigned row)
+static bool may_be_first(struct sort_part *p, const struct sort_row *r)
 {
-	const struct sort_row *r = &p->rows[row];
-	const char *values = p->bytes.data + r->end;
-	const size_t nbytes = r->group_end - r->end;
 	struct sort_groups *g = &p->groups;
-	struct sort_group *group = g->is_full && g->nslots ? find_slot(g, hash_of(values, nbytes), values, nbytes) : NULL;
+	size_t slot = key_table_find(&g->table, &r->group, r->hash);
 	bool takes = true;
 
-	if (g->is_full && (!group || !group->values))
-		return true;
-	if (!g->is_full && groups_find(g, values, nbytes, &group) != STATUS_OK)
-		g->is_full = true;
-	else if (group_takes(g, group, r->key, r->end - r->begin > sizeof r->key, p->sorter->plan->group_top, &takes) != STATUS_OK)
+	if (slot == SIZE_MAX && !g->is_full)
+		g->is_full = g->table.nkeys == g->most ||
+			     key_table_insert(&g->table, &r->group, r->hash, key_seed_get(), false, &slot) != STATUS_OK;
+	if (slot != SIZE_MAX && group_takes(g, key_table_value(&g->table, slot), r->key, r->end - r->begin > sizeof r->key,
+					    p->sorter->plan->group_top, &takes) != STATUS_OK)
 		g->is_full = true;
 	return takes;
 }
@@ -430,7 +382,7 @@ static inline struct sort_rest entry_rest(const struct sort_entry *e)
 	return (struct sort_rest){at + LENGTH_NBYTES, get_length(at)};
 }
 
-/* The record, and its length. */
+/* An entry's record, and its length: with groups after its values, as add_values has put them there. */
 static inline const char *entry_record(const struct sort_entry *e, size_t *nbytes)
 {
 	const struct sort_rest rest = entry_rest(e);
@@ -448,26 +400,34 @@ struct sorter *sorter_new(const struct plan *plan, int nthreads)
 	s->plan = plan;
 	s->nthreads = nthreads;
 	s->bound = UINT64_MAX;
+	s->fd = -1;
 	pthread_mutex_init(&s->lock, NULL);
 	return s;
 }
 
-/* Whether the next record in order is printed: of each group the first ones are. Skips the values before it. */
-static enum status print_takes(struct sorter *s, const char **record, size_t *nbytes, bool *takes)
+/* The key of the group of a record, which is after its values then; its hash. */
+static inline uint64_t cut_group(const char **record, size_t *nbytes, struct key *key)
 {
-	struct sort_group *group;
-	uint32_t n;
+	const uint32_t n = get_length(*record);
+	const bool is_padded = *nbytes >= LENGTH_NBYTES + 16;
+	const uint64_t hash = key_make(*record + LENGTH_NBYTES, n, is_padded, key_seed_get(), key);
 
-	*takes = true;
-	if (s->plan->group_top == 0)
-		return STATUS_OK;
-	n = get_length(*record);
-	TRY(groups_find(&s->printed, *record + sizeof n, n, &group));
-	*takes = group->n < s->plan->group_top && (s->plan->top == 0 || s->nprinted < s->plan->top);
-	group->n += *takes;
-	s->nprinted += *takes;
-	*record += sizeof n + n;
-	*nbytes -= sizeof n + n;
+	*record += LENGTH_NBYTES + n;
+	*nbytes -= LENGTH_NBYTES + n;
+	return hash;
+}
+
+/* The next record in order of a group, whose records the table counts: whether it is one of its first. copies: the bytes of the key. */
+static inline enum status count_first(struct key_table *t, const struct key *key, uint64_t hash, uint64_t most, bool copies, bool *is_first)
+{
+	size_t slot = key_table_find(t, key, hash);
+	uint64_t *n;
+
+	if (slot == SIZE_MAX)
+		TRY(key_table_insert(t, key, hash, key_seed_get(), !copies, &slot));
+	n = key_table_value(t, slot);
+	*is_first = *n < most;
+	*n += *is_first;
 	return STATUS_OK;
 }
 
@@ -496,7 +456,8 @@ void sorter_free(struct sorter *s)
 			close(p->fd);
 		free(p);
 	}
-	groups_free(&s->printed);
+	if (s->fd >= 0)
+		close(s->fd);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -508,7 +469,8 @@ struct sort_part *sorter_part(struct sorter *s)
 	if (!p)
 		return NULL;
 	*p = (struct sort_part){.sorter = s, .fd = -1, .bound = {UINT64_MAX, UINT64_MAX}};
-	p->groups.most_nbytes = memory_limit_nbytes() / 8 / ((uint64_t)s->nthreads + 1);
+	p->groups.table.value_nbytes = sizeof(struct sort_group);
+	p->groups.most = memory_limit_nbytes() / 8 / ((uint64_t)s->nthreads + 1) / GROUP_NBYTES;
 	pthread_mutex_lock(&s->lock);
 	p->next = s->parts;
 	s->parts = p;
@@ -542,12 +504,20 @@ enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t 
 
 uint64_t sort_part_pick(struct sort_part *p, uint64_t rows)
 {
+	const struct key_seed seed = key_seed_get();
 	uint64_t picked = 0;
 
-	for (uint64_t left = p->sorter->plan->group_top ? rows : 0; left; left &= left - 1)
-		if (may_be_first(p, (unsigned)__builtin_ctzll(left)))
+	if (!p->sorter->plan->group_top || (p->groups.is_full && p->groups.table.nkeys == 0))
+		return rows;
+	for (uint64_t left = rows; left; left &= left - 1) {
+		struct sort_row *r = &p->rows[__builtin_ctzll(left)];
+		r->hash = key_make(p->bytes.data + r->end, r->group_end - r->end, false, seed, &r->group);
+		key_table_prefetch(&p->groups.table, r->hash);
+	}
+	for (uint64_t left = rows; left; left &= left - 1)
+		if (may_be_first(p, &p->rows[__builtin_ctzll(left)]))
 			picked |= left & -left;
-	return p->sorter->plan->group_top ? picked : rows;
+	return picked;
 }
 
 /* Takes memory of the part's. */
@@ -1056,35 +1026,51 @@ static enum status merge_begin(struct merge_runs *m, const struct sorter *s)
 	return STATUS_OK;
 }
 
-static enum status add_output(struct text_buffer *out, const char *text, size_t nbytes, struct writer *writer, struct fault *fault)
+/* Writes a piece, which is empty then: without a writer, to the sorter's file, after its length. */
+static enum status write_piece(struct sorter *s, struct text_buffer *out, struct writer *writer, struct fault *fault)
 {
-	TRY(text_reserve(out, nbytes));
-	memcpy(out->data + out->nbytes, text, nbytes);
-	out->nbytes += nbytes;
-	if (out->nbytes < PIECE_NBYTES)
-		return STATUS_OK;
-	TRY(writer_write(writer, out, fault));
+	const uint64_t nbytes = out->nbytes;
+
+	if (writer)
+		TRY(writer_write(writer, out, fault));
+	else if (!fd_write(s->fd, &nbytes, sizeof nbytes) || !fd_write(s->fd, out->data, out->nbytes))
+		return STATUS_TEMPORARY;
+	s->file_nbytes += writer ? 0 : sizeof nbytes + nbytes;
 	out->nbytes = 0;
 	return STATUS_OK;
 }
 
-/* Writes the records of all runs. */
-static enum status merge_write(struct merge_runs *m, struct sorter *s, uint64_t most, struct text_buffer *out, struct writer *writer, struct fault *fault)
+/* Writes the records of all runs, of groups that have not been chosen from the first ones. */
+static enum status merge_write(struct merge_runs *m, struct sorter *s, struct text_buffer *out, struct writer *writer,
+			       struct fault *fault)
 {
-	for (size_t n = m->n; n > 0 && most-- > 0;) {
+	uint64_t most = most_printed(s->plan);
+	struct key_table groups = {.value_nbytes = sizeof(uint64_t)};
+	enum status status = STATUS_OK;
+
+	for (size_t n = m->n; n > 0 && most > 0 && status == STATUS_OK;) {
 		struct run_reader *r = m->runs;
 		const char *record = r->rest + r->head.rest_nbytes;
 		size_t nbytes = r->head.nbytes;
-		bool is_there, takes;
-		TRY(print_takes(s, &record, &nbytes, &takes));
-		if (takes)
-			TRY(add_output(out, record, nbytes, writer, fault));
-		TRY(run_next(r, m->piece_nbytes, &is_there));
-		if (!is_there)
+		bool is_there, takes = true;
+		struct key group;
+		uint64_t hash = s->plan->group_top ? cut_group(&record, &nbytes, &group) : 0;
+		if (s->plan->group_top && !s->has_chosen)
+			status = count_first(&groups, &group, hash, s->plan->group_top, true, &takes);
+		if (status == STATUS_OK && takes && (status = text_reserve(out, nbytes)) == STATUS_OK) {
+			memcpy(out->data + out->nbytes, record, nbytes);
+			out->nbytes += nbytes;
+			most--;
+			status = out->nbytes < PIECE_NBYTES ? STATUS_OK : write_piece(s, out, writer, fault);
+		}
+		if (status == STATUS_OK)
+			status = run_next(r, m->piece_nbytes, &is_there);
+		if (status == STATUS_OK && !is_there)
 			swap_runs(m->runs, 0, --n);
 		heap_sink(m->runs, n, 0, run_is_first, swap_runs);
 	}
-	return writer_write(writer, out, fault);
+	key_table_free(&groups);
+	return status == STATUS_OK ? write_piece(s, out, writer, fault) : status;
 }
 
 /* Moves what is left in memory to files, and merges all. */
@@ -1099,7 +1085,7 @@ static enum status write_merged(struct sorter *s, struct writer *writer, struct 
 	if (status == STATUS_OK)
 		status = merge_begin(&m, s);
 	if (status == STATUS_OK)
-		status = merge_write(&m, s, most_records(s->plan), &out, writer, fault);
+		status = merge_write(&m, s, &out, writer, fault);
 	merge_free(&m);
 	text_free(&out);
 	return status;
@@ -1112,20 +1098,32 @@ static enum status write_merged(struct sorter *s, struct writer *writer, struct 
 #define SAMPLE_NENTRIES 16   /* for each bucket */
 #define AHEAD_NRECORDS 16    /* that are on their way into the cache */
 
-/* Entries on their way into buckets, and out. */
+/* An entry and its group. */
+struct grouped {
+	struct sort_entry *entry;
+	struct key group;
+};
+
+/* Entries on their way into buckets, and out: by their keys, or by their groups' hashes. */
 struct dealing {
 	struct sorter *s;
 	size_t n, nblocks, nshares, nbuckets; /* nbuckets: a power of 2 */
-	const struct sort_block **blocks; /* in the order of the input. These are owned: */
+	struct sort_block **blocks;       /* in the order of the input. These are owned: */
 	uint128 *bounds;                  /* nbuckets - 1: where all but the first bucket begin */
 	uint64_t *places;                 /* nshares x nbuckets: of the next entry */
 	uint64_t *begins;                 /* of buckets, nbuckets + 1 */
 	uint16_t *buckets;                /* of entries, in the order of the input */
 	uint64_t *block_begins;           /* the numbers of entries before blocks, nblocks + 1 */
-	struct sort_entry *entries;       /* bucket by bucket; of key_memory_new */
+	union {                           /* bucket by bucket; of key_memory_new, each_nbytes: */
+		void *memory;
+		struct sort_entry *entries;
+		struct grouped *grouped;
+	};
+	size_t each_nbytes;
 	uint64_t ntaken;                  /* of the memory limit */
-	bool counts;                      /* else entries are moved */
-	atomic_size_t next;               /* share that no thread has taken */
+	void (*work)(const struct dealing *d, size_t share);
+	atomic_size_t next;               /* share or bucket that no thread has taken */
+	_Atomic enum status status;       /* of choosing */
 	struct ordered_queue queue;       /* of buckets */
 	struct writer *writer;
 };
@@ -1160,13 +1158,14 @@ static enum status list_blocks(struct dealing *d)
 	bool ascends = true;
 
 	for (const struct sort_part *p = d->s->parts; p; p = p->next)
-		for (const struct sort_block *b = p->first; b; b = b->next)
+		for (struct sort_block *b = p->first; b; b = b->next)
 			d->nblocks++;
+	d->n = 0;
 	d->blocks = malloc((d->nblocks + 1) * sizeof *d->blocks);
 	d->block_begins = malloc((d->nblocks + 1) * sizeof *d->block_begins);
 	NEED(d->blocks && d->block_begins);
 	for (const struct sort_part *p = d->s->parts; p; p = p->next)
-		for (const struct sort_block *b = p->first; b; b = b->next)
+		for (struct sort_block *b = p->first; b; b = b->next)
 			d->blocks[i++] = b;
 	for (i = 1; i < d->nblocks; i++)
 		ascends &= d->blocks[i - 1]->first <= d->blocks[i]->first;
@@ -1208,16 +1207,28 @@ static enum status make_bounds(struct dealing *d)
 	return status;
 }
 
+/* The bucket of an entry's group; the lowest bits of a hash that all have, since tables begin with the highest. */
+static inline size_t group_bucket(const struct dealing *d, const struct sort_entry *e, struct key *group)
+{
+	size_t nbytes;
+	const char *record = entry_record(e, &nbytes);
+
+	return (size_t)(cut_group(&record, &nbytes, group) >> KEY_LONG_HASH_BITS) & (d->nbuckets - 1);
+}
+
 /* Counts a share's entries in each bucket. */
 static void count_share(const struct dealing *d, size_t share)
 {
 	uint64_t *places = d->places + share * d->nbuckets;
+	struct key group;
 
 	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
 		const struct sort_block *b = d->blocks[i];
 		uint16_t *to = d->buckets + d->block_begins[i];
-		for (uint32_t k = 0; k < b->n; k++)
-			places[to[k] = (uint16_t)find_bucket(d, &b->entries[k])]++;
+		for (uint32_t k = 0; k < b->n; k++) {
+			to[k] = (uint16_t)(d->bounds ? find_bucket(d, &b->entries[k]) : group_bucket(d, &b->entries[k], &group));
+			places[to[k]]++;
+		}
 	}
 }
 
@@ -1226,20 +1237,45 @@ static void move_share(const struct dealing *d, size_t share)
 	uint64_t *places = d->places + share * d->nbuckets;
 
 	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
-		const struct sort_block *b = d->blocks[i];
+		struct sort_block *b = d->blocks[i];
 		const uint16_t *buckets = d->buckets + d->block_begins[i];
-		for (uint32_t k = 0; k < b->n; k++)
+		for (uint32_t k = 0; k < b->n && d->bounds; k++)
 			d->entries[places[buckets[k]]++] = b->entries[k];
+		for (uint32_t k = 0; k < b->n && !d->bounds; k++) {
+			struct grouped *to = &d->grouped[places[buckets[k]]++];
+			to->entry = &b->entries[k];
+			group_bucket(d, to->entry, &to->group);
+		}
 	}
 }
 
-static void *deal_shares(void *context)
+/* Removes the entries that have been dropped from a share's blocks. */
+static void drop_share(const struct dealing *d, size_t share)
+{
+	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
+		struct sort_block *b = d->blocks[i];
+		uint32_t n = 0;
+		for (uint32_t k = 0; k < b->n; k++)
+			if (b->entries[k].at)
+				b->entries[n++] = b->entries[k];
+		b->n = n;
+	}
+}
+
+static void *work_on_shares(void *context)
 {
 	struct dealing *d = context;
 
 	for (size_t share; (share = atomic_fetch_add(&d->next, 1)) < d->nshares;)
-		d->counts ? count_share(d, share) : move_share(d, share);
+		d->work(d, share);
 	return NULL;
+}
+
+static void deal_shares(struct dealing *d, void (*work)(const struct dealing *, size_t))
+{
+	d->work = work;
+	d->next = 0;
+	team_run(d->nshares, work_on_shares, d);
 }
 
 /* Makes counts places: bucket by bucket, and in each share by share. */
@@ -1258,33 +1294,152 @@ static void place_buckets(struct dealing *d)
 	d->begins[d->nbuckets] = begin;
 }
 
-/* Deals all entries. Errors: STATUS_NO_MEMORY, also where too little is left of --memory. */
-static enum status deal(struct dealing *d, size_t nthreads)
+/* Deals all entries: by their keys, or by groups. Errors: STATUS_NO_MEMORY, also where too little is left of --memory. */
+static enum status deal(struct dealing *d, size_t nthreads, bool by_groups)
 {
-	void *memory;
-
 	TRY(list_blocks(d));
 	for (d->nbuckets = 1; d->nbuckets < NBUCKETS_MAX && d->n / d->nbuckets > BUCKET_NENTRIES;)
 		d->nbuckets *= 2;
 	d->nshares = d->n > BUCKET_NENTRIES ? nthreads : 1;
-	d->bounds = malloc(d->nbuckets * sizeof *d->bounds);
+	d->bounds = by_groups ? NULL : malloc(d->nbuckets * sizeof *d->bounds);
 	d->places = calloc(d->nshares * d->nbuckets, sizeof *d->places);
 	d->begins = malloc((d->nbuckets + 1) * sizeof *d->begins);
 	NEED(memory_take(d->n * sizeof *d->buckets));
 	d->ntaken = d->n * sizeof *d->buckets;
 	d->buckets = malloc(d->ntaken + 1);
-	NEED(d->bounds && d->places && d->begins && d->buckets);
-	TRY(key_memory_new(d->n * sizeof *d->entries + 1, &memory));
-	d->entries = memory;
-	if (d->n > 0)
+	NEED((d->bounds || by_groups) && d->places && d->begins && d->buckets);
+	d->each_nbytes = by_groups ? sizeof *d->grouped : sizeof *d->entries;
+	TRY(key_memory_new(d->n * d->each_nbytes + 1, &d->memory));
+	if (d->n > 0 && !by_groups)
 		TRY(make_bounds(d));
-	d->counts = true;
-	team_run(d->nshares, deal_shares, d);
+	deal_shares(d, count_share);
 	place_buckets(d);
-	d->counts = false;
-	d->next = 0;
-	team_run(d->nshares, deal_shares, d);
+	deal_shares(d, move_share);
 	return STATUS_OK;
+}
+
+static void deal_free(struct dealing *d)
+{
+	free(d->blocks);
+	free(d->block_begins);
+	free(d->bounds);
+	free(d->places);
+	free(d->begins);
+	free(d->buckets);
+	key_memory_free(d->memory, d->n * d->each_nbytes + 1);
+	memory_give(d->ntaken);
+}
+
+/* ---- the first records of groups ---- */
+
+/* Of a bucket's entries, drops those after the first ones of their groups. */
+static enum status choose_bucket(const struct dealing *d, uint64_t bucket, struct ordering *o, struct sort_entry **entries, size_t *capacity,
+				 struct key_table *groups)
+{
+	const struct grouped *from = d->grouped + d->begins[bucket];
+	const size_t n = d->begins[bucket + 1] - d->begins[bucket];
+	const struct key_seed seed = key_seed_get();
+
+	TRY(ARRAY_GROW(*entries, *capacity, n));
+	for (size_t i = 0; i < n; i++) {
+		__builtin_prefetch(from[i + AHEAD_NRECORDS < n ? i + AHEAD_NRECORDS : i].entry);
+		(*entries)[i] = *from[i].entry;
+	}
+	TRY(order_entries(o, *entries, n));
+	key_table_clear(groups);
+	for (size_t i = 0; i < n; i++) {
+		const struct grouped *g = &from[o->indices[i]];
+		bool is_first;
+		TRY(count_first(groups, &g->group, key_held_hash(&g->group, seed), d->s->plan->group_top, false, &is_first));
+		if (!is_first)
+			g->entry->at = 0;
+	}
+	return STATUS_OK;
+}
+
+static void *choose_buckets(void *context)
+{
+	struct dealing *d = context;
+	struct key_table groups = {.value_nbytes = sizeof(uint64_t)};
+	struct sort_entry *entries = NULL;
+	struct ordering o = {0};
+	size_t capacity = 0;
+
+	for (size_t bucket; (bucket = atomic_fetch_add(&d->next, 1)) < d->nbuckets && d->status == STATUS_OK;) {
+		enum status status = choose_bucket(d, bucket, &o, &entries, &capacity, &groups);
+		if (status != STATUS_OK)
+			d->status = status;
+	}
+	key_table_free(&groups);
+	free(o.indices);
+	free(entries);
+	return NULL;
+}
+
+enum status sorter_choose(struct sorter *s, size_t nthreads)
+{
+	struct dealing *d;
+	struct fault ignored = {.status = STATUS_OK};
+	enum status status = STATUS_OK;
+
+	for (struct sort_part *p = s->parts; p; p = p->next) {
+		status = p->nruns > 0 ? STATUS_NO_MEMORY : status;
+		groups_free(&p->groups);
+	}
+	if (!s->plan->group_top)
+		return STATUS_OK;
+	NEED(d = calloc(1, sizeof *d));
+	d->s = s;
+	nthreads = nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX;
+	if (status == STATUS_OK)
+		status = deal(d, nthreads, true);
+	if (status == STATUS_OK) {
+		d->next = 0;
+		team_run(d->nbuckets < nthreads ? d->nbuckets : nthreads, choose_buckets, d);
+		s->has_chosen = true;
+		status = d->status;
+		deal_shares(d, drop_share);
+	}
+	for (struct sort_part *p = s->has_chosen ? s->parts : NULL; p; p = p->next) {
+		p->n = 0;
+		for (const struct sort_block *b = p->first; b; b = b->next)
+			p->n += b->n;
+	}
+	deal_free(d);
+	free(d);
+	if (s->has_chosen)
+		return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
+	if ((s->fd = spool_file()) < 0) /* there is too little memory for all at once */
+		return STATUS_TEMPORARY;
+	status = write_merged(s, NULL, &ignored);
+	return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
+}
+
+/* Writes the pieces of the sorter's file. */
+static enum status write_pieces(const struct sorter *s, struct writer *writer, struct fault *fault)
+{
+	struct run_reader r = {.fd = s->fd, .end = s->file_nbytes};
+	struct text_buffer out = {0};
+	enum status status = STATUS_OK;
+	uint64_t nbytes;
+
+	while (status == STATUS_OK && (r.begin < r.nbytes || r.at < r.end)) {
+		status = run_need(&r, sizeof nbytes, PIECE_NBYTES);
+		if (status == STATUS_OK) {
+			memcpy(&nbytes, r.data + r.begin, sizeof nbytes);
+			status = run_need(&r, sizeof nbytes + nbytes, PIECE_NBYTES);
+		}
+		out.nbytes = 0;
+		if (status == STATUS_OK && (status = text_reserve(&out, nbytes)) == STATUS_OK) {
+			memcpy(out.data, r.data + r.begin + sizeof nbytes, nbytes);
+			out.nbytes = nbytes;
+			r.begin += sizeof nbytes + nbytes;
+			status = writer_write(writer, &out, fault);
+		}
+	}
+	free(r.data);
+	text_free(&out);
+	return status;
 }
 
 /* ---- out of buckets ---- */
@@ -1293,16 +1448,19 @@ static enum status deal(struct dealing *d, size_t nthreads)
 static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t bucket, size_t n, struct text_buffer *out,
 			 enum status *status, struct fault *fault)
 {
-	bool is_turn = d->s->plan->group_top && ordered_queue_await(&d->queue, bucket, bucket), takes;
+	bool is_turn = false;
 
-	if (d->s->plan->group_top && !is_turn)
-		return false;
 	out->nbytes = 0;
 	for (size_t i = 0; *status == STATUS_OK && i < n; i++) {
 		size_t nbytes, ahead = i + AHEAD_NRECORDS < n ? i + AHEAD_NRECORDS : n - 1;
 		const char *next = entry_text(&o->entries[o->indices[ahead]]), *record = entry_record(&o->entries[o->indices[i]], &nbytes);
 		__builtin_prefetch(next);
 		__builtin_prefetch(next + 56);
+		if (d->s->plan->group_top) {
+			const size_t skipped = LENGTH_NBYTES + get_length(record);
+			record += skipped;
+			nbytes -= skipped;
+		}
 		if (out->nbytes >= PIECE_NBYTES) {
 			is_turn = is_turn || ordered_queue_await(&d->queue, bucket, bucket);
 			if (!is_turn)
@@ -1310,8 +1468,7 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 			*status = writer_write(d->writer, out, fault);
 			out->nbytes = 0;
 		}
-		if (*status == STATUS_OK && (*status = print_takes(d->s, &record, &nbytes, &takes)) == STATUS_OK && takes &&
-		    (*status = text_reserve(out, nbytes)) == STATUS_OK) {
+		if (*status == STATUS_OK && (*status = text_reserve(out, nbytes)) == STATUS_OK) {
 			memcpy(out->data + out->nbytes, record, nbytes);
 			out->nbytes += nbytes;
 		}
@@ -1325,7 +1482,7 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 static void *write_buckets(void *context)
 {
 	struct dealing *d = context;
-	const uint64_t most = most_records(d->s->plan);
+	const uint64_t most = most_printed(d->s->plan);
 	struct ordering o = {0};
 	struct text_buffer out = {0};
 	uint64_t bucket;
@@ -1346,32 +1503,20 @@ static void *write_buckets(void *context)
 	return NULL;
 }
 
-static void deal_free(struct dealing *d)
-{
-	free(d->blocks);
-	free(d->block_begins);
-	free(d->bounds);
-	free(d->places);
-	free(d->begins);
-	free(d->buckets);
-	key_memory_free(d->entries, d->n * sizeof *d->entries + 1);
-	memory_give(d->ntaken);
-}
-
 enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *writer, struct fault *fault)
 {
-	struct dealing *d = calloc(1, sizeof *d);
-	bool has_runs = false;
-	enum status status;
+	struct dealing *d;
+	enum status status = STATUS_OK;
 
-	NEED(d);
+	if (s->fd >= 0)
+		return write_pieces(s, writer, fault);
+	NEED(d = calloc(1, sizeof *d));
 	d->s = s;
 	d->writer = writer;
-	for (struct sort_part *p = s->parts; p; p = p->next) {
-		has_runs |= p->nruns > 0;
-		groups_free(&p->groups);
-	}
-	status = has_runs ? STATUS_NO_MEMORY : deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX);
+	for (const struct sort_part *p = s->parts; p; p = p->next)
+		status = p->nruns > 0 ? STATUS_NO_MEMORY : status;
+	if (status == STATUS_OK)
+		status = deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX, false);
 	if (status == STATUS_OK) {
 		ordered_queue_init(&d->queue, ORDERED_QUEUE_MOST, d->nbuckets, false);
 		ordered_queue_end(&d->queue);

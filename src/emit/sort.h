@@ -13,14 +13,16 @@
  *
  * Descending, all bits of a key that is not missing are turned around. No text begins another one.
  *
- * Of records with the same values in some columns (--by with --top, --unique) the first N are printed: they are counted in the order
- * in which they are printed. Before that a thread drops those that come after N others of its own.
+ * Of records with the same values in some columns (--by with --top, --unique) the first N in order are printed. A thread drops
+ * those that come after N others of its own. At the end all are dealt into parts by the hashes of these values, a part is sorted, and
+ * those after the first N of each group are dropped; then what is left is sorted as without groups.
  */
 #pragma once
 
 #include "base/array.h"
 #include "base/status.h"
 #include "fold/key_memory.h"
+#include "fold/key_table.h"
 #include "fold/row_block.h"
 #include "query/plan.h"
 
@@ -47,14 +49,15 @@ struct sort_block {
 struct sort_row {
 	uint64_t key[SORT_NWORDS];
 	size_t begin, end, group_end;
+	struct key group; /* these values, and their hash */
+	uint64_t hash;
 };
 
-/* Groups of records by the values of some columns, of which the first N are printed. A table; zeroed: empty. */
+/* Groups of records by the values of some columns, of which the first N are printed. Zeroed: none. */
 struct sort_groups {
-	struct sort_group *slots; /* nslots, a power of 2; of key_memory_new */
-	size_t nslots, n;
-	struct key_arena memory;  /* of the values, and of the keys of first records */
-	uint64_t most_nbytes;     /* of slots; 0: as many as --memory allows */
+	struct key_table table;   /* to struct sort_group */
+	struct key_arena memory;  /* of the keys of first records */
+	uint64_t most;            /* so many groups at most */
 	bool is_full;             /* no memory is left for more */
 };
 
@@ -102,7 +105,11 @@ uint64_t sort_part_pick(struct sort_part *p, uint64_t rows);
  * STATUS_TEMPORARY; STATUS_LONG_RECORD, of more than 4 GiB. */
 enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, size_t nbytes);
 
-/* Writes all records, or the first N. After all threads have ended. Errors: writer_write's; STATUS_NO_MEMORY,
+/* Drops all but the first records of each group, if the plan has such groups. After all threads have ended, before anything is
+ * printed. Errors: STATUS_NO_MEMORY, STATUS_TEMPORARY. */
+enum status sorter_choose(struct sorter *s, size_t nthreads);
+
+/* Writes all records that are left, or the first N of them. After sorter_choose. Errors: writer_write's; STATUS_NO_MEMORY,
  * STATUS_TEMPORARY. */
 enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *writer, struct fault *fault);
 

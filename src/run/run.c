@@ -252,6 +252,8 @@ static enum status print_records(struct run *r, struct fault *fault)
 	enum status status;
 	char *name;
 
+	if (plan->sorter)
+		TRY(sorter_choose(plan->sorter, (size_t)ranks_nthreads(&r->query)));
 	if (plan->chooses && !plan->draws)
 		TRY(result_heading(&r->query, fault));
 	if (plan->sorter)

@@ -125,6 +125,19 @@ def check_groups():
             want += [row] * (n <= most)
         for more in ([], ["--memory=16M"]):
             harness.agrees("many: " + " ".join(args + more), args + more + [path], None, harness.exactly(b"".join(want)), [(100000, 3), (None, 2), (None, 1)])
+    # groups that outgrow --memory: nothing is printed, not even the header; and where records alone do, all of it
+    large = fixture("large.csv", b"k,v\n" + b"".join(b"%d,%s\n" % (i * 7919 % 100003, b"x" * (i % 50)) for i in range(100003)))
+    for args in (["--unique=k"], ["--by=k", "--sort=-v", "--top=2"], ["--unique=k", "--sort=v"]):
+        refuses("too many groups: " + " ".join(args), args + ["--memory=2M", large], None, 1, "--memory")
+    wide = [b"%d,%d,%s\n" % (i * 7919 % 3001, i, b"y" * 100) for i in range(60000)]
+    seen, want = {}, [b"k,v,t\n"]
+    for row in sorted(wide, key=lambda r: int(r.split(b",")[1])):
+        seen[row.split(b",")[0]] = seen.get(row.split(b",")[0], 0) + 1
+        want += [row] * (seen[row.split(b",")[0]] <= 15)
+    wide = fixture("wide.csv", b"k,v,t\n" + b"".join(wide))
+    for memory in ("2M", "4M", "64M"):
+        harness.agrees("groups by temporary files, --memory " + memory, ["--by=k", "--sort=v,t", "--top=15", "--memory=" + memory, wide], None,
+                       harness.exactly(b"".join(want)), [(100000, 3), (None, 2), (None, 1)])
     for args, word in ((["--unique=k", "--sum=n"], "--unique"), (["--unique=k", "--head=2"], "--top N"), (["--unique=*"], "*"),
                        (["--unique=k", "--unique=n"], "twice"), (["--by=k", "--sort=price"], "price"), (["--unique=nope"], "nope"),
                        (["--by=k", "--unique=n", "--sort=n", "--top=2"], "--unique")):
