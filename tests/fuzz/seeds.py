@@ -81,6 +81,7 @@ def functions():
     with open(harness.source("src", "lang", "functions.def"), encoding="utf-8") as f:
         rows = re.findall(r'^(?:[A-Z_]*FUNCTION|SYNONYM)\((?:[A-Z0-9_]+, )?"(\w+)"', f.read(), re.M)
     return [name + "(" for name in dict.fromkeys(rows)] + re.findall(r"\S+", "or || and && not ! <> <= >= != == is missing null number in ( between "
+                                                      "case when then else end "
                                                       "contains starts with ends like ilike ~ =~ !~ 'hour' '15m' '%d.%m.%Y' '%s' \"%z\"")
 
 
