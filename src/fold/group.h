@@ -79,10 +79,11 @@ struct group_values {
 	struct value_block *last; /* in the memory of struct groups; NULL: none */
 };
 
-/* With MOMENT_KEYS, these: the distinct values in a table that group_lists.h makes. */
+/* With MOMENT_KEYS, these: the distinct values, in a block and in a table that group_lists.h makes. */
 struct group_keys {
 	uint64_t n;
-	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one, once they are settled; 0: the group has no value */
+	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one of the table, once they are settled; 0: it has none */
+	struct few_keys *few; /* in the memory of struct groups; NULL: none */
 };
 
 /* Whether values of a column that parses are no numbers and may count, which is known only at the end if it is one of '*'. */

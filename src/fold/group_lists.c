@@ -293,19 +293,20 @@ static inline uint64_t make_key(char *to, const struct group *group, const char 
 	return key_hash_inline(key, seed);
 }
 
-/* Makes room for the keys of all texts. Errors: STATUS_NO_MEMORY. */
-static enum status reserve_texts(struct groups *g, const struct group_vector *v)
+/* Makes room for the keys of texts. Errors: STATUS_NO_MEMORY. */
+static enum status reserve_texts(struct groups *g, const struct group_vector *v, uint64_t rows)
 {
 	size_t nbytes = 0;
 
-	for (uint64_t rows = v->present; rows; rows &= rows - 1)
+	for (; rows; rows &= rows - 1)
 		nbytes += v->texts[__builtin_ctzll(rows)].nbytes + ADDRESS_NBYTES + KEY_INLINE_NBYTES + 1;
 	g->key_text.nbytes = 0;
 	return text_reserve(&g->key_text, nbytes);
 }
 
 static inline __attribute__((always_inline)) enum status
-add_key(struct groups *g, size_t c, bool is_text, struct group *group, struct key_count times, const struct key *key, uint64_t hash, struct key_seed seed)
+add_key(struct groups *g, size_t c, bool is_text, struct group *group, struct key_count times, const struct key *key, uint64_t hash,
+	struct key_seed seed)
 {
 	struct key_table *table = table_of(g, c, is_text);
 	size_t slot = key_table_find(table, key, hash);
@@ -319,24 +320,158 @@ add_key(struct groups *g, size_t c, bool is_text, struct group *group, struct ke
 	return STATUS_OK;
 }
 
-static enum status keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
+/* Adds a value to the table. */
+static enum status add_value(struct groups *g, struct group *group, size_t c, bool is_text, const struct key *value,
+			     struct key_count times)
+{
+	const struct key_seed seed = key_seed_get();
+	const size_t nbytes = key_nbytes(value);
+	struct key key;
+	uint64_t hash;
+	char *to;
+
+	g->key_text.nbytes = 0;
+	TRY(text_reserve(&g->key_text, 2 * (nbytes + KEY_INLINE_NBYTES + 1)));
+	to = g->key_text.data;
+	memcpy(to, key_text(value), nbytes); /* so that more may be read */
+	hash = make_key(to + nbytes + KEY_INLINE_NBYTES + 1, group, to, nbytes, seed, &key);
+	return add_key(g, c, is_text, group, times, &key, hash, seed);
+}
+
+/* ---- few distinct values ---- */
+
+/* All values of a group, while they are few, and words. Then all of them are in the table. */
+struct few_keys {
+	uint32_t n, room;
+	uint64_t words[]; /* room. Where they are counted, as many of few_times follow */
+};
+#define FEW_NKEYS 5 /* has a block at first, */
+#define FEW_NKEYS_MAX 16 /* ... and then */
+static struct few_keys few_moved; /* zeroed: that of groups whose values are in the table */
+#define FEW_COUNT_BITS 16
+#define FEW_COUNT_MAX (((uint64_t)1 << FEW_COUNT_BITS) - 1)
+
+/* A place, and how often the value came, in the lowest FEW_COUNT_BITS bits. */
+static uint64_t *few_times(struct few_keys *few)
+{
+	return few->words + few->room;
+}
+
+static struct key_count few_count(uint64_t times)
+{
+	return (struct key_count){times & FEW_COUNT_MAX, times >> FEW_COUNT_BITS};
+}
+
+/* Makes room for more. */
+static enum status grow_few(struct groups *g, struct group_keys *keys, bool counts)
+{
+	const uint32_t room = keys->few ? FEW_NKEYS_MAX : FEW_NKEYS;
+	struct few_keys *few, *old = keys->few;
+	void *memory;
+
+	TRY(key_arena_take(&g->values, sizeof *few + room * sizeof *few->words * (counts ? 2 : 1), &memory));
+	few = memory;
+	*few = (struct few_keys){.n = old ? old->n : 0, .room = room};
+	for (unsigned i = 0; i < few->n; i++) {
+		few->words[i] = old->words[i];
+		if (counts)
+			few_times(few)[i] = few_times(old)[i];
+	}
+	keys->few = few;
+	return STATUS_OK;
+}
+
+/* Moves a group's values to the table. */
+static enum status move_few(struct groups *g, size_t c, bool is_text, struct group *group)
+{
+	struct group_keys *keys = keys_of(group, &g->plan->columns[c], is_text);
+	const bool counts = table_of(g, c, is_text)->value_nbytes > 0;
+	struct few_keys *few = keys->few;
+
+	keys->few = &few_moved;
+	for (unsigned i = 0; few && i < few->n; i++) {
+		const struct key value = key_of_word(few->words[i]);
+		keys->n--;
+		g->nfew_keys--;
+		TRY(add_value(g, group, c, is_text, &value, counts ? few_count(few_times(few)[i]) : (struct key_count){1, 0}));
+	}
+	return STATUS_OK;
+}
+
+/* Adds a value that came so often to a group's, which have not been moved, or moves them. *is_added: false where the table must take
+ * it. */
+static inline enum status add_few(struct groups *g, struct group *group, size_t c, bool is_text, struct group_keys *keys, bool counts,
+				  uint64_t word, struct key_count times, bool *is_added)
+{
+	struct few_keys *few = keys->few;
+	const unsigned n = few ? few->n : 0;
+	unsigned i = 0;
+
+	*is_added = false;
+	while (i < n && few->words[i] != word)
+		i++;
+	if (counts && i < n)
+		key_count_add(&times, few_count(few_times(few)[i]));
+	if (i == FEW_NKEYS_MAX || word == 0 || (counts && (times.count > FEW_COUNT_MAX || times.first >> (64 - FEW_COUNT_BITS))))
+		return move_few(g, c, is_text, group);
+	if (i == n) {
+		if (!few || n == few->room)
+			TRY(grow_few(g, keys, counts));
+		few = keys->few;
+		few->words[few->n++] = word;
+		keys->n++;
+		g->nfew_keys++;
+	}
+	if (counts)
+		few_times(few)[i] = times.first << FEW_COUNT_BITS | times.count;
+	*is_added = true;
+	return STATUS_OK;
+}
+
+/* Reads the i-th of few values. */
+static void read_few(struct few_keys *few, unsigned i, bool counts, struct group_key *out)
+{
+	out->value = key_of_word(few->words[i]);
+	out->times = counts ? few_count(few_times(few)[i]) : (struct key_count){1, 0};
+	out->slot = SIZE_MAX;
+}
+
+static unsigned few_n(const struct group_keys *keys)
+{
+	return keys->few ? keys->few->n : 0;
+}
+
+/* The word of a text, of which GROUP_END_NBYTES may be read; 0: it is none. */
+static inline uint64_t word_of(const char *text, size_t nbytes)
+{
+	uint64_t bytes[2];
+
+	if (nbytes > KEY_DIGITS_NBYTES)
+		return 0;
+	simd_first_bytes(text, nbytes, bytes);
+	return key_word(&(struct key){.low = bytes[0], .high = bytes[1] | (uint64_t)(nbytes + 1) << 56});
+}
+
+/* ---- both ---- */
+
+/* Adds values of some rows to the table. */
+static enum status add_to_table(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v, uint64_t left)
 {
 	const struct key_seed seed = key_seed_get();
 	struct key keys[SIMD_NUMBERS_NROWS];
 	uint64_t hashes[SIMD_NUMBERS_NROWS];
 	char *to;
 
-	TRY(need_tables(g));
-	TRY(reserve_texts(g, v));
+	TRY(reserve_texts(g, v, left));
 	to = g->key_text.data;
-	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+	for (uint64_t rows = left; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
 		hashes[row] = make_key(to, groups[row], x->text, x->nbytes, seed, &keys[row]);
 		key_table_prefetch(table_of(g, c, false), hashes[row]);
 		to += ADDRESS_NBYTES + x->nbytes + KEY_INLINE_NBYTES + 1;
 	}
-	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+	for (uint64_t rows = left; rows; rows &= rows - 1) {
 		const unsigned row = (unsigned)__builtin_ctzll(rows);
 		const struct group_vector_text *x = &v->texts[row];
 		TRY(add_key(g, c, false, groups[row], (struct key_count){1, x->place + x->nbefore}, &keys[row], hashes[row], seed));
@@ -344,21 +479,49 @@ static enum status keys_update(struct groups *g, struct group *const *groups, si
 	return STATUS_OK;
 }
 
-enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const char *text, size_t nbytes,
-			   struct key_count times)
+static enum status keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
 {
-	const struct key_seed seed = key_seed_get();
-	struct key key;
-	uint64_t hash;
-	char *to;
+	const struct plan_column *column = &g->plan->columns[c];
+	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_KEYS);
+	struct group_keys *keys[SIMD_NUMBERS_NROWS];
+	uint64_t few = 0, left = v->present;
+	bool counts;
 
 	TRY(need_tables(g));
-	g->key_text.nbytes = 0;
-	TRY(text_reserve(&g->key_text, 2 * (nbytes + KEY_INLINE_NBYTES + 1)));
-	to = g->key_text.data;
-	memcpy(to, text, nbytes); /* so that more may be read */
-	hash = make_key(to + nbytes + KEY_INLINE_NBYTES + 1, group, to, nbytes, seed, &key);
-	return add_key(g, c, is_text, group, times, &key, hash, seed);
+	counts = table_of(g, c, false)->value_nbytes > 0;
+	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		keys[row] = (struct group_keys *)((char *)groups[row] + offset);
+		if (keys[row]->few == &few_moved)
+			continue;
+		few |= rows & -rows;
+		__builtin_prefetch(keys[row]->few, 1);
+		__builtin_prefetch((char *)keys[row]->few + 64, 1);
+	}
+	for (; few; few &= few - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(few);
+		const struct group_vector_text *x = &v->texts[row];
+		bool is_added;
+		if (keys[row]->few == &few_moved) /* by a row before */
+			continue;
+		TRY(add_few(g, groups[row], c, false, keys[row], counts, word_of(x->text, x->nbytes),
+			    (struct key_count){1, x->place + x->nbefore}, &is_added));
+		left &= is_added ? ~(few & -few) : ~UINT64_C(0);
+	}
+	return left ? add_to_table(g, groups, c, v, left) : STATUS_OK;
+}
+
+enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const struct key *value,
+			   struct key_count times)
+{
+	struct group_keys *keys = keys_of(group, &g->plan->columns[c], is_text);
+	bool is_added = false;
+
+	TRY(need_tables(g));
+	if (keys->few != &few_moved)
+		TRY(add_few(g, group, c, is_text, keys, table_of(g, c, is_text)->value_nbytes > 0,
+			    key_nbytes(value) <= KEY_DIGITS_NBYTES ? key_word(value) : 0, times, &is_added));
+	return is_added ? STATUS_OK : add_value(g, group, c, is_text, value, times);
 }
 
 static void add_found(void *context, const struct key_found *found)
@@ -367,8 +530,7 @@ static void add_found(void *context, const struct key_found *found)
 	struct adding *a = context;
 
 	if (a->status == STATUS_OK)
-		a->status = group_keys_add(a->to, a->group, a->column, a->is_text, key_text(&found->key), key_nbytes(&found->key),
-					   a->counts ? found->times : once);
+		a->status = group_keys_add(a->to, a->group, a->column, a->is_text, &found->key, a->counts ? found->times : once);
 }
 
 static enum status add_keys(struct groups *to, struct group *g, size_t c, const struct column_partial *later, bool is_text)
@@ -398,15 +560,22 @@ static bool read_key(const struct groups *g, size_t c, bool is_text, size_t slot
 {
 	const struct key_table *table = table_of(g, c, is_text);
 	const struct key *key = &table->keys[slot];
-	const char *joined = key_text(key);
+	const size_t nbytes = key_nbytes(key) - ADDRESS_NBYTES;
 
 	if (!key->high)
 		return false;
 	out->group = NULL;
-	memcpy(&out->group, joined, ADDRESS_NBYTES);
-	out->text = joined + ADDRESS_NBYTES;
-	out->nbytes = key_nbytes(key) - ADDRESS_NBYTES;
-	out->times = table->value_nbytes ? key_table_value(table, slot) : NULL;
+	memcpy(&out->group, key_text(key), ADDRESS_NBYTES);
+	out->value = (struct key){.low = 0, .high = (uint64_t)(nbytes + 1) << 56};
+	if (!key_is_long(key)) { /* make_key, the other way */
+		out->value.low = key->low >> GROUPS_ADDRESS_BITS | key->high << (64 - GROUPS_ADDRESS_BITS);
+		out->value.high |= key->high >> GROUPS_ADDRESS_BITS & 0xff;
+	} else if (nbytes <= KEY_INLINE_NBYTES) {
+		memcpy(&out->value, key->text + ADDRESS_NBYTES, nbytes);
+	} else {
+		out->value = (struct key){.text = key->text + ADDRESS_NBYTES, .high = (uint64_t)KEY_LONG << 56 | nbytes};
+	}
+	out->times = table->value_nbytes ? *(const struct key_count *)key_table_value(table, slot) : (struct key_count){1, 0};
 	out->slot = slot;
 	out->is_text = is_text;
 	return true;
@@ -414,7 +583,7 @@ static bool read_key(const struct groups *g, size_t c, bool is_text, size_t slot
 
 size_t group_keys_count(const struct groups *g)
 {
-	size_t n = 0;
+	size_t n = g->nfew_keys;
 
 	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
 		n += g->keys[i].nkeys;
@@ -431,7 +600,7 @@ static void prefetch_group(const struct groups *g, const struct key_table *table
 	group_prefetch(groups_at(low), g->plan);
 }
 
-enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context)
+static enum status each_of_tables(const struct groups *g, group_keys_visitor visit, void *context)
 {
 	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++)
 		for (int i = 0; g->plan->columns[c].needs & MOMENT_KEYS && i <= has_text_keys(&g->plan->columns[c]); i++)
@@ -442,6 +611,39 @@ enum status group_keys_each(const struct groups *g, group_keys_visitor visit, vo
 					TRY(visit(context, c, &key));
 			}
 	return STATUS_OK;
+}
+
+/* A visit of the values that are in no table. */
+struct visit_few {
+	const struct groups *g;
+	group_keys_visitor visit;
+	void *context;
+};
+
+static enum status each_few(void *context, struct group *group)
+{
+	const struct visit_few *v = context;
+
+	for (size_t c = 0; c < v->g->plan->ncolumns; c++) {
+		const struct plan_column *column = &v->g->plan->columns[c];
+		for (int i = 0; column->needs & MOMENT_KEYS && i <= has_text_keys(column); i++) {
+			const struct group_keys *keys = keys_of(group, column, i);
+			struct group_key key = {.group = group, .is_text = i};
+			for (unsigned k = 0; k < few_n(keys); k++) {
+				read_few(keys->few, k, table_of(v->g, c, i)->value_nbytes > 0, &key);
+				TRY(v->visit(v->context, c, &key));
+			}
+		}
+	}
+	return STATUS_OK;
+}
+
+enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context)
+{
+	struct visit_few few = {g, visit, context};
+
+	TRY(each_of_tables(g, visit, context));
+	return g->nfew_keys ? groups_each(g, each_few, &few) : STATUS_OK;
 }
 
 /* Whether a came before b in that order; NULL: it never did. */
@@ -492,11 +694,11 @@ static enum status settle_key(void *context, size_t c, const struct group_key *k
 	struct group_keys *keys = keys_of(key->group, column, key->is_text);
 	const struct key_table *table = table_of(part, c, key->is_text);
 
-	for (int i = 0; key->times && i < KEYS_NORDERS; i++)
-		if (comes_before(key->times, keys->found[i] ? key_table_value(table, keys->found[i] - 1) : NULL, (enum keys_order)i))
+	for (int i = 0; table->value_nbytes && key->slot != SIZE_MAX && i < KEYS_NORDERS; i++)
+		if (comes_before(&key->times, keys->found[i] ? key_table_value(table, keys->found[i] - 1) : NULL, (enum keys_order)i))
 			keys->found[i] = (uint32_t)key->slot + 1;
 	if (column->needs & MOMENT_KEY_LOGS)
-		add_logarithm(&group_key_logs(key->group, column)[key->is_text], key->times->count);
+		add_logarithm(&group_key_logs(key->group, column)[key->is_text], key->times.count);
 	return STATUS_OK;
 }
 
@@ -506,20 +708,30 @@ static const struct groups *part_of(const struct group *group, const struct plan
 	return group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
 }
 
-bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, const char **text,
-		     size_t *nbytes)
+bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, struct key *value)
 {
 	const struct groups *part = part_of(group, plan);
-	struct group_key key, best = {.text = "", .nbytes = 0};
+	struct group_key key;
+	struct key_count best;
+	bool is_found = false;
 
+	*value = (struct key){.high = (uint64_t)1 << 56};
 	for (int i = 0; i <= (has_texts && has_text_keys(&plan->columns[c])); i++) {
-		const uint32_t slot = keys_of(group, &plan->columns[c], i)->found[order];
-		if (slot && read_key(part, c, i, slot - 1, &key) && comes_before(key.times, best.times, order))
-			best = key;
+		const struct group_keys *keys = keys_of(group, &plan->columns[c], i);
+		const unsigned n = keys->found[order] ? 1 : few_n(keys);
+		for (unsigned k = 0; k < n; k++) {
+			if (keys->found[order])
+				read_key(part, c, i, keys->found[order] - 1, &key);
+			else
+				read_few(keys->few, k, true, &key);
+			if (!comes_before(&key.times, is_found ? &best : NULL, order))
+				continue;
+			is_found = true;
+			best = key.times;
+			*value = key.value;
+		}
 	}
-	*text = best.text;
-	*nbytes = best.nbytes;
-	return best.times != NULL;
+	return is_found;
 }
 
 /* ---- distinct values of one group after the other ---- */
@@ -547,7 +759,7 @@ enum status group_keys_chain(struct groups *part)
 			TRY(key_memory_new(part->keys[i].nslots * sizeof **part->chains, &memory));
 			part->chains[i] = memory;
 		}
-	return group_keys_each(part, chain_key, part);
+	return each_of_tables(part, chain_key, part);
 }
 
 static void free_chains(struct groups *g)
@@ -558,24 +770,34 @@ static void free_chains(struct groups *g)
 	g->chains = NULL;
 }
 
+static enum status add_one_to(const struct plan_column *column, const struct group_key *key, bool is_text, struct column_partial *to)
+{
+	struct keys *keys = moments_need(&to->moments, is_text ? CELL_TEXT_KEYS : CELL_KEYS);
+
+	NEED(keys);
+	return keys_add_times(keys, keys_wanted_of(column), key_text(&key->value), key_nbytes(&key->value), key->times);
+}
+
 enum status group_keys_add_to(struct group *group, const struct plan *plan, size_t c, struct column_partial *to)
 {
 	const struct plan_column *column = &plan->columns[c];
 	const struct groups *part = part_of(group, plan);
+	struct group_key key;
 
-	for (int i = 0; part->chains && i <= has_text_keys(column); i++)
-		for (uint32_t slot = keys_of(group, column, i)->found[0]; slot; slot = part->chains[column->cell_list + (uint32_t)i][slot - 1]) {
-			struct keys *keys = moments_need(&to->moments, i ? CELL_TEXT_KEYS : CELL_KEYS);
-			struct group_key key;
-			NEED(keys);
-			if (read_key(part, c, i, slot - 1, &key))
-				TRY(keys_add_times(keys, keys_wanted_of(column), key.text, key.nbytes,
-						   key.times ? *key.times : (struct key_count){1, 0}));
+	for (int i = 0; part->chains && i <= has_text_keys(column); i++) {
+		const struct group_keys *keys = keys_of(group, column, i);
+		for (unsigned k = 0; k < few_n(keys); k++) {
+			read_few(keys->few, k, table_of(part, c, i)->value_nbytes > 0, &key);
+			TRY(add_one_to(column, &key, i, to));
 		}
+		for (uint32_t slot = keys->found[0]; slot; slot = part->chains[column->cell_list + (uint32_t)i][slot - 1])
+			if (read_key(part, c, i, slot - 1, &key))
+				TRY(add_one_to(column, &key, i, to));
+	}
 	return STATUS_OK;
 }
 
-/* ---- both ---- */
+/* ---- numbers and distinct values ---- */
 
 const struct group_state_ops group_state_values = {
 	.update = values_update,
@@ -591,14 +813,16 @@ const struct group_state_ops group_state_key_logs = {.update = NULL}; /* settle_
 
 enum status group_lists_settle(struct groups *part)
 {
-	bool is_needed = false;
+	bool is_needed = false, has_logs = false;
 
 	for (uint32_t i = 0; part->keys && i < part->plan->nlists; i++)
 		is_needed |= part->keys[i].value_nbytes > 0;
 	if (!is_needed)
 		return STATUS_OK;
 	TRY(begin_filling(part));
-	return group_keys_each(part, settle_key, part);
+	for (size_t c = 0; c < part->plan->ncolumns; c++)
+		has_logs |= (part->plan->columns[c].needs & MOMENT_KEY_LOGS) != 0;
+	return (has_logs ? group_keys_each : each_of_tables)(part, settle_key, part);
 }
 
 static enum status visit_settle(void *context, struct groups *part)
@@ -616,6 +840,7 @@ void group_lists_clear(struct groups *g)
 {
 	free_chains(g);
 	g->is_filled = false;
+	g->nfew_keys = 0;
 	key_arena_clear(&g->values);
 	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
 		key_table_clear(&g->keys[i]);

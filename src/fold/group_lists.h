@@ -5,9 +5,10 @@
  * A group has a chain of blocks of its numbers, in 4 bytes each where they fit, else in 8. The blocks lie one after the other in an
  * arena of struct groups (groups.h), so no group has memory of its own.
  *
- * Of distinct values, struct groups has one table for each column that needs them: its keys are a group's address, without
- * the bits that no address uses, and a text after it. A state has their number and, when all have come, where the most and the
- * least frequent one are.
+ * The distinct values of a group, while they are few, and words (key_word in key.h), lie in a block of the same arena, which is looked
+ * through. Then struct groups has one table for each column: its keys are a group's address, without the bits that no address
+ * uses, and a text after it. A state has their number and, when all have come, where the most and the least frequent one of the
+ * table are.
  */
 #pragma once
 
@@ -25,10 +26,9 @@ void group_values_prefetch(struct group *g, const struct plan *plan);
 /* A distinct value of a group. */
 struct group_key {
 	struct group *group;
-	const char *text; /* in the table */
-	size_t nbytes;
-	struct key_count *times; /* NULL: they are not counted */
-	size_t slot;
+	struct key value;       /* the bytes of a long one are the table's */
+	struct key_count times; /* once, if they are not counted */
+	size_t slot;            /* SIZE_MAX: it is in no table */
 	bool is_text; /* kept apart from the column's numbers */
 };
 
@@ -38,7 +38,7 @@ typedef enum status (*group_keys_visitor)(void *context, size_t c, const struct 
 enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context);
 
 /* Adds a value of column c, which is copied, to a group of g. Errors: as above. */
-enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const char *text, size_t nbytes,
+enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const struct key *value,
 			   struct key_count times);
 
 /* Has the cells of groups hold what is listed here: of a part, or of the store, with up to nthreads threads. To be called when
@@ -46,15 +46,14 @@ enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool
 enum status group_lists_settle(struct groups *part);
 enum status group_store_settle(struct group_store *s, size_t nthreads);
 
-/* Lists a part's distinct values by group: cells no longer hold what group_lists_settle found. Then adds those of a group and a
+/* Lists the distinct values of a part's tables by group: cells no longer hold what group_lists_settle found. Then adds those of a group and a
  * column to `to`. Errors: as above. */
 enum status group_keys_chain(struct groups *part);
 enum status group_keys_add_to(struct group *group, const struct plan *plan, size_t c, struct column_partial *to);
 
-/* Sets *text to the text that came most or least often; it belongs to the group's part. has_texts: values that are no numbers are
- * among them. Returns false if the group has no text. */
-bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, const char **text,
-		     size_t *nbytes);
+/* Sets *value to the text that came most or least often; a long one's bytes belong to the group's part. has_texts: values that are
+ * no numbers are among them. Returns false, and an empty one, if the group has no text. */
+bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, struct key *value);
 
 /* Removes, and frees, all that is listed. */
 void group_lists_clear(struct groups *g);

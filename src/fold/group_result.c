@@ -199,8 +199,10 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct p
 }
 
 /* Sets *text to the first, last, smallest, largest, most or least frequent value if the result is one of these, and to "" if the
- * group has no value. It belongs to the groups. Returns false for another result, and where states do not hold all of it. */
-static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, const char **text, size_t *nbytes)
+ * group has no value. It belongs to the groups, or lies in *value. Returns false for another result, and where states do not hold
+ * all of it. */
+static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, struct key *value, const char **text,
+		      size_t *nbytes)
 {
 	const struct plan *plan = &rows->q->plan;
 	const struct plan_column *column = &plan->columns[r->column];
@@ -210,7 +212,9 @@ static bool find_text(struct group *g, const struct group_rows *rows, const stru
 		return false;
 	if (r->operation == OPERATION_MODE || r->operation == OPERATION_ANTIMODE) {
 		group_keys_find(g, plan, r->column, r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT,
-				counts_texts(rows->q, rows->total, r->column), text, nbytes);
+				counts_texts(rows->q, rows->total, r->column), value);
+		*text = key_text(value);
+		*nbytes = key_nbytes(value);
 		return true;
 	}
 	if (r->operation == OPERATION_TEXT_MIN || r->operation == OPERATION_TEXT_MAX)
@@ -242,12 +246,13 @@ enum status group_row_result(struct group_rows *rows, struct group_row *row, str
 			     const struct result *r, struct cell *out, struct fault *fault)
 {
 	char text[GROUP_RESULT_NBYTES], *end;
+	struct key value;
 	const char *found;
 	size_t nbytes;
 
 	if (rows->finisher && operation_is_computed(r->operation))
 		return finisher_cell(rows->finisher, row->number, r, out, fault);
-	if (operation_kind(r->operation) == OPERATION_TEXT && find_text(g, rows, r, &found, &nbytes)) {
+	if (operation_kind(r->operation) == OPERATION_TEXT && find_text(g, rows, r, &value, &found, &nbytes)) {
 		*out = (struct cell){.text = strndup(found, nbytes), .is_number = nbytes == 0};
 		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
 	}
@@ -317,6 +322,7 @@ static inline enum status append_result(struct printing *p, struct group_row *ro
 	const struct row_format *f = p->format;
 	char *number, *end;
 	const char *text;
+	struct key value;
 	size_t nbytes;
 	bool is_number;
 
@@ -327,7 +333,7 @@ static inline enum status append_result(struct printing *p, struct group_row *ro
 	}
 	if (number_shown)
 		return append_other(p, row, g, column, r);
-	if ((operation_kind(r->operation) == OPERATION_TEXT || !row_has_strings(f)) && find_text(g, p->rows, r, &text, &nbytes))
+	if ((operation_kind(r->operation) == OPERATION_TEXT || !row_has_strings(f)) && find_text(g, p->rows, r, &value, &text, &nbytes))
 		return row_append(&p->text, f, column, text, nbytes, nbytes > 0);
 	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + row_value_nbytes_most(f, column, 0)));
 	number = row_put_lead(f, column, p->text.data + p->text.nbytes);

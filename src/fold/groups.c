@@ -358,9 +358,7 @@ static enum status add_group(void *context, struct group *group)
 /* Adds a distinct value of a group that has been combined. */
 static enum status add_key(void *context, size_t c, const struct group_key *key)
 {
-	const struct key_count once = {1, 0};
-
-	return group_keys_add(context, key->group->moved, c, key->is_text, key->text, key->nbytes, key->times ? *key->times : once);
+	return group_keys_add(context, key->group->moved, c, key->is_text, &key->value, key->times);
 }
 
 /* Whether a thread keeps the groups of two together. Tuples may be of many groups: they are only until the store has some. */

@@ -45,8 +45,9 @@ struct groups {
 	struct key_arena memory; /* the groups, in the order in which they were made */
 	struct key_arena texts; /* what states hold that does not fit: long texts and numbers */
 	struct window_folds windows; /* those that are not in line */
-	struct key_arena values; /* numbers of the groups: group_lists.h */
+	struct key_arena values; /* numbers and few distinct values of the groups: group_lists.h */
 	struct key_table *keys; /* distinct values of the groups, plan->nlists; NULL: none yet */
+	size_t nfew_keys; /* of these values, those that are not in the tables */
 	uint32_t **chains; /* group_keys_chain: for each of these tables, by slot, 1 + the slot of the group's next value; 0: none */
 	bool is_filled; /* these have been settled, or listed in chains: cells hold what was found */
 	struct text_buffer key_text; /* for one of them */
