@@ -128,9 +128,7 @@ def check_windows(style, how, data, values, chunk, name):
         operation, argument = w.split(":")
         args.append("--%s=v:%s" % (operation, argument))
     _, rows = table(args, data, chunk)
-    windows, want = [oracle_window.Window(*w.replace(":", " ").encode().split()) for w in WINDOWS], []
-    for window in windows:
-        window.operation = window.operation.decode()
+    windows, want = [oracle_window.Window(o, n.encode()) for o, n in (w.split(":") for w in WINDOWS)], []
     for i, v in enumerate(values):
         column, pair = column_of(values[:i + 1]), oracle_text.number(v.encode()) if v else None
         row = shown(style, lambda c=column: [c.answer(o) or "" for o in ("sum", "mean", "stddev", "count")]) + [str(i + 1)]
