@@ -23,6 +23,7 @@ struct style {
 	enum format format;
 	char delimiter; /* of CSV; 0: a comma */
 	bool transposed; /* columns as rows: see table_transpose */
+	bool to_terminal; /* a person reads standard output; not of a rank, whose output mpirun may read through a terminal */
 	struct number_style numbers; /* of results and new columns */
 };
 

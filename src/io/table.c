@@ -433,6 +433,8 @@ enum status table_transpose(struct table *t, struct fault *fault)
 	const bool of_one = t->one_record;
 	struct table to;
 
+	if (t->ncolumns == 0) /* of --pivot, where no record was left */
+		return STATUS_OK;
 	if (t->nrows + 1 > TABLE_NCOLUMNS_MOST)
 		return fail_width("transpose", t->nrows + 1, "--top N", fault);
 	TRY(table_init(&to, t->nrows + 1, t->ncolumns - !of_one));

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/nearest.h"
@@ -1931,7 +1930,7 @@ static const struct number_style *plan_style(struct making *m)
 				picture_is_asked(&m->options->picture) && !m->options->emits;
 
 	style->numbers.ndigits_most =
-		is_picture || (is_table && isatty(STDOUT_FILENO)) ? LOOKED_AT_NDIGITS : 0;
+		is_picture || (is_table && style->to_terminal) ? LOOKED_AT_NDIGITS : 0;
 	return number_style_is_set(&style->numbers) || style->numbers.ndigits_most ? &style->numbers
 										   : NULL;
 }

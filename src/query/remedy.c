@@ -297,7 +297,6 @@ const struct option_synonym remedy_words[] = {
 	{"filter grep query having-condition condition subset", "--where"},
 	{"where-like like ilike match matches regex regexp search", "--where 'COL ~ \"REGEX\"', or --where 'COL contains \"TEXT\"'"},
 	{"derive mutate put assign eval apply compute calc formula transform", "--let"},
-	{"round", "--let 'x = round(COL, 2)'"},
 	{"abs", "--let 'x = abs(COL)'"},
 	{"tolower lower lowercase", "--let 'x = lower(COL)'"},
 	{"toupper upper uppercase", "--let 'x = upper(COL)'"},

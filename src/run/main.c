@@ -50,6 +50,7 @@ static enum status run(struct run **passes, int argc, char **argv, bool has_outp
 	TRY(status);
 	if (!has_output && writes_output(&r->options))
 		return fault_set(fault, STATUS_NO_OUTPUT, 0, NULL);
+	r->options.style.to_terminal = isatty(STDOUT_FILENO);
 	memory_limit_set(r->options.memory_nbytes);
 	if (option_print_about(&options_table, r->options.about))
 		return output_close(fault);

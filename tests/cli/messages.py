@@ -183,7 +183,6 @@ ELSEWHERE = (
     ("--melt", " (try --by ROWS --pivot COLUMN for long to wide; a wide table is not made long)"),
     ("--percentile", " (try --p95 COLS, or any other number from 0 to 100)"),
     ("--quantile=0.9", " (try --p95 COLS, or any other number from 0 to 100)"),
-    ("--round", " (try --let 'x = round(COL, 2)')"),
     ("--fillna", " (try --let 'x = coalesce(COL, 0)')"),
     ("--cols", " (try --select COLS to print them, --columns for their names)"),
     ("--bins=10", " (try --hist COL:WIDTH)"),

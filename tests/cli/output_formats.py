@@ -244,6 +244,7 @@ def check_pivot():
 def check_transpose():
     answers("results", ["--transpose", "--sum=bytes", "--mean=bytes", "--count=host"], LOG,
             "name,value\nsum(bytes),25.5\nmean(bytes),5.1\ncount(host),6\n")
+    answers("no record is left of a pivot", ["--transpose", "--sum=bytes", "--pivot=host", "--where=bytes < 0"], LOG, "")
     answers("one result", ["--transpose", "--sum=bytes"], LOG, "name,value\nsum(bytes),25.5\n")
     answers("as JSON", ["--transpose", "--sum=bytes", "--text-max=host", "--format=json"], LOG,
             '[{"name": "sum(bytes)", "value": 25.5},\n {"name": "text_max(host)", "value": "c"}]\n')
