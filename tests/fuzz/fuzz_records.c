@@ -208,8 +208,10 @@ static void go_by_worker(const struct plan *plan, const uint8_t *text, size_t nb
 
 static bool same_text(const struct kept_text *a, const struct kept_text *b)
 {
-	return a->nbytes == b->nbytes &&
-	       memcmp(kept_text_bytes(a), kept_text_bytes(b), a->nbytes) == 0;
+	size_t na, nb;
+	const char *of_a = kept_text_bytes(a, &na), *of_b = kept_text_bytes(b, &nb);
+
+	return na == nb && (na == 0 || memcmp(of_a, of_b, na) == 0);
 }
 
 /* NULL: of no values. */

@@ -70,8 +70,10 @@ static void add_to_running(struct reference *r, size_t i)
 static void print_field(struct reference *r, size_t i)
 {
 	char text[NEW_NUMBER_NBYTES];
+	struct decimal_writer writer;
 	size_t nbytes;
 
+	decimal_writer_set(&writer, 0, 1);
 	if (i > 0 || !r->plan->only)
 		append(&r->out->text, &r->plan->dialect.delimiter, 1);
 	if (r->plan->new_columns[i].kind == NEW_BYTE_OFFSET) {
@@ -81,7 +83,7 @@ static void print_field(struct reference *r, size_t i)
 	}
 	if (!r->plan->exclusive)
 		add_to_running(r, i);
-	nbytes = (size_t)(running_write(&r->runnings[i], new_column_aggregate(r->plan->new_columns[i].kind), text) - text);
+	nbytes = (size_t)(running_write(&r->runnings[i], new_column_aggregate(r->plan->new_columns[i].kind), 0, &writer, text) - text);
 	if (nbytes == 0 && r->plan->dialect.whitespace)
 		text[nbytes++] = '_';
 	append(&r->out->text, text, nbytes);
