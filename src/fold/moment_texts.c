@@ -201,23 +201,30 @@ static void kept_text_text(struct json_text *j, struct kept_text *kept)
 static void texts_text(void *cell, struct json_text *j, const struct moment_source *source)
 {
 	struct texts now;
+	uint64_t count;
+	bool has_other, has_time;
 
 	(void)source;
 	memset(&now, 0, sizeof now);
 	if (!j->reads && ((struct texts *)cell)->count)
 		now = *(struct texts *)cell;
-	now.has_time = now.has_time && !now.has_other;
+	count = now.count;
+	has_other = now.has_other;
+	has_time = now.has_time && !now.has_other;
 	json_mark(j, "[");
-	json_number(j, &now.count);
+	json_number(j, &count);
 	length_text(json_next(j), &now.shortest);
 	length_text(json_next(j), &now.longest);
 	kept_text_text(json_next(j), &now.least);
 	kept_text_text(json_next(j), &now.greatest);
-	json_bool(json_next(j), &now.has_other);
-	json_bool(json_next(j), &now.has_time);
+	json_bool(json_next(j), &has_other);
+	json_bool(json_next(j), &has_time);
 	json_mark(j, "]");
 	if (!j->reads)
 		return;
+	now.count = count;
+	now.has_other = has_other;
+	now.has_time = has_time;
 	if (j->status == STATUS_OK && texts_combine(cell, &now) != STATUS_OK)
 		json_fail(j, STATUS_NO_MEMORY);
 	texts_free(&now);

@@ -40,11 +40,11 @@ struct kept_text {
 
 /* Zeroed: of no values, which is the identity. Lengths are bytes. */
 struct texts {
-	uint64_t count;
+	uint64_t count : 62;
+	uint64_t has_other : 1; /* a value that is no date */
+	uint64_t has_time : 1;  /* a date with a time of day */
 	uint32_t shortest, longest; /* if count > 0, as are these: */
 	struct kept_text least, greatest;
-	bool has_other; /* a value that is no date */
-	bool has_time;  /* a date with a time of day */
 };
 
 static inline const char *kept_text_bytes(const struct kept_text *k, size_t *nbytes)

@@ -50,7 +50,7 @@ static inline int number_style_nkept(const struct number_style *s)
 {
 	return !s || (!s->has_places && !s->ndigits_most && !s->units) ? -1
 	       : s->has_places					       ? s->nplaces + 1
-								       : 0;
+								       : 1;
 }
 
 /* Appends a plain decimal, text[0 .. nbytes), in the style. is_count: it counts, and is not

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import differential                                             # noqa: E402
 
 SEED = int(os.environ.get("GPUSTAT_TEST_SEED", "1"))
-CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "4500"))
+CASES = int(os.environ.get("GPUSTAT_TEST_CASES", "5000"))
 GPU_EVERY = int(os.environ.get("GPUSTAT_TEST_GPU_EVERY", "7"))  # each run takes a third of a second
 GROUP = 250     # cases a TAP line
 

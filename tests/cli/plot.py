@@ -6,6 +6,7 @@ import io
 import locale
 import os
 import random
+import re
 import struct
 import subprocess
 import termios
@@ -32,9 +33,18 @@ def same(name, args, stdin, want, **how):
 
 def numbers(args, stdin):
     """The CSV that the request prints without a picture."""
-    r = run(args, stdin)
-    assert r.status == 0, harness.describe(r, stdin)
-    return list(csv.reader(io.StringIO(r.out.decode(), newline="")))
+    def table(more):
+        r = run(args + more, stdin)
+        assert r.status == 0, harness.describe(r, stdin)
+        return list(csv.reader(io.StringIO(r.out.decode(), newline="")))
+    rows = table([])
+    if any(is_long(cell) for row in rows for cell in row):      # a picture has all digits before the point, also of what is rounded
+        rows = [[precise if is_long(cell) else cell for cell, precise in zip(*pair)] for pair in zip(rows, table(["--digits=40"]))]
+    return rows
+
+
+def is_long(cell):
+    return bool(re.fullmatch(r"-?[\d.]{17,}", cell))
 
 
 # ---- bars -------------------------------------------------------------------------------------

@@ -505,6 +505,8 @@ def sorts_are_stable(case, run):
     """By two keys is by the second, then by the first; and none is lost."""
     keys = [b"-" * case.rng.randrange(2) + names_of(case.shape, [case.rng.randrange(case.shape.n)]) for _ in range(2)]
     data, base = one_file(case), case.uses + [HEADER]
+    if any(b" " in key for key in keys) and any(u.name == "whitespace" for u in case.uses):
+        return ABSENT       # what is printed has other names
     full, both, by_last = (run(base + [use(*what)], data) for what in (("head", b"1000000000"), ("sort", b",".join(keys)), ("sort", keys[1])))
     if full.status or by_last.status:
         return ABSENT if full.status else differ(full, by_last, "a sort fails")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model of pictures: bars and lines of characters, and what is wrong with an SVG. It computes in fractions from the
 numbers that the same request prints as CSV, and asks Python's Unicode data for the width of characters."""
+import decimal
 import fractions
 import math
 import re
@@ -20,6 +21,19 @@ def width_of(text):
 
 def shown(text):
     return "".join({"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(c, c) for c in text)
+
+
+def looked_at(number):
+    """A number of at most 6 significant digits, but for those before the point, which stay: those of a picture."""
+    if not number:
+        return number
+    x = decimal.Decimal(number)
+    places = max(5 - x.adjusted(), 0)
+    if not x or -x.as_tuple().exponent <= places:
+        return number
+    with decimal.localcontext(prec=1000):
+        text = format(x.quantize(decimal.Decimal(1).scaleb(-places)), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def fitted(text, width, right, mark):
@@ -54,7 +68,7 @@ def bar(value, room, span, utf8):
 
 
 def blocks(table, nlabels, bounds, width, utf8):
-    names, rows = [shown(c) for c in table[0]], [[shown(c) for c in row] for row in table[1:]]
+    names, rows = [shown(c) for c in table[0]], [[shown(c) for c in row[:nlabels]] + [looked_at(c) for c in row[nlabels:]] for row in table[1:]]
     widths = [max([width_of(row[i]) for row in rows] + [width_of(names[i])]) for i in range(nlabels)]
     most = width // 2
     while most > 4 and sum(min(w, most) + 2 for w in widths) > width // 2:
@@ -164,7 +178,7 @@ def ticks_fault(page, name, at, least, greatest, begin, length):
 
 def bars_svg_fault(out, table, nlabels, between, title):
     """What is wrong with a bar chart, or None."""
-    names, rows = table[0], table[1:]
+    names, rows = table[0], [row[:nlabels] + [looked_at(c) for c in row[nlabels:]] for row in table[1:]]
     drawn = rows[:NROWS_MAX]
     root = ET.fromstring(out)
     if root.find(SVG + "title").text != title:

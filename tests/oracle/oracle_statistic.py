@@ -215,10 +215,10 @@ class Column:
         """The first or last value as it is spelled, a number without blanks around it."""
         if not self.values and not self.spelled:
             return None
-        field, is_number = (self.number_texts[at], True) if self.values else self.spelled[at]
-        if is_number and self.values and oracle_style.SHOWN:
-            return oracle_style.SHOWN.text(fractions.Fraction(self.values[at]))
-        return (strip(field) if is_number else field).decode("utf-8", "surrogateescape")
+        field, number = (self.number_texts[at], (self.values[at],)) if self.values else self.spelled[at]
+        if number and oracle_style.SHOWN:
+            return oracle_style.SHOWN.text(fractions.Fraction(number[0]))
+        return (strip(field) if number else field).decode("utf-8", "surrogateescape")
 
     def total(self):
         total = decimal.Decimal(0)
