@@ -749,7 +749,7 @@ enum status window_begin(struct window_fold *w, int scale)
 
 /* ---- a record more, or a block ---- */
 
-/* Of the records before a block, so many may leave with those of the block. */
+/* How many records from before a block may leave while its records enter. */
 #define GONE_NROWS (2 * ROW_BLOCK_NROWS)
 
 /* What leaves a window with the records of a block: first what was in it, then records of the block itself. */
@@ -1429,8 +1429,8 @@ enum status windows_find_backward(const struct plan *plan, const struct partial 
 	*offset = later->first_backward_offset;
 	if (plan->first_timed == plan->nwindows)
 		return STATUS_OK;
-	if (later->groups)
-		return groups_each_before(later->groups, find_group_backward, &b);
+	if (later->groups) /* only where records are printed are groups bound to those before: a later pass does that */
+		return plan->emits ? groups_each_before(later->groups, find_group_backward, &b) : STATUS_OK;
 	if (plan->nkeys == 0)
 		find_backward(&before->windows[plan->first_timed],
 			      &later->windows[plan->first_timed], offset);

@@ -150,8 +150,8 @@ struct window_fold {
 				 window. Owned. */
 	struct first_time {   /* of a text: of the first of its records that has a time */
 		struct recent_value time; /* its text owned; NULL without one */
-		size_t offset; /* of the field that shows it, unless the time is missing: there is
-				  no such record */
+		size_t offset; /* of the field that shows it; undefined where time is missing, since
+				  no record has one */
 	} first_time;
 	bool is_begun; /* records are printed: `recent` has the values of the window, if they are
 			  needed, and: */
@@ -175,8 +175,9 @@ enum status window_combine(struct window_fold *w, const struct window_fold *late
  * STATUS_NO_MEMORY. */
 enum status window_begin(struct window_fold *w, int scale);
 
-/* Sets *offset to that of the first time of a text which is earlier than the one before it, also
- * where that is in the records before the text; OFFSET_NONE: there is none. Its groups are bound.
+/* Sets *offset to that of the first time in a text that is earlier than the time before it, which
+ * may be in the records before the text, or to OFFSET_NONE if times rise. By group, times of earlier
+ * texts are known only to a plan that prints records, which binds the text's groups.
  * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status windows_find_backward(const struct plan *plan, const struct partial *before,
 				  struct partial *later, size_t *offset);

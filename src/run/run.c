@@ -518,11 +518,13 @@ void run_begin_pass(struct run *r, const struct run *before)
 
 /* ---- ranks of records ---- */
 
-/* Makes the plan one that keeps the ranked columns' numbers, of all records that --where takes. */
+/* Makes the plan one that keeps the ranked columns' numbers, of all records that --where takes: the second pass folds windows, and
+ * looks whether their times rise. */
 static void plan_keeping(struct plan *plan)
 {
 	plan->emits = false;
-	plan->head = 0;
+	plan->head = plan->group_head = 0;
+	plan->nwindows = plan->first_timed = 0;
 	plan->draws = false;
 	plan->counts_records = true;
 	for (size_t i = 0; i < plan->nnew_columns; i++)

@@ -124,6 +124,8 @@ def check_records():
     alike("records in a format", ["--cumsum", "x", "--format", "ndjson", one], ranks=(3,))
     alike("records in a list, which one rank prints", ["--cumsum", "x", "--format", "json", one], ranks=(3,))
     alike("what one rank prints", ["--head", "5", "--cumsum", "x", one], ranks=(3,))
+    timed = fixture("timed.csv", b"t,k,x\n" + b"".join(b"%d,%d,%d\n" % (i // 3, i % 7, i * i % 101) for i in range(900)))
+    alike("windows by time, by group and of all", ["--rolling-sum", "x:40s", "--over", "t", "--by", "k", timed], ranks=RANKS)
     alike("columns that look back", ["--rolling-sum", "x:700", "--lag", "t:2", "--fill-down", "x", "--rolling-max", "x:5", "--by", "k", one], ranks=(3,))
     alike("a mean that one rank prints", ["--ewma", "x:0.5", "--by", "k", one], ranks=(3,))
     alike("fields of later records", ["--lead", "x:2", one], ranks=(3,))

@@ -73,6 +73,8 @@ def check_together():
             "rolling_sum(v:1d),rolling_sum(v:9d),rolling_max(v:2),running_sum(v),lag(v),lead(v)\n1,1,1,1,,2\n2,3,2,3,1,3\n3,5,3,6,2,4\n4,7,4,10,3,\n")
     answers("by group", ["--by=g", "--rolling-sum=v:2d", "--only"], b"g,t,v\na,2024-01-05,1\nb,2024-01-01,2\na,2024-01-06,4\nb,2024-01-03,8\n",
             "rolling_sum(v:2d)\n1\n2\n5\n8\n")
+    only("by group, in the second of two passes", ["--by=g", "--rolling-sum=v:2d", "--rank=v"],
+         b"g,t,v\na,2024-01-05,1\nb,2024-01-01,2\na,2024-01-06,4\nb,2024-01-03,8\n", "rolling_sum(v:2d),rank(v) 1,1 2,1 5,2 8,2")
     answers("of runs", ["--runs=g", "--rolling-sum=v:9d", "--only"], b"g,t,v\na,2024-01-05,1\na,2024-01-06,2\nb,2024-01-01,4\na,2024-01-02,8\n",
             "rolling_sum(v:9d)\n1\n3\n4\n8\n")
     answers("of some records", ["--where=v != 2", "--rolling-sum=v:9d", "--only"], DAYS, "rolling_sum(v:9d)\n1\n3\n7\n".replace("\n3", "\n3"))
