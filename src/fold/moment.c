@@ -16,12 +16,22 @@ const struct moment_ops *const moment_table[NCELLS] = {
 #undef CELL
 };
 
+#define POINTERS_NBYTES ((NCELLS * sizeof(void *) + 15) / 16 * 16) /* a cell may have numbers of 128 bits */
+
+/* Where the first cell that is made lies: with the pointers to all. */
+static void *first_cell(const struct moment_cells *m)
+{
+	return (char *)m->cells + POINTERS_NBYTES;
+}
+
 void moments_free(struct moment_cells *m)
 {
 	for (int i = 0; i < NCELLS; i++) {
-		if (moments_cell(m, i))
-			moment_table[i]->free(m->cells[i]);
-		free(moments_cell(m, i));
+		if (!moments_cell(m, i))
+			continue;
+		moment_table[i]->free(m->cells[i]);
+		if (m->cells[i] != first_cell(m))
+			free(m->cells[i]);
 	}
 	free(m->cells);
 	m->cells = NULL;
@@ -36,10 +46,12 @@ void moments_clear(struct moment_cells *m)
 
 void *moments_need(struct moment_cells *m, int i)
 {
-	if (!m->cells)
-		m->cells = calloc(NCELLS, sizeof *m->cells);
-	if (m->cells && !m->cells[i])
-		m->cells[i] = calloc(1, moment_table[i]->cell_nbytes);
+	const size_t nbytes = moment_table[i]->cell_nbytes;
+
+	if (!m->cells && (m->cells = calloc(1, POINTERS_NBYTES + nbytes)))
+		m->cells[i] = first_cell(m);
+	else if (m->cells && !m->cells[i])
+		m->cells[i] = calloc(1, nbytes);
 	return moments_cell(m, i);
 }
 

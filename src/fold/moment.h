@@ -105,8 +105,8 @@ enum {
 /* By cell. */
 extern const struct moment_ops *const moment_table[NCELLS];
 
-/* A column's cells. Allocated for the first number, like each cell: an input may have 300,000 columns
- * of which nothing is asked but sums. NULL: the identity. Owned. */
+/* A column's cells. Allocated with the first one that is needed, and each of the others alone: an input may have 300,000
+ * columns, of which nothing is asked but sums, or one cell. NULL: the identity. Owned. */
 struct moment_cells {
 	void **cells; /* NCELLS */
 };

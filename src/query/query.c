@@ -2007,12 +2007,13 @@ static enum status make_plan(struct making *m)
 {
 	struct query *q = m->q;
 	struct plan *plan = &q->plan;
+	const size_t nnew = m->options->emits ? q->nresults : 0;
 
 	plan->columns = calloc(m->ndemands + q->ncomputed + 1, sizeof *plan->columns);
 	plan->keys = calloc(m->nkeys + 1, sizeof *plan->keys);
 	plan->predicates = calloc(q->nconditions + 1, sizeof *plan->predicates);
-	plan->new_columns = calloc(q->nresults + 1, sizeof *plan->new_columns);
-	plan->windows = calloc(q->nresults + 1, sizeof *plan->windows);
+	plan->new_columns = calloc(nnew + 1, sizeof *plan->new_columns);
+	plan->windows = calloc(nnew + 1, sizeof *plan->windows);
 	NEED(plan->columns && plan->keys && plan->predicates && plan->new_columns && plan->windows);
 	TRY(plan_columns(m));
 	TRY(plan_pairs(m));
