@@ -405,16 +405,24 @@ struct sorter *sorter_new(const struct plan *plan, int nthreads)
 	return s;
 }
 
-/* The key of the group of a record, which is after its values then; its hash. */
-static inline uint64_t cut_group(const char **record, size_t *nbytes, struct key *key)
+/* Skips the values of a record's group, which are before it. Returns how many bytes they have. */
+static inline uint32_t skip_values(const char **record, size_t *nbytes)
 {
 	const uint32_t n = get_length(*record);
-	const bool is_padded = *nbytes >= LENGTH_NBYTES + 16;
-	const uint64_t hash = key_make(*record + LENGTH_NBYTES, n, is_padded, key_seed_get(), key);
 
 	*record += LENGTH_NBYTES + n;
 	*nbytes -= LENGTH_NBYTES + n;
-	return hash;
+	return n;
+}
+
+/* Makes the key of a record's group, and skips its values. Returns the hash. */
+static inline uint64_t cut_group(const char **record, size_t *nbytes, struct key *key)
+{
+	const char *values = *record + LENGTH_NBYTES;
+	const bool is_padded = *nbytes >= LENGTH_NBYTES + 16;
+	const uint32_t n = skip_values(record, nbytes);
+
+	return key_make(values, n, is_padded, key_seed_get(), key);
 }
 
 /* The next record in order of a group, whose records the table counts: whether it is one of its first. copies: the bytes of the key. */
@@ -944,7 +952,8 @@ static enum status run_need(struct run_reader *r, size_t nbytes, size_t piece_nb
 {
 	if (r->nbytes - r->begin >= nbytes)
 		return STATUS_OK;
-	memmove(r->data, r->data + r->begin, r->nbytes - r->begin);
+	if (r->begin > 0)
+		memmove(r->data, r->data + r->begin, r->nbytes - r->begin);
 	r->nbytes -= r->begin;
 	r->begin = 0;
 	TRY(ARRAY_GROW(r->data, r->capacity, nbytes > piece_nbytes ? nbytes : piece_nbytes));
@@ -1057,20 +1066,18 @@ static enum status merge_write(struct merge_runs *m, struct sorter *s, struct te
 		uint64_t hash = s->plan->group_top ? cut_group(&record, &nbytes, &group) : 0;
 		if (s->plan->group_top && !s->has_chosen)
 			status = count_first(&groups, &group, hash, s->plan->group_top, true, &takes);
-		if (status == STATUS_OK && takes && (status = text_reserve(out, nbytes)) == STATUS_OK) {
-			memcpy(out->data + out->nbytes, record, nbytes);
-			out->nbytes += nbytes;
-			most--;
-			status = out->nbytes < PIECE_NBYTES ? STATUS_OK : write_piece(s, out, writer, fault);
-		}
-		if (status == STATUS_OK)
-			status = run_next(r, m->piece_nbytes, &is_there);
+		most -= takes;
+		if (takes)
+			THEN(status, text_append(out, record, nbytes));
+		if (out->nbytes >= PIECE_NBYTES)
+			THEN(status, write_piece(s, out, writer, fault));
+		THEN(status, run_next(r, m->piece_nbytes, &is_there));
 		if (status == STATUS_OK && !is_there)
 			swap_runs(m->runs, 0, --n);
 		heap_sink(m->runs, n, 0, run_is_first, swap_runs);
 	}
 	key_table_free(&groups);
-	return status == STATUS_OK ? write_piece(s, out, writer, fault) : status;
+	return THEN(status, write_piece(s, out, writer, fault));
 }
 
 /* Moves what is left in memory to files, and merges all. */
@@ -1082,10 +1089,8 @@ static enum status write_merged(struct sorter *s, struct writer *writer, struct 
 
 	for (struct sort_part *p = s->parts; status == STATUS_OK && p; p = p->next)
 		status = p->n ? spill(p) : STATUS_OK;
-	if (status == STATUS_OK)
-		status = merge_begin(&m, s);
-	if (status == STATUS_OK)
-		status = merge_write(&m, s, &out, writer, fault);
+	THEN(status, merge_begin(&m, s));
+	THEN(status, merge_write(&m, s, &out, writer, fault));
 	merge_free(&m);
 	text_free(&out);
 	return status;
@@ -1376,23 +1381,29 @@ static void *choose_buckets(void *context)
 	return NULL;
 }
 
+/* Whether memory has ended, so that records are in files. */
+static bool has_runs(const struct sorter *s)
+{
+	for (const struct sort_part *p = s->parts; p; p = p->next)
+		if (p->nruns > 0)
+			return true;
+	return false;
+}
+
 enum status sorter_choose(struct sorter *s, size_t nthreads)
 {
 	struct dealing *d;
 	struct fault ignored = {.status = STATUS_OK};
-	enum status status = STATUS_OK;
+	enum status status = has_runs(s) ? STATUS_NO_MEMORY : STATUS_OK;
 
-	for (struct sort_part *p = s->parts; p; p = p->next) {
-		status = p->nruns > 0 ? STATUS_NO_MEMORY : status;
+	for (struct sort_part *p = s->parts; p; p = p->next)
 		groups_free(&p->groups);
-	}
 	if (!s->plan->group_top)
 		return STATUS_OK;
 	NEED(d = calloc(1, sizeof *d));
 	d->s = s;
 	nthreads = nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX;
-	if (status == STATUS_OK)
-		status = deal(d, nthreads, true);
+	THEN(status, deal(d, nthreads, true));
 	if (status == STATUS_OK) {
 		d->next = 0;
 		team_run(d->nbuckets < nthreads ? d->nbuckets : nthreads, choose_buckets, d);
@@ -1425,17 +1436,14 @@ static enum status write_pieces(const struct sorter *s, struct writer *writer, s
 
 	while (status == STATUS_OK && (r.begin < r.nbytes || r.at < r.end)) {
 		status = run_need(&r, sizeof nbytes, PIECE_NBYTES);
-		if (status == STATUS_OK) {
-			memcpy(&nbytes, r.data + r.begin, sizeof nbytes);
-			status = run_need(&r, sizeof nbytes + nbytes, PIECE_NBYTES);
-		}
+		if (status != STATUS_OK)
+			break;
+		memcpy(&nbytes, r.data + r.begin, sizeof nbytes);
+		status = run_need(&r, sizeof nbytes + nbytes, PIECE_NBYTES);
 		out.nbytes = 0;
-		if (status == STATUS_OK && (status = text_reserve(&out, nbytes)) == STATUS_OK) {
-			memcpy(out.data, r.data + r.begin + sizeof nbytes, nbytes);
-			out.nbytes = nbytes;
-			r.begin += sizeof nbytes + nbytes;
-			status = writer_write(writer, &out, fault);
-		}
+		THEN(status, text_append(&out, r.data + r.begin + sizeof nbytes, nbytes));
+		r.begin += sizeof nbytes + nbytes;
+		THEN(status, writer_write(writer, &out, fault));
 	}
 	free(r.data);
 	text_free(&out);
@@ -1456,11 +1464,8 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 		const char *next = entry_text(&o->entries[o->indices[ahead]]), *record = entry_record(&o->entries[o->indices[i]], &nbytes);
 		__builtin_prefetch(next);
 		__builtin_prefetch(next + 56);
-		if (d->s->plan->group_top) {
-			const size_t skipped = LENGTH_NBYTES + get_length(record);
-			record += skipped;
-			nbytes -= skipped;
-		}
+		if (d->s->plan->group_top)
+			skip_values(&record, &nbytes);
 		if (out->nbytes >= PIECE_NBYTES) {
 			is_turn = is_turn || ordered_queue_await(&d->queue, bucket, bucket);
 			if (!is_turn)
@@ -1468,10 +1473,7 @@ static bool write_bucket(struct dealing *d, const struct ordering *o, uint64_t b
 			*status = writer_write(d->writer, out, fault);
 			out->nbytes = 0;
 		}
-		if (*status == STATUS_OK && (*status = text_reserve(out, nbytes)) == STATUS_OK) {
-			memcpy(out->data + out->nbytes, record, nbytes);
-			out->nbytes += nbytes;
-		}
+		THEN(*status, text_append(out, record, nbytes));
 	}
 	is_turn = is_turn || ordered_queue_await(&d->queue, bucket, bucket);
 	if (is_turn && *status == STATUS_OK)
@@ -1506,17 +1508,15 @@ static void *write_buckets(void *context)
 enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *writer, struct fault *fault)
 {
 	struct dealing *d;
-	enum status status = STATUS_OK;
+	enum status status;
 
 	if (s->fd >= 0)
 		return write_pieces(s, writer, fault);
 	NEED(d = calloc(1, sizeof *d));
 	d->s = s;
 	d->writer = writer;
-	for (const struct sort_part *p = s->parts; p; p = p->next)
-		status = p->nruns > 0 ? STATUS_NO_MEMORY : status;
-	if (status == STATUS_OK)
-		status = deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX, false);
+	status = has_runs(s) ? STATUS_NO_MEMORY : STATUS_OK;
+	THEN(status, deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX, false));
 	if (status == STATUS_OK) {
 		ordered_queue_init(&d->queue, ORDERED_QUEUE_MOST, d->nbuckets, false);
 		ordered_queue_end(&d->queue);

@@ -57,7 +57,7 @@ struct sort_row {
 struct sort_groups {
 	struct key_table table;   /* to struct sort_group */
 	struct key_arena memory;  /* of the keys of first records */
-	uint64_t most;            /* so many groups at most */
+	uint64_t most;            /* the largest number of groups */
 	bool is_full;             /* no memory is left for more */
 };
 

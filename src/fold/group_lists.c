@@ -441,7 +441,7 @@ static unsigned few_n(const struct group_keys *keys)
 	return keys->few ? keys->few->n : 0;
 }
 
-/* The word of a text, of which GROUP_END_NBYTES may be read; 0: it is none. */
+/* Returns the word of a text, of which KEPT_NBYTES may be read, or 0 where a word cannot hold it. */
 static inline uint64_t word_of(const char *text, size_t nbytes)
 {
 	uint64_t bytes[2];

@@ -34,7 +34,7 @@ struct tuple_text {
 	struct key key;           /* as that of the tuple */
 	uint64_t place_nbefore;   /* the two of struct group_vector_text share a word */
 };
-static_assert(sizeof(struct tuple_text) >= KEPT_NBYTES, "so many bytes of a short text may be read");
+static_assert(sizeof(struct tuple_text) >= KEPT_NBYTES, "KEPT_NBYTES of a short text may be read");
 #define TUPLE_NBEFORE_MAX ((1u << (64 - TUPLE_PLACE_BITS)) - 1)
 
 /* A significand, or a number that was rounded. */

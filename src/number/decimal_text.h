@@ -340,7 +340,7 @@ static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64
 	to += x < 0;
 	if (w->scale == 0)
 		return decimal_writer_u64(w, to, all);
-	integer = (uint64_t)((uint128)all * w->reciprocal >> 64) >> w->shift;
+	integer = decimal_writer_integer(w, all);
 	to = decimal_writer_u64(w, to, integer);
 	*to = '.';
 	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
