@@ -88,11 +88,11 @@ static enum status state_init(struct program_state *state, const struct program 
 	state->values = calloc(p->nvalues + (size_t)NSPARE_VALUES, sizeof *state->values);
 	state->truths = calloc(p->ntruths + (size_t)1, sizeof *state->truths);
 	state->rows = calloc(p->ntruths + (size_t)1, sizeof *state->rows);
-	state->bits = calloc(p->ntests + (size_t)1, sizeof *state->bits);
+	state->tests = calloc(p->ntests + (size_t)1, sizeof *state->tests);
 	state->results = calloc(p->ntests + (size_t)1, sizeof *state->results);
 	state->thresholds = calloc(p->norders * (size_t)DECIMAL_NSCALES + 1, sizeof *state->thresholds);
 	state->matches = calloc(p->npatterns + 1, sizeof(struct pattern_match *));
-	NEED(state->values && state->truths && state->rows && state->bits && state->results &&
+	NEED(state->values && state->truths && state->rows && state->tests && state->results &&
 	     state->thresholds && state->matches);
 	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
 		if (step->code == STEP_ORDER_NUMBER && !step->is_long)
@@ -111,7 +111,7 @@ static void state_free(struct program_state *state)
 	free(state->matches);
 	free(state->thresholds);
 	free(state->results);
-	free(state->bits);
+	free(state->tests);
 	free(state->rows);
 	free(state->truths);
 	free(state->values);
@@ -451,83 +451,69 @@ static void set_exact(const struct run *r, struct program_values *v, unsigned ro
 	}
 }
 
+static struct decimal number_at(const struct program_values *v, unsigned row)
+{
+	return (struct decimal){v->significand[row], v->scale[row]};
+}
+
+/* Reads a row's value as it is compared: a rounded number as it is printed. A number of the fast path has no text. */
+static struct lane_value read_value(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch)
+{
+	struct lane_value value = {.kind = LANE_NUMBER};
+	bool is_number = true;
+
+	if (v->numbers >> row & 1) {
+		value.number = number_at(v, row);
+		return value;
+	}
+	value.kind = LANE_MISSING;
+	switch (read_text(r, v, row, scratch, &value.text, &value.nbytes)) {
+	case ROW_QUOTED:
+		value.kind = LANE_NOT_A_NUMBER;
+		break;
+	case ROW_PRESENT:
+		value.kind = LANE_UNREAD;
+		if (value_to_plain(r->l->plan, &value.text, &value.nbytes, scratch, &is_number) != STATUS_OK)
+			r->l->status = STATUS_NO_MEMORY;
+		if (!is_number)
+			value.kind = LANE_NOT_A_NUMBER;
+		lane_read(&value);
+		break;
+	default:
+		break;
+	}
+	return value;
+}
+
 enum operand { OPERAND_NUMBER, OPERAND_MISSING, OPERAND_INVALID };
 
 /* Reads a row's value, exactly; its limbs are in the room. OPERAND_INVALID: it is wrong, or becomes so; it has a field then. */
 static enum operand read_exact(const struct run *r, struct program_values *v, unsigned row, struct integer *room, struct exact *x)
 {
-	const char *data = r->b->text;
-	struct field_span field;
-	struct value value;
 	enum status status = STATUS_NOT_A_NUMBER;
+	struct lane_value value;
 
-	if (v->numbers >> row & 1) {
-		*x = (struct exact){.value = v->significand[row], .scale = v->scale[row]};
-		return OPERAND_NUMBER;
-	}
 	if (v->rounded >> row & 1) {
 		*x = v->quotient[row];
 		return OPERAND_NUMBER;
 	}
-	field = field_of(r, v, row);
-	if (v->wrong >> row & 1)
-		return OPERAND_INVALID;
-	if (field.begin == field.end)
+	value = read_value(r, v, row, &r->l->scratch[0]);
+	if (value.kind == LANE_MISSING)
 		return OPERAND_MISSING;
-	if (value_read(r->l->plan, VALUE_AS_NUMBER | program_block_how(r->l, field.begin), data + field.begin,
-		       field.end - field.begin, &r->l->scratch[0], &value) != STATUS_OK) {
-		r->l->status = STATUS_NO_MEMORY;
-		return OPERAND_MISSING;
+	if (value.kind == LANE_NUMBER) {
+		*x = (struct exact){.value = value.number.significand, .scale = value.number.scale};
+		return OPERAND_NUMBER;
 	}
-	if (value.kind == DECIMAL_MISSING)
-		return OPERAND_MISSING;
-	if (value.kind != DECIMAL_INVALID)
+	if (value.kind == LANE_LONG)
 		status = exact_parse(value.text, value.nbytes, room, x);
+	else if (value.kind == LANE_OUT_OF_RANGE)
+		status = STATUS_OUT_OF_RANGE;
 	if (status == STATUS_OK)
 		return OPERAND_NUMBER;
-	set_wrong(v, row, status);
+	field_of(r, v, row);
+	if (!(v->wrong >> row & 1))
+		set_wrong(v, row, status);
 	return OPERAND_INVALID;
-}
-
-static void divide_row(const struct run *r, struct program_values *v, unsigned row, const struct exact *a, const struct exact *b)
-{
-	char text[EXACT_QUOTIENT_NBYTES + 2], *field;
-	struct integer room;
-	struct exact quotient;
-	size_t nbytes;
-
-	if (exact_is_zero(b)) {
-		set_missing(r, v, row);
-		return;
-	}
-	if (exact_divide(a, b, &room, &quotient)) {
-		set_exact(r, v, row, &quotient);
-		return;
-	}
-	nbytes = (size_t)(exact_write_quotient(a, b, text + 1) - (text + 1));
-	field = to_notation(r->l->plan, text, &nbytes);
-	set_field(r, v, row, field, nbytes);
-	set_wrong(v, row, STATUS_OUT_OF_RANGE);
-}
-
-/* MOD, DIV, BIN */
-static void divide_row_whole(const struct run *r, struct program_values *v, unsigned row, enum step_code code, const struct exact *a,
-			     const struct exact *b)
-{
-	struct integer room, product_room;
-	struct exact result;
-
-	if (exact_is_zero(b)) {
-		set_missing(r, v, row);
-		return;
-	}
-	if (code == STEP_MOD)
-		result = exact_modulo(a, b, &room);
-	else
-		result = exact_divide_whole(a, b, code == STEP_DIV ? DECIMAL_TOWARDS_0 : DECIMAL_DOWN, &room);
-	if (code == STEP_BIN)
-		result = exact_product(&result, b, &product_room);
-	set_exact(r, v, row, &result);
 }
 
 /* Subtracts two fields that are times: seconds. Returns whether they are. */
@@ -553,98 +539,140 @@ static bool subtract_times(const struct run *r, struct program_values *a, struct
 	return true;
 }
 
-/* Combines the values of a row that the loops below cannot. */
-static void combine_row(const struct run *r, enum step_code code, struct program_values *a, struct program_values *b, unsigned row)
+/* a / b, b not 0, of a row. */
+static void divide_row(const struct run *r, struct program_values *v, unsigned row, const struct exact *a, const struct exact *b)
 {
+	char text[EXACT_QUOTIENT_NBYTES + 2], *field;
+	struct integer room;
+	struct exact quotient;
+	size_t nbytes;
+
+	if (exact_divide(a, b, &room, &quotient)) {
+		set_exact(r, v, row, &quotient);
+		return;
+	}
+	nbytes = (size_t)(exact_write_quotient(a, b, text + 1) - (text + 1));
+	field = to_notation(r->l->plan, text, &nbytes);
+	set_field(r, v, row, field, nbytes);
+	set_wrong(v, row, STATUS_OUT_OF_RANGE);
+}
+
+/* What a step makes of any number, or of two, whose divisor is not 0: lane_calculate, exactly. The numbers are used up. Returns
+ * false where there is no such number. */
+static bool calculate_exactly(const struct step *step, struct exact *x, struct exact *y, struct integer *room, struct exact *out)
+{
+	struct integer whole_room;
+
+	*out = *x;
+	switch (step->code) {
+	case STEP_SUBTRACT:
+		exact_negate(y);
+		/* fall through */
+	case STEP_ADD:
+		*out = exact_sum(x, y, room);
+		return true;
+	case STEP_MULTIPLY:
+		*out = exact_product(x, y, room);
+		return true;
+	case STEP_MIN:
+	case STEP_MAX:
+		if (step->code == STEP_MIN ? exact_compare(x, y) > 0 : exact_compare(x, y) < 0)
+			*out = *y;
+		return true;
+	case STEP_MOD:
+		*out = exact_modulo(x, y, room);
+		return true;
+	case STEP_DIV:
+		*out = exact_divide_whole(x, y, DECIMAL_TOWARDS_0, room);
+		return true;
+	case STEP_BIN:
+		*x = exact_divide_whole(x, y, DECIMAL_DOWN, &whole_room);
+		*out = exact_product(x, y, room);
+		return true;
+	case STEP_POW:
+		return real_power(x, y, room, out);
+	case STEP_ABS:
+	case STEP_NEGATE:
+		if (step->code == STEP_NEGATE || exact_is_negative(x))
+			exact_negate(out);
+		return true;
+	case STEP_SIGN:
+		*out = (struct exact){.value = exact_is_zero(x) ? 0 : exact_is_negative(x) ? -1 : 1};
+		return true;
+	case STEP_NUMBER_OF:
+		return true;
+	default:
+		if (step_is_real(step))
+			return real_compute((enum real)(step->code - STEP_SQRT), x, room, out);
+		*out = exact_round_to(x, (int)step->index, lane_rounding(step->code), room);
+		return true;
+	}
+}
+
+/* Does a step for a row that the fast path does not: a, or a and b, which is another one. */
+static void calculate_row(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b, unsigned row)
+{
+	const bool may_be_text = step->code == STEP_NUMBER_OF && !(a->wrong >> row & 1);
+	const bool divides = step->code == STEP_DIVIDE || (step->code >= STEP_MOD && step->code <= STEP_BIN);
 	struct integer x_room, y_room, room;
 	struct exact x, y, result;
 	enum operand left, right;
 
-	if (code == STEP_SUBTRACT && subtract_times(r, a, b, row))
+	if (step->code == STEP_SUBTRACT && subtract_times(r, a, b, row))
 		return;
 	left = read_exact(r, a, row, &x_room, &x);
-	right = read_exact(r, b, row, &y_room, &y);
-	if (left == OPERAND_MISSING || right == OPERAND_MISSING) {
+	right = a == b ? left : read_exact(r, b, row, &y_room, &y);
+	if (left == OPERAND_MISSING || right == OPERAND_MISSING ||
+	    (left == OPERAND_INVALID && may_be_text && a->why[row] == STATUS_NOT_A_NUMBER)) {
 		set_missing(r, a, row);
 	} else if (left == OPERAND_INVALID) {
 		return; /* the field stays */
 	} else if (right == OPERAND_INVALID) {
 		set_span(a, row, field_of(r, b, row));
 		set_wrong(a, row, (enum status)b->why[row]);
-	} else if (code == STEP_DIVIDE) {
+	} else if (divides && exact_is_zero(&y)) {
+		set_missing(r, a, row);
+	} else if (step->code == STEP_DIVIDE) {
 		divide_row(r, a, row, &x, &y);
-	} else if (code == STEP_POW) {
-		if (real_power(&x, &y, &room, &result))
-			set_exact(r, a, row, &result);
-		else
-			set_missing(r, a, row);
-	} else if (code == STEP_MOD || code == STEP_DIV || code == STEP_BIN) {
-		divide_row_whole(r, a, row, code, &x, &y);
-	} else if (code == STEP_MIN || code == STEP_MAX) {
-		const int order = exact_compare(&x, &y); /* of equal ones, the first */
-		set_exact(r, a, row, (code == STEP_MIN ? order <= 0 : order >= 0) ? &x : &y);
-	} else {
-		if (code == STEP_SUBTRACT)
-			exact_negate(&y);
-		result = code == STEP_MULTIPLY ? exact_product(&x, &y, &room) : exact_sum(&x, &y, &room);
+	} else if (calculate_exactly(step, &x, &y, &room, &result)) {
 		set_exact(r, a, row, &result);
+	} else {
+		set_missing(r, a, row);
 	}
-}
-
-static void change_row(const struct run *r, const struct step *step, struct program_values *v, unsigned row)
-{
-	const bool may_be_text = step->code == STEP_NUMBER_OF && !(v->wrong >> row & 1);
-	struct integer x_room, room;
-	struct exact x;
-	enum operand is = read_exact(r, v, row, &x_room, &x);
-	bool has_value = true;
-
-	if (is == OPERAND_MISSING || (is == OPERAND_INVALID && may_be_text && v->why[row] == STATUS_NOT_A_NUMBER))
-		set_missing(r, v, row);
-	if (is != OPERAND_NUMBER)
-		return;
-	if (step->code == STEP_NEGATE || (step->code == STEP_ABS && exact_is_negative(&x)))
-		exact_negate(&x);
-	else if (step->code == STEP_SIGN)
-		x = (struct exact){.value = exact_is_zero(&x) ? 0 : exact_is_negative(&x) ? -1 : 1};
-	else if (step_is_real(step))
-		has_value = real_compute((enum real)(step->code - STEP_SQRT), &x, &room, &x);
-	else if (step->code != STEP_ABS && step->code != STEP_NUMBER_OF)
-		x = exact_round_to(&x, (int)step->index, lane_rounding(step->code), &room);
-	if (has_value)
-		set_exact(r, v, row, &x);
-	else
-		set_missing(r, v, row);
 }
 
 /* ---- numbers ---- */
 
-static struct decimal number_at(const struct program_values *v, unsigned row)
+/* What a step makes of numbers of the fast path; false where that does not fit. */
+static inline __attribute__((always_inline)) bool calculate(enum step_code code, uint32_t nplaces, struct decimal x, struct decimal y,
+							   struct decimal *out)
 {
-	return (struct decimal){v->significand[row], v->scale[row]};
+	switch (code) {
+	case STEP_MOD:
+		return y.significand != 0 && decimal_modulo(x, y, out);
+	case STEP_DIV:
+		return y.significand != 0 && decimal_divide_whole(x, y, DECIMAL_TOWARDS_0, out);
+	case STEP_BIN:
+		return y.significand != 0 && decimal_divide_whole(x, y, DECIMAL_DOWN, out) && decimal_multiply(*out, y, out);
+	default:
+		return lane_calculate(code, nplaces, x, y, out);
+	}
 }
 
-/* Multiplies, adds, subtracts or chooses numbers; returns the rows whose result fits. Inline, so that each code has a loop
- * of its own. */
-static inline __attribute__((always_inline)) uint64_t calculate(enum step_code code, struct program_values *a, const struct program_values *b,
-							       uint64_t rows)
+/* Calculates the numbers of some rows; returns those whose result fits. Inline, so that frequent codes have loops of their own. */
+static inline __attribute__((always_inline)) uint64_t calculate_rows(enum step_code code, const struct step *step,
+								    struct program_values *a, const struct program_values *b,
+								    uint64_t rows)
 {
-	uint64_t fit = 0;
+	uint64_t fit = rows;
 
 	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct decimal x = number_at(a, row), y = number_at(b, row), out;
-		bool fits = true;
-		if (code == STEP_MULTIPLY)
-			fits = decimal_multiply(x, y, &out);
-		else if (code == STEP_ADD || code == STEP_SUBTRACT)
-			fits = decimal_add(x, code == STEP_SUBTRACT ? decimal_negate(y) : y, &out);
+		const unsigned row = lowest(rows);
+		struct decimal out;
+		if (!calculate(code, step->index, number_at(a, row), number_at(b, row), &out))
+			fit &= ~(rows & -rows);
 		else
-			out = (code == STEP_MIN ? decimal_compare(x, y) <= 0 : decimal_compare(x, y) >= 0) ? x : y;
-		if (!fits)
-			continue;
-		set_own(a, row, out);
-		fit |= rows & -rows;
+			set_own(a, row, out);
 	}
 	return fit;
 }
@@ -672,116 +700,46 @@ static uint64_t divide(struct program_values *a, const struct program_values *b,
 	return done | rounded;
 }
 
-/* MOD, DIV, BIN of numbers; returns the rows whose result fits. */
-static uint64_t divide_whole(unsigned code, struct program_values *a, const struct program_values *b, uint64_t rows)
+/* a: op a, or a, b: a op b; b may be a. */
+static void calculate_values(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b)
 {
-	uint64_t fit = 0;
-
-	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct decimal x = number_at(a, row), y = number_at(b, row), out;
-		bool fits = y.significand != 0;
-		if (fits && code == STEP_MOD)
-			fits = decimal_modulo(x, y, &out);
-		else if (fits)
-			fits = decimal_divide_whole(x, y, code == STEP_DIV ? DECIMAL_TOWARDS_0 : DECIMAL_DOWN, &out) &&
-			       (code == STEP_DIV || decimal_multiply(out, y, &out));
-		if (!fits)
-			continue;
-		set_own(a, row, out);
-		fit |= rows & -rows;
-	}
-	return fit;
-}
-
-/* a = a / b */
-static void divide_values(const struct run *r, struct program_values *a, struct program_values *b)
-{
-	uint64_t done;
-
-	load_numbers(r, a);
-	load_numbers(r, b);
-	done = divide(a, b, r->rows & a->numbers & b->numbers);
-	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
-		combine_row(r, STEP_DIVIDE, a, b, lowest(rows));
-	own(a);
-}
-
-/* a, b: a op b */
-static void work_numbers(struct run *r, const struct step *step)
-{
-	struct program_values *a = r->top - 2, *b = r->top - 1;
 	uint64_t both, done;
 
-	if (step->code == STEP_DIVIDE) {
-		divide_values(r, a, b);
-		r->top--;
-		return;
-	}
 	load_numbers(r, a);
 	load_numbers(r, b);
 	both = r->rows & a->numbers & b->numbers;
 	switch (step->code) {
-	case STEP_ADD:
-		done = calculate(STEP_ADD, a, b, both);
+	case STEP_DIVIDE:
+		done = divide(a, b, both);
 		break;
-	case STEP_SUBTRACT:
-		done = calculate(STEP_SUBTRACT, a, b, both);
+#define LOOP(code) \
+	case code: \
+		done = calculate_rows(code, step, a, b, both); \
 		break;
-	case STEP_MULTIPLY:
-		done = calculate(STEP_MULTIPLY, a, b, both);
-		break;
-	case STEP_POW:
-		done = 0;
-		break;
-	case STEP_MIN:
-		done = calculate(STEP_MIN, a, b, both);
-		break;
-	case STEP_MAX:
-		done = calculate(STEP_MAX, a, b, both);
-		break;
+	LOOP(STEP_ADD)
+	LOOP(STEP_SUBTRACT)
+	LOOP(STEP_MULTIPLY)
+	LOOP(STEP_MOD)
+	LOOP(STEP_MIN)
+	LOOP(STEP_MAX)
+	LOOP(STEP_ROUND)
+	LOOP(STEP_NEGATE)
+	LOOP(STEP_ABS)
+#undef LOOP
 	default:
-		done = divide_whole(step->code, a, b, both);
+		done = calculate_rows((enum step_code)step->code, step, a, b, both);
 	}
-	a->fields &= ~done;
+	if (step->code != STEP_DIVIDE)
+		a->fields &= ~done;
 	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
-		combine_row(r, (enum step_code)step->code, a, b, lowest(rows));
+		calculate_row(r, step, a, b, lowest(rows));
 	own(a);
-	r->top--;
 }
 
-/* Changes numbers. Inline, so that frequent codes have loops of their own. */
-static inline __attribute__((always_inline)) void change_numbers(const struct step *step, unsigned code, struct program_values *x,
-								 uint64_t rows)
+static void work_numbers(struct run *r, const struct step *step)
 {
-	const struct step one = {.code = (uint8_t)code, .index = step->index};
-
-	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		set_own(x, row, lane_change(&one, number_at(x, row)));
-	}
-}
-
-/* x: op x */
-static void work_number(struct run *r, const struct step *step)
-{
-	struct program_values *x = r->top - 1;
-	uint64_t done;
-
-	load_numbers(r, x);
-	done = step_is_real(step) ? 0 : r->rows & x->numbers;
-	if (step->code == STEP_ROUND)
-		change_numbers(step, STEP_ROUND, x, done);
-	else if (step->code == STEP_NEGATE)
-		change_numbers(step, STEP_NEGATE, x, done);
-	else if (step->code == STEP_ABS)
-		change_numbers(step, STEP_ABS, x, done);
-	else
-		change_numbers(step, step->code, x, done);
-	x->fields &= ~done;
-	for (uint64_t rows = r->rows & ~done; rows; rows &= rows - 1)
-		change_row(r, step, x, lowest(rows));
-	own(x);
+	calculate_values(r, step, r->top - step->nvalues, r->top - 1);
+	r->top -= step->nvalues - 1;
 }
 
 /* ---- texts ---- */
@@ -826,35 +784,6 @@ static void work_case(struct run *r, const struct step *step)
 			change_case(r, (enum step_code)step->code, x, row);
 	}
 	own(x);
-}
-
-/* Reads a row's value as it is compared: a rounded number as it is printed. A number of the fast path has no text. */
-static struct lane_value read_value(const struct run *r, struct program_values *v, unsigned row, struct scratch *scratch)
-{
-	struct lane_value value = {.kind = LANE_NUMBER};
-	bool is_number = true;
-
-	if (v->numbers >> row & 1) {
-		value.number = number_at(v, row);
-		return value;
-	}
-	value.kind = LANE_MISSING;
-	switch (read_text(r, v, row, scratch, &value.text, &value.nbytes)) {
-	case ROW_QUOTED:
-		value.kind = LANE_NOT_A_NUMBER;
-		break;
-	case ROW_PRESENT:
-		value.kind = LANE_UNREAD;
-		if (value_to_plain(r->l->plan, &value.text, &value.nbytes, scratch, &is_number) != STATUS_OK)
-			r->l->status = STATUS_NO_MEMORY;
-		if (!is_number)
-			value.kind = LANE_NOT_A_NUMBER;
-		lane_read(&value);
-		break;
-	default:
-		break;
-	}
-	return value;
 }
 
 /* ---- functions that are called row by row ---- */
@@ -1345,7 +1274,7 @@ static struct program_values *make_quotient(const struct run *r, struct program_
 	*to = *a;
 	settle(r, to);
 	own(to);
-	divide_values(r, to, b);
+	calculate_values(r, &(struct step){.code = STEP_DIVIDE}, to, b);
 	return to;
 }
 
@@ -1555,44 +1484,38 @@ static void load(const struct run *r, uint32_t column, struct program_values *v)
 	}
 }
 
-/* The condition of steps [first, end), which are as deep as `depth` says, for a row: a test without an answer counts as true from
- * test `true_from` on, and as false before it. */
-static bool holds(const struct program_state *state, const struct step *first, const struct step *end, unsigned depth,
-		  unsigned row, uint32_t true_from)
+/* The number of the test that leaves the condition of steps [first, end), which are as deep as `depth` says, undecided in a row. Say
+ * that more and more of the tests without an answer are false, the first ones first: it is the one where the condition becomes
+ * false. Where a part is false from the start that is test -1, and where it stays true, one after all. */
+static uint32_t undecided_test(const struct program_state *state, const struct step *first, const struct step *end, unsigned depth,
+			       unsigned row)
 {
-	bool *bit = state->bits;
+	uint32_t *top = state->tests; /* of each part, that test's number + 1 */
 
 	for (const struct step *step = first; step < end; step++) {
 		if (step->depth != depth)
 			continue;
 		if (step_is_test(step)) {
 			const struct truth *t = &state->results[step->test];
-			*bit++ = (step->test >= true_from ? t->high : t->low) >> row & 1;
+			*top++ = t->low >> row & 1 ? UINT32_MAX : t->high >> row & 1 ? step->test + 1 : 0;
 		} else if (step->code == STEP_AND || step->code == STEP_OR) {
-			bit--;
-			bit[-1] = step->code == STEP_AND ? bit[-1] & bit[0] : bit[-1] | bit[0];
+			top--;
+			if ((top[0] < top[-1]) == (step->code == STEP_AND))
+				top[-1] = top[0];
 		}
 	}
-	return state->bits[0];
+	return state->tests[0] - 1;
 }
 
-/* Finds the value that leaves the condition of steps [first, end) undecided in a row. A higher true_from can only turn it from true
- * to false; the test where that happens has the value. */
+/* Finds the value that leaves the condition of steps [first, end) undecided in a row. */
 static struct row_culprit find_culprit(struct run *r, const struct step *first, const struct step *end, unsigned depth, unsigned row)
 {
+	const uint32_t test = undecided_test(r->state, first, end, depth, row);
 	const struct program *p = r->state->program;
 	struct row_culprit culprit;
-	uint32_t kept = 0, dropped = p->ntests;
 	const struct step *step = first;
 
-	while (dropped - kept > 1) {
-		uint32_t middle = kept + (dropped - kept) / 2;
-		if (holds(r->state, first, end, depth, row, middle))
-			kept = middle;
-		else
-			dropped = middle;
-	}
-	while (!step_is_test(step) || step->test != kept)
+	while (!step_is_test(step) || step->test != test)
 		step++;
 	culprit = r->state->noted[row];
 	for (int i = 0; i < 2; i++) {
@@ -1699,7 +1622,7 @@ static void (*const works[])(struct run *r, const struct step *step) = {
 #define FUNCTION(id, name, arguments, type, work, lane, help) [STEP_##id] = work_##work,
 #include "lang/functions.def"
 #undef FUNCTION
-	[STEP_NEGATE] = work_number,	   [STEP_ADD] = work_numbers,	    [STEP_SUBTRACT] = work_numbers,
+	[STEP_NEGATE] = work_numbers,	   [STEP_ADD] = work_numbers,	    [STEP_SUBTRACT] = work_numbers,
 	[STEP_MULTIPLY] = work_numbers,	   [STEP_DIVIDE] = work_numbers,    [STEP_ORDER_NUMBERS] = work_test,
 	[STEP_ORDER_TEXTS] = work_test,	   [STEP_ORDER_NUMBER] = work_test, [STEP_ORDER_TEXT] = work_test,
 	[STEP_IS_MISSING] = work_test,	   [STEP_IS_NUMBER] = work_test,    [STEP_STARTS] = work_test,

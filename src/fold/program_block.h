@@ -69,7 +69,7 @@ struct program_state {
 	struct truth *truths;  /* the stack */
 	uint64_t *rows;        /* the stack of those that are evaluated */
 	struct truth *results; /* of each test */
-	bool *bits;            /* a stack of one row's truths, one for each test at most */
+	uint32_t *tests;       /* a stack of numbers of tests, as many as there are at most */
 	struct row_threshold *thresholds; /* DECIMAL_NSCALES for each test with a number */
 	struct pattern_match **matches;   /* one for each pattern */
 	uint32_t literals_offset;         /* in the data */

@@ -1056,7 +1056,7 @@ static bool parse_aggregate(struct parser *p, const struct aggregate_name *f, co
 	if (strcmp(f->name, "mean"))
 		return load_aggregate(p, called, called_nbytes, argument, nbytes, name->begin);
 	return load_aggregate(p, "sum", 3, argument, nbytes, name->begin) && load_aggregate(p, "count", 5, argument, nbytes, name->begin) &&
-	       add_step(p, (struct step){.code = STEP_DIVIDE, .at = (uint32_t)name->begin});
+	       add_step(p, (struct step){.code = STEP_DIVIDE, .nvalues = 2, .at = (uint32_t)name->begin});
 }
 
 /* Functions of other languages that are not quite one of these. */

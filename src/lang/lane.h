@@ -189,27 +189,42 @@ HD enum decimal_rounding lane_rounding(uint32_t code)
 	}
 }
 
-/* What a step with one operand makes of a number. */
-HD struct decimal lane_change(const struct step *step, struct decimal x)
+/* What a step makes of a number, or of two. Returns 0 where the result does not fit, or is beyond lanes. */
+HD int lane_calculate(uint32_t code, uint32_t nplaces, struct decimal x, struct decimal y, struct decimal *out)
 {
-	struct decimal sign;
-
-	switch (step->code) {
+	*out = x;
+	switch (code) {
+	case STEP_ADD:
+		return decimal_add(x, y, out);
+	case STEP_SUBTRACT:
+		return decimal_add(x, decimal_negate(y), out);
+	case STEP_MULTIPLY:
+		return decimal_multiply(x, y, out);
+	case STEP_MIN: /* of equal ones the first */
+		if (decimal_compare(x, y) > 0)
+			*out = y;
+		return 1;
+	case STEP_MAX:
+		if (decimal_compare(x, y) < 0)
+			*out = y;
+		return 1;
 	case STEP_ROUND:
 	case STEP_ROUND_HALF_UP:
 	case STEP_TRUNC:
 	case STEP_FLOOR:
 	case STEP_CEIL:
-		return decimal_round_to(x, (int32_t)step->index, lane_rounding(step->code));
+		*out = decimal_round_to(x, (int32_t)nplaces, lane_rounding(code));
+		return 1;
 	case STEP_SIGN:
-		sign.significand = (x.significand > 0) - (x.significand < 0);
-		sign.scale = 0;
-		return sign;
-	case STEP_NEGATE:
-		return decimal_negate(x);
+		out->significand = (x.significand > 0) - (x.significand < 0);
+		out->scale = 0;
+		return 1;
 	case STEP_ABS:
-		return x.significand < 0 ? decimal_negate(x) : x;
+	case STEP_NEGATE:
+		if (code == STEP_NEGATE || x.significand < 0)
+			*out = decimal_negate(x);
+		return 1;
 	default:
-		return x;
+		return code == STEP_NUMBER_OF;
 	}
 }

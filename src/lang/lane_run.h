@@ -9,34 +9,6 @@
 
 #include "lang/lane.h"
 
-/* *a = *a op *b. Returns 0 where the result does not fit. */
-HD int lane_calculate(const struct step *step, struct lane_value *a, const struct lane_value *b)
-{
-	int order;
-
-	if (b->kind == LANE_MISSING)
-		a->kind = LANE_MISSING;
-	if (a->kind == LANE_MISSING)
-		return 1;
-	a->text = NULL;
-	switch (step->code) {
-	case STEP_ADD:
-		return decimal_add(a->number, b->number, &a->number);
-	case STEP_SUBTRACT:
-		return decimal_add(a->number, decimal_negate(b->number), &a->number);
-	case STEP_MULTIPLY:
-		return decimal_multiply(a->number, b->number, &a->number);
-	case STEP_MIN:
-	case STEP_MAX: /* of equal ones the first */
-		order = decimal_compare(a->number, b->number);
-		if (step->code == STEP_MIN ? order > 0 : order < 0)
-			a->number = b->number;
-		return 1;
-	default: /* beyond lanes */
-		return 0;
-	}
-}
-
 struct lane_source;
 
 /* Sets *out to the value that a STEP_LOAD pushes. Returns 0 where the CPU must. Whoever includes this and calls lane_run defines
@@ -47,7 +19,8 @@ HD int lane_load(const struct lane_source *source, const struct step *step, stru
 HD int lane_run(const struct step *steps, uint32_t nsteps, const char *literals, const struct lane_source *source,
 		struct lane_value *out, unsigned *truth)
 {
-	struct lane_value stack[LANE_NVALUES_MAX];
+	struct lane_value stack[LANE_NVALUES_MAX], *a;
+	const struct lane_value *b;
 	uint64_t truths = 0; /* two bits each, the last one the lowest */
 	uint32_t i;
 	unsigned t;
@@ -63,18 +36,6 @@ HD int lane_run(const struct step *steps, uint32_t nsteps, const char *literals,
 		case STEP_NUMBER:
 			stack[++top].kind = LANE_NUMBER;
 			stack[top].number = step->number;
-			stack[top].text = NULL;
-			break;
-		case STEP_NEGATE:
-		case STEP_ABS:
-		case STEP_ROUND:
-		case STEP_ROUND_HALF_UP:
-		case STEP_TRUNC:
-		case STEP_FLOOR:
-		case STEP_CEIL:
-		case STEP_SIGN:
-			if (stack[top].kind == LANE_NUMBER)
-				stack[top].number = lane_change(step, stack[top].number);
 			stack[top].text = NULL;
 			break;
 		case STEP_COALESCE:
@@ -121,9 +82,15 @@ HD int lane_run(const struct step *steps, uint32_t nsteps, const char *literals,
 		case STEP_DROP:
 			top--;
 			break;
-		default:
-			top--;
-			if (!lane_calculate(step, &stack[top], &stack[top + 1]))
+		default: /* of one number, or of two */
+			b = &stack[top];
+			top -= step->nvalues - 1;
+			a = &stack[top];
+			a->text = NULL;
+			if (b->kind == LANE_MISSING)
+				a->kind = LANE_MISSING;
+			if (a->kind != LANE_MISSING &&
+			    !lane_calculate(step->code, step->index, a->number, b->number, &a->number))
 				return 0;
 		}
 	}
