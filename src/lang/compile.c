@@ -900,52 +900,6 @@ static const struct aggregate_name *find_aggregate(const struct aggregate_name *
 	return NULL;
 }
 
-bool expression_has_aggregate(const char *text, const struct aggregate_name *aggregates)
-{
-	struct token name = {.kind = TOKEN_OPEN}, token = token_at(text, 0, NULL);
-
-	for (; token.kind != TOKEN_END && token.kind != TOKEN_BAD; token = token_at(text, token.begin + token.nbytes, NULL)) {
-		if (token.kind == TOKEN_OPEN && name.kind == TOKEN_COLUMN && find_aggregate(aggregates, text, &name, token.begin, NULL))
-			return true;
-		name = token;
-	}
-	return false;
-}
-
-/* Where the parenthesis at text[begin] is closed, or the end. */
-static size_t find_close(const char *text, size_t begin)
-{
-	struct token token = {.kind = TOKEN_OPEN, .begin = begin, .nbytes = 1};
-	int depth = 1;
-
-	for (; depth > 0 && token.kind != TOKEN_END; depth += (token.kind == TOKEN_OPEN) - (token.kind == TOKEN_CLOSE)) {
-		token = token_at(text, token.begin + token.nbytes, NULL);
-		token.nbytes += token.kind == TOKEN_BAD;
-	}
-	return token.begin;
-}
-
-bool columns_have_aggregate(const char *list, const struct aggregate_name *aggregates)
-{
-	struct token name = {.kind = TOKEN_COMMA}, token = {.kind = TOKEN_COMMA};
-	bool begins = true, name_begins = false;
-
-	while (token.kind != TOKEN_END) {
-		begins = token.kind == TOKEN_COMMA || token.kind == TOKEN_BAD;
-		name = token;
-		token = token_at(list, token.begin + token.nbytes, NULL);
-		token.nbytes += token.kind == TOKEN_BAD;
-		if (token.kind == TOKEN_OPEN && name.kind == TOKEN_COLUMN && find_aggregate(aggregates, list, &name, token.begin, NULL)) {
-			size_t end = find_close(list, token.begin);
-			end += list[end] ? 1 + strspn(list + end + 1, " \t") : 0;
-			if (!name_begins || (list[end] && list[end] != ',' && list[end] != ':'))
-				return true;
-		}
-		name_begins = begins;
-	}
-	return false;
-}
-
 /* Whether a token is a word of `case`, of which so many are open. */
 static bool is_case_word(const struct token *token, const char *text, int *ncases)
 {
@@ -963,32 +917,37 @@ static bool is_case_word(const struct token *token, const char *text, int *ncase
 	return true;
 }
 
-bool keys_have_aggregate(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names)
+unsigned aggregates_in(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names)
 {
-	struct token token = token_at(list, 0, names);
-	bool has_aggregate = false, has_column = false;
-	int depth = 0, ncases = 0;
+	struct token name, token = token_at(list, 0, names);
+	unsigned all = 0, item = 0; /* sets of enum aggregates_in */
+	int depth = 0, ncases = 0, within = 0; /* within: the depth of an aggregate's argument; 0: outside */
+	bool has_ended = false; /* the item's expression, by a colon */
 
-	for (;;) {
-		struct token name = token;
-		token.nbytes += token.kind == TOKEN_BAD;
-		token = token_at(list, token.begin + token.nbytes, names);
-		depth += (name.kind == TOKEN_OPEN) - (name.kind == TOKEN_CLOSE);
-		if (name.kind == TOKEN_COLUMN && !is_case_word(&name, list, &ncases) &&
-		    token.kind != TOKEN_OPEN)
-			has_column = true;
-		if (name.kind == TOKEN_COLUMN && token.kind == TOKEN_OPEN && find_aggregate(aggregates, list, &name, token.begin, names)) {
-			has_aggregate = true;
-			token = token_at(list, find_close(list, token.begin), names);
-			if (token.kind == TOKEN_CLOSE)
-				token = token_at(list, token.begin + token.nbytes, names);
+	do {
+		bool is_call, is_apart;
+		name = token;
+		name.nbytes += name.kind == TOKEN_BAD;
+		token = token_at(list, name.begin + name.nbytes, names);
+		is_call = name.kind == TOKEN_COLUMN && token.kind == TOKEN_OPEN;
+		is_apart = name.kind == TOKEN_END || (name.kind == TOKEN_COMMA && depth == 0);
+		has_ended |= list[name.begin] == ':' && (item & AGGREGATES_ANY) && depth == 0;
+		if (is_apart) {
+			all |= item & AGGREGATES_ANY ? item : 0;
+			item = 0;
+			has_ended = false;
+		} else if (is_call && find_aggregate(aggregates, list, &name, token.begin, names)) {
+			item |= (item ? AGGREGATES_COMPUTED : 0) | AGGREGATES_ANY;
+			within = within ? within : depth + 1;
+		} else if (!within && !has_ended && name.kind != TOKEN_BAD) {
+			item |= AGGREGATES_COMPUTED;
+			if (name.kind == TOKEN_COLUMN && !is_case_word(&name, list, &ncases) && !is_call)
+				item |= AGGREGATES_WITH_COLUMN;
 		}
-		if (name.kind != TOKEN_END && (name.kind != TOKEN_COMMA || depth > 0))
-			continue;
-		if (name.kind == TOKEN_END || (has_aggregate && has_column))
-			return has_aggregate && has_column;
-		has_aggregate = has_column = false;
-	}
+		depth += (name.kind == TOKEN_OPEN) - (name.kind == TOKEN_CLOSE);
+		within = depth < within ? 0 : within;
+	} while (name.kind != TOKEN_END);
+	return all;
 }
 
 size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore)

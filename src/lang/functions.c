@@ -349,31 +349,33 @@ enum status call_format(struct call *call)
 	return return_text(call, to, time_write_format(call->times, call->constant, call->constant_nbytes, x, to));
 }
 
-static enum status return_part(struct call *call, enum time_part part)
+static enum status return_part(struct call *call, char letter)
 {
 	const struct instant *x = &call->value[0].time;
+	int64_t part, step;
 
 	if (!time_is_in_range(call->times, x))
 		return STATUS_OUT_OF_RANGE;
-	call->same = time_span_of(call->times, x, part == TIME_SECOND ? 1 : part == TIME_MINUTE ? 60 : part == TIME_HOUR ? 3600 : TIME_DAY_NSECONDS);
-	return return_integer(call, time_part(call->times, part, x));
+	part = time_part(call->times, letter, x, &step);
+	call->same = time_span_of(call->times, x, step);
+	return return_integer(call, part);
 }
 
-#define PART(name, part) \
+#define PART(name, letter) \
 	enum status name(struct call *call) \
 	{ \
-		return return_part(call, part); \
+		return return_part(call, letter); \
 	}
-PART(call_year, TIME_YEAR)
-PART(call_quarter, TIME_QUARTER)
-PART(call_month, TIME_MONTH)
-PART(call_week, TIME_WEEK)
-PART(call_day, TIME_DAY)
-PART(call_weekday, TIME_WEEKDAY)
-PART(call_dayofyear, TIME_DAYOFYEAR)
-PART(call_hour, TIME_HOUR)
-PART(call_minute, TIME_MINUTE)
-PART(call_second, TIME_SECOND)
+PART(call_year, 'Y')
+PART(call_quarter, 'q')
+PART(call_month, 'm')
+PART(call_week, 'V')
+PART(call_day, 'd')
+PART(call_weekday, 'u')
+PART(call_dayofyear, 'j')
+PART(call_hour, 'H')
+PART(call_minute, 'M')
+PART(call_second, 'S')
 
 /* ---- durations and sizes ---- */
 

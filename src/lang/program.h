@@ -219,15 +219,15 @@ static inline bool step_rounds(const struct step *step)
 enum status program_compile(struct program *p, const char *option, const char *text, const struct program_context *context,
 			    struct fault *fault);
 
-/* Whether the text has one of the aggregates. */
-bool expression_has_aggregate(const char *text, const struct aggregate_name *aggregates);
+/* What is true of an item of a list of expressions. */
+enum aggregates_in {
+	AGGREGATES_ANY = 1,      /* it has an aggregate */
+	AGGREGATES_COMPUTED = 2, /* and more than that: an item that is nothing but sum(x) may be the name of a column */
+	AGGREGATES_WITH_COLUMN = 4, /* and a column beside it: else it is of groups, or a column's name */
+};
 
-/* The same of a list of columns: whether an item has one. What is nothing but one, sum(x), may be the name of a column, and does not count. */
-bool columns_have_aggregate(const char *list, const struct aggregate_name *aggregates);
-
-/* Whether an item of --sort has one of the aggregates, and a column beside it: else it is of groups, or a column's name. names: as far as
- * they are known; or NULL. */
-bool keys_have_aggregate(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names);
+/* The set of what is true of items that have one of the aggregates. names: as far as they are known; or NULL. */
+unsigned aggregates_in(const char *list, const struct aggregate_name *aggregates, const struct signed_names *names);
 
 /* The argument of an aggregate's name: of "sum(x)", at *argument. Returns the argument's length, and the name's at *nbefore. */
 size_t aggregate_argument(const char *text, const char **argument, size_t *nbefore);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * time.c - see time.h: zones, the calendar, ISO 8601, formats, parts, units.
+ * time.c - see time.h: zones, the calendar, ISO 8601, formats, units.
  *
  * Everything goes through struct civil, what a clock of the zone shows, but for the commonest text, YYYY-MM-DDThh:mm:ss, whose day
  * is compared with the last one and whose other digits are read at once.
@@ -550,7 +550,7 @@ static const char *const months[] = {"January", "February", "March", "April", "M
 				     "October", "November", "December"};
 static const char *const weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-/* The letters after %. digits: how many are read at most, 0: no number. step: of seconds in which
+/* The letters after %. digits: how many of a number are written, and read at most; 0: no number. step: of seconds in which
  * what is written is the same. stands_for: other letters. max: of a number that is a member of
  * struct civil, at byte `at`; 0: it is none. */
 static const struct letter {
@@ -577,9 +577,10 @@ static const struct letter {
 	{'h', true, 0, 0, DAY, NULL, 0},       {'B', true, 0, 0, DAY, NULL, 0},
 	{'a', true, 0, 0, DAY, NULL, 0},       {'A', true, 0, 0, DAY, NULL, 0},
 	{'z', true, 0, 0, DAY, NULL, 0},       {'Z', true, 0, 0, 1, NULL, 0},
-	{'s', true, 0, 0, 1, NULL, 0},	       {'G', false, 0, 0, DAY, NULL, 0},
-	{'V', false, 0, 0, DAY, NULL, 0},      {'u', false, 0, 0, DAY, NULL, 0},
-	{'w', false, 0, 0, DAY, NULL, 0},      {'%', true, 0, 0, DAY, NULL, 0},
+	{'s', true, 0, 0, 1, NULL, 0},	       {'G', false, 4, 0, DAY, NULL, 0},
+	{'V', false, 2, 0, DAY, NULL, 0},      {'u', false, 1, 0, DAY, NULL, 0},
+	{'w', false, 1, 0, DAY, NULL, 0},      {'q', false, 1, 0, DAY, NULL, 0},
+	{'%', true, 0, 0, DAY, NULL, 0},
 	{'n', true, 0, 0, DAY, NULL, 0},       {'t', true, 0, 0, DAY, NULL, 0},
 	{'F', true, 0, 0, DAY, "%Y-%m-%d", 0}, {'T', true, 0, 0, 1, "%H:%M:%S", 0},
 	{'D', true, 0, 0, DAY, "%m/%d/%y", 0}, {'R', true, 0, 0, 60, "%H:%M", 0},
@@ -612,7 +613,7 @@ const char *time_format_fault(const char *format, size_t nbytes, bool reads, siz
 		if (!letter)
 			return "no letter of a format: %Y %m %d %H %M %S %f %z, %b %B %a %A %p %I %y %j %e %s %Z %F %T %D %R are";
 		if (reads && !letter->is_read)
-			return "%G, %V, %u and %w are written, but not read";
+			return "%G, %V, %u, %w and %q are written, but not read";
 		has_any |= !strchr("%nt", format[i]);
 	}
 	*at = 0;
@@ -802,27 +803,45 @@ static char *put_zone(const struct time_reader *r, char *to, int64_t seconds, in
 	return offset ? put_offset(to, offset, ":") : put_text(to, "UTC");
 }
 
+/* The number that a letter stands for, on a day. */
+static int64_t number_of(const struct letter *letter, struct civil *c, int64_t days)
+{
+	int week, week_year;
+
+	if (letter->max)
+		return *civil_number(c, letter->at);
+	switch (letter->letter) {
+	case 'y':
+		return c->year % 100;
+	case 'I':
+		return (c->hour + 11) % 12 + 1;
+	case 'j':
+		return days - days_before(c->year, 1, 1) + 1;
+	case 'q':
+		return (c->month + 2) / 3;
+	case 'u':
+		return weekday_of(days) + 1;
+	case 'w':
+		return (weekday_of(days) + 1) % 7;
+	default: /* G, V */
+		week_year = week_of(days, &week);
+		return letter->letter == 'G' ? week_year : week;
+	}
+}
+
 static char *put_letter(const struct time_reader *r, const struct letter *letter, struct civil *c,
 			int64_t days, int64_t seconds, char *to)
 {
-	int week;
-
-	if (letter->max) {
-		const int number = *civil_number(c, letter->at);
-		to = letter->digits == 2 ? put_2(to, number) : put_number(to, number, 4);
+	if (letter->digits > 0) {
+		const int64_t number = number_of(letter, c, days);
+		to = letter->digits == 2 ? put_2(to, (int)number) : put_number(to, number, letter->digits);
 		if (letter->letter == 'e' && number < 10)
 			to[-2] = ' ';
 		return to;
 	}
 	switch (letter->letter) {
-	case 'y':
-		return put_2(to, c->year % 100);
-	case 'I':
-		return put_2(to, (c->hour + 11) % 12 + 1);
 	case 'f':
 		return put_micros(to, c);
-	case 'j':
-		return put_number(to, days - days_before(c->year, 1, 1) + 1, 3);
 	case 'p':
 		return put_text(to, c->hour < 12 ? "AM" : "PM");
 	case 'b':
@@ -842,15 +861,6 @@ static char *put_letter(const struct time_reader *r, const struct letter *letter
 		return put_zone(r, to, seconds, c->offset);
 	case 's':
 		return put_number(to, seconds, 1);
-	case 'G':
-		return put_number(to, week_of(days, &week), 4);
-	case 'V':
-		week_of(days, &week);
-		return put_2(to, week);
-	case 'u':
-		return put_number(to, weekday_of(days) + 1, 1);
-	case 'w':
-		return put_number(to, (weekday_of(days) + 1) % 7, 1);
 	default: /* n, t, % */
 		*to = letter->letter == 'n' ? '\n' : letter->letter == 't' ? '\t' : '%';
 		return to + 1;
@@ -890,37 +900,14 @@ int64_t time_format_step(const char *format, size_t nbytes)
 	return step;
 }
 
-/* ---- parts ---- */
-
-int64_t time_part(struct time_reader *r, enum time_part part, const struct instant *x)
+int64_t time_part(struct time_reader *r, char letter, const struct instant *x, int64_t *step)
 {
+	const struct letter *of = find_letter(letter);
 	int64_t days;
-	const struct civil c = civil_of(r, x, &days);
-	int week;
+	struct civil c = civil_of(r, x, &days);
 
-	switch (part) {
-	case TIME_YEAR:
-		return c.year;
-	case TIME_QUARTER:
-		return (c.month + 2) / 3;
-	case TIME_MONTH:
-		return c.month;
-	case TIME_WEEK:
-		week_of(days, &week);
-		return week;
-	case TIME_DAY:
-		return c.day;
-	case TIME_WEEKDAY:
-		return weekday_of(days) + 1;
-	case TIME_DAYOFYEAR:
-		return days - days_before(c.year, 1, 1) + 1;
-	case TIME_HOUR:
-		return c.hour;
-	case TIME_MINUTE:
-		return c.minute;
-	default:
-		return c.second;
-	}
+	*step = of->step;
+	return number_of(of, &c, days);
 }
 
 /* ---- units ---- */

@@ -94,22 +94,10 @@ size_t time_write(struct time_reader *r, const struct instant *x, char to[TIME_T
 #define TIME_FORMAT_NBYTES(format_nbytes) (12 * (format_nbytes) + 24)
 size_t time_write_format(struct time_reader *r, const char *format, size_t format_nbytes, const struct instant *x, char *to);
 
-/* ---- parts ---- */
+/* The number that one of the format's letters stands for: YmdHMSjVuq and their like. *step: as time_format_step. */
+int64_t time_part(struct time_reader *r, char letter, const struct instant *x, int64_t *step);
 
-enum time_part {
-	TIME_YEAR,
-	TIME_QUARTER,
-	TIME_MONTH,
-	TIME_WEEK, /* of ISO 8601: 1 has the year's first Thursday */
-	TIME_DAY,
-	TIME_WEEKDAY, /* 1: Monday */
-	TIME_DAYOFYEAR,
-	TIME_HOUR,
-	TIME_MINUTE,
-	TIME_SECOND,
-};
-
-int64_t time_part(struct time_reader *r, enum time_part part, const struct instant *x);
+/* ---- units ---- */
 
 /* A span of the calendar. */
 struct time_unit {

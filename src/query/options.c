@@ -806,15 +806,15 @@ enum status operation_use_of(struct operation_use *use, const char *name, size_t
  * have. */
 static bool have_aggregates(const struct options *o)
 {
-	bool has = (o->where && expression_has_aggregate(o->where, aggregate_names)) ||
-		   (o->sorts && keys_have_aggregate(o->sort, aggregate_names, NULL));
+	unsigned has = (o->where ? aggregates_in(o->where, aggregate_names, NULL) & AGGREGATES_ANY : 0u) |
+		       (o->sorts ? aggregates_in(o->sort, aggregate_names, NULL) & AGGREGATES_WITH_COLUMN : 0u);
 
-	for (size_t i = 0; i < o->nuses; i++)
-		if (operation_kind(o->uses[i].operation) == OPERATION_LET || o->uses[i].operation == OPERATION_OFFSETS)
-			has |= expression_has_aggregate(o->uses[i].argument, aggregate_names);
-		else if (operation_has_columns(o->uses[i].operation))
-			has |= columns_have_aggregate(o->uses[i].argument, aggregate_names);
-	return has;
+	for (const struct operation_use *use = o->uses; use < o->uses + o->nuses; use++)
+		if (operation_kind(use->operation) == OPERATION_LET || use->operation == OPERATION_OFFSETS)
+			has |= aggregates_in(use->argument, aggregate_names, NULL) & AGGREGATES_ANY;
+		else if (operation_has_columns(use->operation))
+			has |= aggregates_in(use->argument, aggregate_names, NULL) & AGGREGATES_COMPUTED;
+	return has != 0;
 }
 
 bool operation_ranks(enum operation operation)

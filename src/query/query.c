@@ -782,7 +782,7 @@ static enum status settle(struct making *m)
 		return options_settle(o, false, false, m->fault);
 	if (o->sort)
 		TRY(sorts_counts(m, &counts));
-	has_aggregates |= !counts && o->sort && keys_have_aggregate(o->sort, aggregate_names, &m->names);
+	has_aggregates |= !counts && o->sort && (aggregates_in(o->sort, aggregate_names, &m->names) & AGGREGATES_WITH_COLUMN);
 	if (o->runs && has_aggregates)
 		return option_fault(m->fault, "--runs: an aggregate in an expression of records is not of a run: give --by, or --agg for results");
 	return options_settle(o, o->sort && (o->selects || has_aggregates || (!counts && o->top)), has_aggregates, m->fault);

@@ -409,7 +409,7 @@ UNITS = {"15m": (15, "minute"), "hour": (1, "hour"), "day": (1, "day"), "week": 
          "year": (1, "year"), "10 seconds": (10, "second"), "6h": (6, "hour"), "2 weeks": (2, "week"), "3d": (3, "day")}
 MONTHS = {"1 month": 1, "2 years": 24, "quarter": 3}
 PARTS = ("year", "quarter", "month", "week", "day", "weekday", "dayofyear", "hour", "minute", "second")
-FORMATS = ("%F %H:00", "%d.%m.%Y", "%A, %e %B %Y", "%G-W%V-%u", "%s", "%I:%M %p", '"%b" %y')
+FORMATS = ("%F %H:00", "%d.%m.%Y", "%A, %e %B %Y", "%G-W%V-%u", "%Y-Q%q", "%s", "%I:%M %p", '"%b" %y')
 TIMES = {"time": read_time, "date": day_of, "trunc_time": trunc_time, "add_months": add_months, "later": later}
 FUNCTIONS.update(TIMES, epoch=epoch, format=lambda t, form: oracle_time.write_format(form, instant(t)))
 FUNCTIONS.update((part, lambda t, part=part: Number(getattr(oracle_time.Civil(instant(t)), part), 0)) for part in PARTS)

@@ -251,7 +251,7 @@ def write_format(form, x, zone=None):
               "b": MONTHS[c.month - 1][:3], "h": MONTHS[c.month - 1][:3], "B": MONTHS[c.month - 1],
               "a": WEEKDAYS[c.weekday - 1][:3], "A": WEEKDAYS[c.weekday - 1], "z": offset_text(c.offset, ""),
               "Z": "UTC" if c.offset == 0 else offset_text(c.offset, ":"), "s": "%d" % (x.seconds // 1), "G": "%04d" % c.isoyear,
-              "V": "%02d" % c.week, "u": "%d" % c.weekday, "w": "%d" % (c.weekday % 7), "%": "%", "n": "\n", "t": "\t"}
+              "V": "%02d" % c.week, "u": "%d" % c.weekday, "w": "%d" % (c.weekday % 7), "q": "%d" % c.quarter, "%": "%", "n": "\n", "t": "\t"}
     if zone is not None and "%Z" in form:
         moment = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=int(x.seconds // 1))
         name = moment.astimezone(zone).tzname()

@@ -158,6 +158,7 @@ static void test_calendar(void)
 	static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	int64_t day = -719528, nwrong = 0;
 	int weekday = 6, week = 52, of_year; /* 0000-01-01 was a Saturday */
+	int64_t step;
 	struct time_reader r;
 
 	time_reader_init(&r, &utc);
@@ -172,9 +173,9 @@ static void test_calendar(void)
 					week = of_year + 3 > 365 + is_leap ? 1 : (of_year + 3 - 1) / 7 + 1;
 				snprintf(text, sizeof text, "%04d-%02d-%02d", year, month, d);
 				nwrong += !time_read(&r, text, 10, &x) || x.seconds != 86400 * day || time_write(&r, &x, written) != 10 ||
-					  memcmp(text, written, 10) != 0 || time_part(&r, TIME_WEEKDAY, &x) != weekday ||
-					  time_part(&r, TIME_WEEK, &x) != week || time_part(&r, TIME_DAYOFYEAR, &x) != of_year ||
-					  time_part(&r, TIME_QUARTER, &x) != (month - 1) / 3 + 1;
+					  memcmp(text, written, 10) != 0 || time_part(&r, 'u', &x, &step) != weekday ||
+					  time_part(&r, 'V', &x, &step) != week || time_part(&r, 'j', &x, &step) != of_year ||
+					  time_part(&r, 'q', &x, &step) != (month - 1) / 3 + 1;
 				weekday = weekday % 7 + 1;
 			}
 	}
