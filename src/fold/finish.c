@@ -109,16 +109,13 @@ static enum status fail_name(const struct placing *p, const struct selector *s)
 			    strcmp(s->text, "count") ? "" : ": count() is the number of records");
 }
 
-/* Places what a name in an expression means: an aggregate, a result as its heading has it, before those of --agg from place `from`
- * on, or a key. */
+/* Places what a name in an expression means: a result as its heading has it, before those of --agg from place `from` on, another
+ * aggregate, or a key. So sum(3) is the sum of a column called 3, if that was asked for. */
 static enum status place_name(struct placing *p, const struct selector *s, size_t from, uint32_t *column)
 {
 	const struct query *q = p->q;
 	size_t key;
 
-	for (size_t i = 0; s->is_aggregate && i < q->nhidden; i++)
-		if (!strcmp(q->hidden[i], s->text))
-			return place_result(p, q->nshown + i, column);
 	for (size_t i = 0; i < q->nshown; i++) {
 		char *name;
 		bool is_named;
@@ -130,6 +127,9 @@ static enum status place_name(struct placing *p, const struct selector *s, size_
 		if (is_named)
 			return place_result(p, i, column);
 	}
+	for (size_t i = 0; s->is_aggregate && i < q->nhidden; i++)
+		if (!strcmp(q->hidden[i], s->text))
+			return place_result(p, q->nshown + i, column);
 	if (!s->is_aggregate && group_sort_find_key(q, s, &key))
 		return place_source(p, (struct finish_source){.kind = FINISH_KEY, .index = key}, q->plan.columns[q->plan.keys[key]].name, column);
 	return fail_name(p, s);

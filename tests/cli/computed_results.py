@@ -12,6 +12,13 @@ SALES = b"region,price,q,name\nn,5,1,ann\ns,7,2,bob\nn,9,3,cem\ns,7,4,dan\nw,,5,
 BY = "--by=region"
 
 
+def check_names():
+    table = b"x,3\n1,2\n3,5\n"
+    for option, want in (("--having=sum(3) > 2", "x,sum(3)\n3,5\n"), ("--sort=-sum(3) * 2", "x,sum(3)\n3,5\n1,2\n")):
+        answers("a column called 3: " + option, ["--by=x", "--sum=2", option], table, want)
+    answers("the number 3", ["--by=x", "--having=sum(3) > 2"], table, "x,count\n1,1\n3,1\n")
+
+
 def check_meanings():
     for number, (args, want) in enumerate((
             (["--agg=rate = sum(price) / sum(q)"], "1.7619047619047619"), (["--agg=n=count()", "--agg=sum(q) + 1"], "n,sum(q) + 1|6,22"),
@@ -175,6 +182,7 @@ def check_errors():
     ok(b"having r > 1" in said and b"prints:  r\n" in said, "--explain says it", lambda: said.decode())
 
 
+check_names()
 check_meanings()
 check_exactness()
 check_many()
