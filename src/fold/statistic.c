@@ -677,18 +677,14 @@ static const union {
 	statistic_text_formula *text;
 	pair_formula *pair;
 } formulas[NOPERATIONS] = {
-#define FORMULA_REDUCE(formula) {.number = formula}
-#define FORMULA_TABLE(formula) {.number = formula}
-#define FORMULA_RECORDS(formula) {.number = formula}
-#define FORMULA_TEXT(formula) {.text = formula}
-#define FORMULA_PAIR(formula) {.pair = formula}
-#define FORMULA_RUNNING(new_column) {NULL}
-#define FORMULA_OFFSET(new_column) {NULL}
-#define FORMULA_EXPR(none) {NULL}
-#define FORMULA_FRACTION(none) {NULL}
-#define FORMULA_LET(new_column) {NULL}
-#define FORMULA_FIELDS(new_column) {NULL}
-#define OPERATION(id, kind, name, argument, title, needs, value, help) [OPERATION_##id] = FORMULA_##kind(value),
+#define BY(formula) {.number = formula}
+#define COUNT_BY(formula) {.number = formula}
+#define TEXT_BY(formula) {.text = formula}
+#define PAIR_BY(formula) {.pair = formula}
+#define SYMMETRIC_BY(formula) {.pair = formula}
+#define SHOWS(new_column) {NULL}
+#define SHOWS_COUNT(new_column) {NULL}
+#define OPERATION(id, kind, name, argument, title, needs, result, help) [OPERATION_##id] = result,
 #include "query/options.def"
 };
 

@@ -599,7 +599,7 @@ static void window_weigh(struct ewma *mean, const struct plan_window *plan, cons
 	bool is_text = value->kind == RECENT_TEXT;
 
 	if (value->kind != RECENT_NONE)
-		ewma_add(mean, &plan->weight, value->number, is_text ? value->text : NULL, value->nbytes);
+		ewma_add(mean, plan->weight, value->number, is_text ? value->text : NULL, value->nbytes);
 }
 
 static enum status weigh_next(void *context, const struct recent_value *value)
@@ -642,7 +642,7 @@ static enum status settle_next(void *context, const struct recent_value *value)
 /* Finds the mean after the values, if the last few of them suffice. */
 static enum status settle(struct window_fold *w)
 {
-	struct settling s = {.weight = &w->plan->weight};
+	struct settling s = {.weight = w->plan->weight};
 	struct recent last = {.nvalues = 0};
 	enum status status;
 	uint64_t nvalues;

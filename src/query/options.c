@@ -5,6 +5,7 @@
  */
 #include "query/options.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ enum option_id {
 };
 
 static const struct option_row rows[] = {
-#define OPERATION(id, kind, name, argument, title, needs, value, help) \
+#define OPERATION(id, kind, name, argument, title, needs, result, help) \
 	{0, name, argument, "", 0, help},
 #include "query/options.def"
 #define OPTION(id, letter, name, argument, words, scope, set, member, help) {letter, name, argument, words, 0, help},
@@ -54,9 +55,19 @@ static const struct {
 	const char *title;
 	enum operation_kind kind;
 	unsigned needs;
+	struct {
+		enum new_column_kind shows;
+		bool counts, is_symmetric;
+	} result;
 } operations[] = {
-#define OPERATION(id, kind, name, argument, title, needs, value, help) \
-	{title, OPERATION_##kind, needs},
+#define BY(formula) {.counts = false}
+#define TEXT_BY(formula) {.counts = false}
+#define PAIR_BY(formula) {.counts = false}
+#define COUNT_BY(formula) {.counts = true}
+#define SYMMETRIC_BY(formula) {.is_symmetric = true}
+#define SHOWS(new_column) {.shows = new_column}
+#define SHOWS_COUNT(new_column) {.shows = new_column, .counts = true}
+#define OPERATION(id, kind, name, argument, title, needs, result, help) {title, OPERATION_##kind, needs, result},
 #include "query/options.def"
 };
 
@@ -90,13 +101,7 @@ bool operation_use_is_matrix(const struct operation_use *use)
 
 bool operation_counts(enum operation operation)
 {
-	static const bool counts[NOPERATIONS] = {
-		[OPERATION_COUNT] = true, [OPERATION_COUNT_DISTINCT] = true, [OPERATION_COUNT_RECORDS] = true, [OPERATION_RUNNING_COUNT] = true,
-		[OPERATION_ROLLING_COUNT] = true, [OPERATION_ROW_NUMBER] = true, [OPERATION_RANK] = true, [OPERATION_RANK_DENSE] = true, [OPERATION_NTILE] = true,
-		[OPERATION_OFFSETS] = true, [OPERATION_BYTE_OFFSET] = true,
-	};
-
-	return counts[operation];
+	return operations[operation].result.counts;
 }
 
 unsigned operation_needs(enum operation operation)
@@ -405,13 +410,15 @@ static enum status set_device(const struct setting *s)
 	return STATUS_OK;
 }
 
-/* The end of the first OLD=NEW of a list: a comma that has another one after it, and is not within quotes or parentheses. */
-static const char *find_rename_end(const char *text)
+/* Finds the end of the first OLD=NEW of a list, a comma that has another one after it, and its sign, NULL if it has none. Neither
+ * is within quotes or parentheses, as in sum(a=b)=c, but the sign of an OLD=NEW without another one. */
+static const char *find_rename_end(const char *text, const char **sign)
 {
-	const char *comma = NULL;
-	bool is_quoted = false, has_sign = false;
+	const char *begin = text, *comma = NULL;
+	bool is_quoted = false;
 	int depth = 0;
 
+	*sign = NULL;
 	for (; *text; text++) {
 		is_quoted ^= *text == '"';
 		depth += is_quoted ? 0 : (*text == '(') - (*text == ')');
@@ -419,24 +426,27 @@ static const char *find_rename_end(const char *text)
 			continue;
 		if (comma && *text == '=')
 			return comma;
-		has_sign |= *text == '=';
-		comma = has_sign && *text == ',' ? text : comma;
+		*sign = !*sign && *text == '=' ? text : *sign;
+		comma = *sign && *text == ',' ? text : comma;
 	}
+	*sign = *sign ? *sign : strchr(begin, '=');
 	return text;
 }
 
 /* OLD=NEW,... */
 static enum status set_rename(const struct setting *s)
 {
-	const char *at = s->argument, *end;
-	char *item;
+	const char *at = s->argument, *end, *sign;
 
 	do {
-		end = find_rename_end(at);
-		NEED(item = strndup(at, (size_t)(end - at)));
-		TRY(ARRAY_PUSH(s->o->renames, s->o->nrenames, item));
-		if (*item == '=' || !strchr(item, '='))
-			return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", item);
+		struct new_name rename;
+		end = find_rename_end(at, &sign);
+		NEED(rename.old = strndup(at, (size_t)(end - at)));
+		TRY(ARRAY_PUSH(s->o->renames, s->o->nrenames, rename));
+		if (!sign || sign == at)
+			return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", rename.old);
+		rename.old[sign - at] = '\0';
+		s->o->renames[s->o->nrenames - 1].new = rename.old + (sign - at) + 1;
 		at = end + 1;
 	} while (*end);
 	return STATUS_OK;
@@ -479,33 +489,11 @@ static const char *find_suffix(const char *argument)
 	return colon;
 }
 
-/* The length of the columns before the suffix, for a message. */
-static int columns_nbytes(const struct operation_use *use, const char *suffix)
+/* Reads the weight of --ewma. */
+static bool read_weight(struct operation_use *use, const char *text)
 {
-	size_t nbytes = suffix ? (size_t)(suffix - use->argument) : strlen(use->argument);
-
-	return nbytes < 32 ? (int)nbytes : 32;
-}
-
-/* Makes what stands before the suffix the columns. */
-static enum status cut_suffix(struct operation_use *use, const char *suffix)
-{
-	use->column = strndup(use->argument, (size_t)(suffix - use->argument));
-	use->suffix = suffix;
-	use->argument = use->column;
-	return use->column ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-/* Reads COLS:A. */
-static enum status read_weight(struct operation_use *use, struct fault *fault)
-{
-	const char *suffix = find_suffix(use->argument);
-
-	if (!suffix || !ewma_weight_parse(suffix + 1, strlen(suffix + 1), &use->weight))
-		return option_fault(fault, "--ewma: '%.64s' is not COLS:A, A the weight of the new value: above 0, "
-				    "at most 1, such as %.*s:0.1", use->argument,
-				    columns_nbytes(use, suffix), use->argument);
-	return cut_suffix(use, suffix);
+	use->weight = malloc(sizeof *use->weight);
+	return use->weight && ewma_weight_parse(text, strlen(text), use->weight);
 }
 
 /* Reads DIGITS or DIGITS.DIGITS. Returns false where it is neither, or beyond 100 or PERCENTILE_NPLACES. */
@@ -525,18 +513,14 @@ static bool parse_percentile(const char *text, size_t nbytes, struct percentile 
 	return out->numerator <= 100 * (uint64_t)decimal_shift(1, s.nfraction);
 }
 
-/* Reads COLS:F, F as a percentile of the values. */
-static enum status read_fraction(struct operation_use *use, struct fault *fault)
+/* Reads a part below one half, as a percentile of the values. */
+static bool read_fraction(struct operation_use *use, const char *text)
 {
-	const char *suffix = find_suffix(use->argument);
+	struct percentile *p = &use->percentile;
+	bool is = parse_percentile(text, strlen(text), p) && 2 * p->numerator < (uint64_t)decimal_shift(1, p->nplaces);
 
-	if (!suffix || !parse_percentile(suffix + 1, strlen(suffix + 1), &use->percentile) ||
-	    2 * use->percentile.numerator >= (uint64_t)decimal_shift(1, use->percentile.nplaces))
-		return option_fault(fault, "--%s: '%.64s' is not COLS:F, F the part of the values that is left out at each end: from 0 "
-				    "to below 0.5, such as %.*s:0.1", operation_name(use->operation), use->argument,
-				    columns_nbytes(use, suffix), use->argument);
-	use->percentile.numerator *= 100;
-	return cut_suffix(use, suffix);
+	p->numerator *= 100;
+	return is;
 }
 
 /* Reads the width of a window by time as a duration, in seconds. */
@@ -554,41 +538,53 @@ static bool read_width(const char *text, struct decimal *width)
 	       width->significand > 0 && width->scale <= DECIMAL_NDIGITS;
 }
 
-/* Reads COLS:N, N a number of records or parts or, of a window, a duration; of --lag and --lead
- * also COLS alone, and then a colon may be one of a name. */
-static enum status read_nrows(struct operation_use *use, struct fault *fault)
+static bool read_nrows(struct operation_use *use, const char *text)
 {
-	const bool may_lack_n = strstr(rows[use->operation].argument, "[:N]") != NULL;
-	const bool may_last = !may_lack_n && use->operation != OPERATION_NTILE;
-	const char *suffix = find_suffix(use->argument);
-	bool has_number = suffix && read_number(suffix + 1, WINDOW_NROWS_MAX, &use->nrows);
+	return read_number(text, WINDOW_NROWS_MAX, &use->nrows) && use->nrows > 0;
+}
 
-	if ((has_number && use->nrows > 0) ||
-	    (suffix && may_last && read_width(suffix + 1, &use->width)))
-		return cut_suffix(use, suffix);
-	use->width.significand = 0;
-	if (may_lack_n && !has_number) {
+static bool read_window(struct operation_use *use, const char *text)
+{
+	return read_nrows(use, text) || read_width(text, &use->width);
+}
+
+static bool read_bins(struct operation_use *use, const char *text)
+{
+	return decimal_parse(text, strlen(text), &use->width) == DECIMAL_NUMBER && use->width.significand > 0;
+}
+
+/* What stands after columns and a colon, by the form that the table gives the argument. */
+static const struct suffix_form {
+	const char *form;
+	bool (*read)(struct operation_use *use, const char *text);
+	const char *meaning, *example;
+} suffix_forms[] = {
+	{"COL:WIDTH", read_bins, "COL:WIDTH, WIDTH a number above 0 with up to 18 digits", "10"},
+	{"COLS:A", read_weight, "COLS:A, A the weight of the new value: above 0, at most 1", "0.1"},
+	{"COLS:F", read_fraction, "COLS:F, F the part of the values that is left out at each end: from 0 to below 0.5", "0.1"},
+	{"COLS:N", read_window, "COLS:N, N a whole number above 0 or a duration", "10 or :1h30m"},
+	{"[-]COLS:N", read_nrows, "COLS:N, N a whole number above 0", "4"},
+	{"COLS[:N]", read_nrows, "COLS:N, N a whole number above 0", "1"},
+};
+static_assert(DECIMAL_NDIGITS == 18, "WIDTH is a decimal");
+
+/* Reads the suffix of a form, and makes what stands before it the columns. Where it may be left out, a colon may be one of a name. */
+static enum status read_suffix(struct operation_use *use, const struct suffix_form *f, struct fault *fault)
+{
+	const char *suffix = find_suffix(use->argument);
+	size_t nbytes = suffix ? (size_t)(suffix - use->argument) : strlen(use->argument);
+
+	if (f->form[4] == '[' && !(suffix && read_number(suffix + 1, WINDOW_NROWS_MAX, &use->nrows))) {
 		use->nrows = 1;
 		return STATUS_OK;
 	}
-	return option_fault(fault, "--%s: '%.64s' is not COLS:N, N a whole number above 0%s, such as %.*s:%s",
-			    operation_name(use->operation), use->argument, may_last ? " or a duration" : "",
-			    columns_nbytes(use, suffix), use->argument,
-			    may_lack_n ? "1" : may_last ? "10 or :1h30m" : "4");
-}
-
-/* Reads COL:WIDTH. A column's name may have colons. */
-static enum status read_bins(struct operation_use *use, struct fault *fault)
-{
-	const char *colon = strrchr(use->argument, ':'), *width = colon ? colon + 1 : "";
-
-	if (decimal_parse(width, strlen(width), &use->width) != DECIMAL_NUMBER || use->width.significand <= 0)
-		return option_fault(fault, "--hist: '%.64s' is not COL:WIDTH, WIDTH a number above 0 with up to "
-				    "%d digits, such as %.*s:10", use->argument, DECIMAL_NDIGITS,
-				    (int)(colon ? colon - use->argument : 64), use->argument);
-	use->column = strndup(use->argument, (size_t)(colon - use->argument));
+	if (!suffix || !f->read(use, suffix + 1))
+		return option_fault(fault, "--%s: '%.64s' is not %s, such as %.*s:%s", operation_name(use->operation), use->argument,
+				    f->meaning, nbytes < 32 ? (int)nbytes : 32, use->argument, f->example);
+	NEED(use->column = strndup(use->argument, nbytes));
+	use->suffix = use->operation == OPERATION_HIST ? NULL : suffix;
 	use->argument = use->column;
-	return use->column ? STATUS_OK : STATUS_NO_MEMORY;
+	return STATUS_OK;
 }
 
 /* Keeps a percentile's name, which has its number NN, as it was typed. */
@@ -610,17 +606,11 @@ static enum status read_use(struct operation_use *use, const char *typed, struct
 
 	use->is_descending = !strncmp(form, "[-]", 3) && *use->argument == '-';
 	use->argument += use->is_descending;
-	form += strncmp(form, "[-]", 3) ? 0 : 3;
 	if (use->operation == OPERATION_PERCENTILE)
 		return read_percentile(use, typed, fault);
-	if (!strcmp(form, "COL:WIDTH"))
-		return read_bins(use, fault);
-	if (!strcmp(form, "COLS:A"))
-		return read_weight(use, fault);
-	if (!strcmp(form, "COLS:F"))
-		return read_fraction(use, fault);
-	if (!strcmp(form, "COLS:N") || !strcmp(form, "COLS[:N]"))
-		return read_nrows(use, fault);
+	for (size_t i = 0; i < sizeof suffix_forms / sizeof *suffix_forms; i++)
+		if (!strcmp(form, suffix_forms[i].form))
+			return read_suffix(use, &suffix_forms[i], fault);
 	return STATUS_OK;
 }
 
@@ -749,40 +739,15 @@ static enum status read_environment(struct options *o, struct fault *fault)
 
 enum new_column_kind operation_new_column(enum operation operation)
 {
-#define KIND_REDUCE(formula) 0
-#define KIND_TABLE(formula) 0
-#define KIND_PAIR(formula) 0
-#define KIND_TEXT(formula) 0
-#define KIND_RECORDS(formula) 0
-#define KIND_RUNNING(new_column) new_column
-#define KIND_OFFSET(new_column) new_column
-#define KIND_EXPR(none) 0
-#define KIND_FRACTION(none) 0
-#define KIND_LET(new_column) new_column
-#define KIND_FIELDS(new_column) new_column
-#define OPERATION(id, kind, name, argument, title, needs, value, help) KIND_##kind(value),
-	static const enum new_column_kind all[NOPERATIONS] = {
-#include "query/options.def"
-	};
-
-	return all[operation];
+	return operations[operation].result.shows;
 }
 
 static const struct aggregate_name aggregates[] = {
 	{"share", TYPE_NUMBER}, {"cumshare", TYPE_NUMBER}, /* of groups: FRACTION */
-#define AGGREGATE_REDUCE(title, argument, needs) \
-	{sizeof argument == sizeof "COLS" ? title : "", (needs) == MOMENT_ENDS ? TYPE_ANY : TYPE_NUMBER},
-#define AGGREGATE_TEXT(title, argument, needs) {title, TYPE_ANY},
-#define AGGREGATE_TABLE(title, argument, needs)
-#define AGGREGATE_PAIR(title, argument, needs)
-#define AGGREGATE_RECORDS(title, argument, needs)
-#define AGGREGATE_RUNNING(title, argument, needs)
-#define AGGREGATE_OFFSET(title, argument, needs)
-#define AGGREGATE_EXPR(title, argument, needs)
-#define AGGREGATE_FRACTION(title, argument, needs)
-#define AGGREGATE_LET(title, argument, needs)
-#define AGGREGATE_FIELDS(title, argument, needs)
-#define OPERATION(id, kind, name, argument, title, needs, value, help) AGGREGATE_##kind(title, argument, needs)
+#define IS_AGGREGATE(kind, argument) \
+	(OPERATION_##kind == OPERATION_TEXT || (OPERATION_##kind == OPERATION_REDUCE && sizeof argument == sizeof "COLS"))
+#define OPERATION(id, kind, name, argument, title, needs, result, help) \
+	{IS_AGGREGATE(kind, argument) ? title : "", OPERATION_##kind == OPERATION_TEXT || (needs) == MOMENT_ENDS ? TYPE_ANY : TYPE_NUMBER},
 #include "query/options.def"
 	{NULL, TYPE_ANY},
 };
@@ -978,12 +943,6 @@ static enum status check_one_path(struct options *o, struct fault *fault)
 	return o->part.of && o->npaths != 1 ? option_fault(fault, "--part is of one file, and here are %d", o->npaths) : STATUS_OK;
 }
 
-/* Whether the result of a pair x:y is that of y:x. */
-static bool is_symmetric(enum operation operation)
-{
-	return operation == OPERATION_COV || operation == OPERATION_COV_POP || operation == OPERATION_CORR;
-}
-
 /* What a command line says. Each has a name, which is that of an option. */
 enum fact {
 	NOTHING,
@@ -1140,7 +1099,7 @@ static void note_use(const char *is[NFACTS], const struct operation_use *use)
 		{LEAD, operation == OPERATION_LEAD}, {AHEAD, operation_looks_ahead(operation)},
 		{TOTAL, kind == OPERATION_RUNNING || operation == OPERATION_ROW_NUMBER},
 		{OFFSET, kind == OPERATION_OFFSET && operation != OPERATION_ROW_NUMBER},
-		{SKEW_MATRIX, is_matrix && !is_symmetric(operation) && !is[MATRIX]}, {MATRIX, is_matrix},
+		{SKEW_MATRIX, is_matrix && !operations[operation].result.is_symmetric && !is[MATRIX]}, {MATRIX, is_matrix},
 		{SHARE_OF, kind == OPERATION_FRACTION}, {TABLE, kind == OPERATION_TABLE}, {ALONE, kind == OPERATION_TABLE || is_matrix},
 	};
 
@@ -1350,10 +1309,11 @@ void options_free(struct options *o)
 	asked_free(&o->asked);
 	option_free_items(o->missing, o->nmissing);
 	for (size_t i = 0; i < o->nrenames; i++)
-		free(o->renames[i]);
+		free(o->renames[i].old);
 	free(o->renames);
 	for (size_t i = 0; i < o->nuses; i++) {
 		free(o->uses[i].column);
+		free(o->uses[i].weight);
 		free(o->uses[i].typed);
 	}
 	free(o->uses);

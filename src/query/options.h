@@ -57,7 +57,7 @@ struct operation_use {
 	const char *suffix;           /* of OPERATION_LEAD, OPERATION_TRIMMED_MEAN and windows: ":N", ":F" or ":A" after the columns, as it was
 				       * typed; NULL if the argument has no such end */
 	uint64_t nrows;               /* of OPERATION_LEAD, OPERATION_NTILE and windows: N */
-	struct ewma_weight weight;    /* of OPERATION_EWMA */
+	struct ewma_weight *weight;   /* of OPERATION_EWMA; owned by the options, or NULL */
 	bool is_descending;           /* of those that rank */
 };
 
@@ -80,6 +80,12 @@ struct record_choice {
 	uint64_t head, tail, sample;
 	uint64_t seed;
 	bool has_seed;
+};
+
+/* OLD=NEW of --rename. */
+struct new_name {
+	char *old;       /* owned, with what follows it */
+	const char *new;
 };
 
 /* A file whose name an option took for its argument. */
@@ -106,7 +112,7 @@ struct options {
 	bool aggregates;            /* an expression has one, or may have: the input is read twice, perhaps */
 	bool selects;               /* columns of the records are printed, not records: --select, --drop */
 	size_t nrenames;
-	char **renames;             /* each OLD=NEW, owned */
+	struct new_name *renames;   /* in the order given */
 	const char *runs;           /* COLS, or NULL: it is `by`, too */
 	const char *over;           /* COL, or NULL */
 	const char *by;             /* COLS, or NULL */

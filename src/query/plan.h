@@ -39,6 +39,10 @@ enum moment {
 	MOMENT_KEY_LOGS = 2048,  /* with MOMENT_KEY_COUNTS: the sum of the counts' logarithms, in groups' cells */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
+#define MOMENTS_OF_SPREAD (MOMENT_COUNT | MOMENT_SUM | MOMENT_SQUARES)
+#define MOMENTS_OF_CUBES (MOMENTS_OF_SPREAD | MOMENT_CUBES)
+#define MOMENTS_OF_FOURTHS (MOMENTS_OF_CUBES | MOMENT_FOURTHS)
+#define MOMENTS_OF_ORDER (MOMENT_COUNT | MOMENT_EXTREMES | MOMENT_VALUES)
 #define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
 #define MOMENTS_OF_TEXT (MOMENTS_OF_KEYS | MOMENT_TEXTS) /* need no numbers */
 
@@ -131,7 +135,7 @@ struct plan_window {
 	uint64_t nrows;    /* N: of the records that a rolling column shows, that of the record itself is one */
 	bool is_timed; /* it shows those of the last `width` seconds instead, by the plan's times */
 	struct decimal width;
-	struct ewma_weight weight; /* NEW_EWMA */
+	const struct ewma_weight *weight; /* of NEW_EWMA; not owned */
 	/* Of its struct group_window (fold/window.h), in a group: */
 	uint32_t cell_offset;
 	uint8_t cell_nvalues; /* that it has room for */

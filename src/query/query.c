@@ -117,38 +117,14 @@ static enum status parse_let(struct making *m, const char *text)
 	return STATUS_OK;
 }
 
-/* The first sign that is not within parentheses, as in sum(a=b)=c; of a name with one alone, the first. */
-static const char *find_outer_sign(const char *text)
+static enum status parse_rename(struct making *m, const struct new_name *given, struct rename *rename)
 {
-	int depth = 0;
+	struct selection *of = &m->selections[m->nselections++];
+	enum status status = selection_parse(given->old, of, m->fault);
 
-	for (const char *p = text; *p; p++) {
-		depth += (*p == '(') - (*p == ')');
-		if (*p == '=' && depth == 0)
-			return p;
-	}
-	return strchr(text, '=');
-}
-
-/* Cuts OLD=NEW at its first sign after a quoted name. */
-static enum status parse_rename(struct making *m, const char *argument, struct rename *rename)
-{
-	const char *sign = find_outer_sign(*argument == '"' ? strrchr(argument, '"') : argument);
-	char *old = sign ? strndup(argument, (size_t)(sign - argument)) : NULL;
-	enum status status;
-
-	if (!sign)
-		return option_fault(m->fault, "--rename: '%.64s' is not OLD=NEW", argument);
-	NEED(old);
-	rename->name = sign + 1;
-	status = selection_parse(old, &m->selections[m->nselections], m->fault);
-	if (status == STATUS_OK && m->selections[m->nselections].nselectors == 1) {
-		free(old);
-		old = strdup(m->selections[m->nselections].selectors[0].text);
-	}
-	m->nselections++;
-	rename->old = old;
-	return old ? status : STATUS_NO_MEMORY;
+	rename->name = given->new;
+	rename->old = strdup(status == STATUS_OK && of->nselectors == 1 ? of->selectors[0].text : given->old);
+	return rename->old ? status : STATUS_NO_MEMORY;
 }
 
 /* ---- columns, and expressions in their place ---- */
@@ -280,38 +256,46 @@ static bool is_unit(const char *text)
 	return ndigits > 0 && text[ndigits] && strspn(text + ndigits, "abcdefghijklmnopqrstuvwxyz") == strlen(text + ndigits);
 }
 
-/* Writes the expression that an item COL:WIDTH or COL:UNIT stands for to `to`, of 2 * nbytes + 32: bin(COL, WIDTH), trunc(COL, "UNIT").
+/* Appends a name in backquotes. to: room for 2 * its length + 3. Returns the end. */
+static char *append_name(char *to, const char *name)
+{
+	*to++ = '`';
+	for (; *name; name++) {
+		*to++ = *name;
+		if (*name == '`')
+			*to++ = '`';
+	}
+	return stpcpy(to, "`");
+}
+
+/* Appends a column to an expression: a position, 3, :3 or col3, as one, unless it is_quoted, and any other as a name. */
+static char *append_column(char *to, const char *item, bool is_quoted)
+{
+	const char *digits = item + (strncmp(item, "col", 3) ? *item == ':' : 3);
+
+	if (is_quoted || !*digits || digits[strspn(digits, "0123456789")])
+		return append_name(to, item);
+	return stpcpy(stpcpy(to, digits == item ? ":" : ""), item);
+}
+
+/* Writes the expression that an item COL:WIDTH or COL:UNIT stands for to `to`, of 3 * nbytes + 34: bin(COL, WIDTH), trunc(COL, "UNIT").
  * Returns false for any other item. */
 static bool write_short_form(const char *item, size_t nbytes, char *to)
 {
-	const char *colon = strrchr(item, ':'), *end;
+	const char *colon = strrchr(item, ':');
+	char *name = to + 2 * nbytes + 32;
 	struct decimal width;
-	bool is_number, is_bare;
+	bool is_number;
 
 	if (!colon || colon == item)
 		return false;
 	is_number = decimal_parse(colon + 1, strlen(colon + 1), &width) == DECIMAL_NUMBER;
-	if (!is_number && !is_unit(colon + 1))
+	if ((!is_number && !is_unit(colon + 1)) || (*item == '"' && selector_unquote(item, name) != colon))
 		return false;
-	is_bare = *item == ':' || (!strncmp(item, "col", 3) && strspn(item + 3, "0123456789") == (size_t)(colon - item) - 3);
-	to = stpcpy(to, is_number ? "bin(" : "trunc(");
-	if (strspn(item, "0123456789") == (size_t)(colon - item)) {
-		*to++ = ':';
-		is_bare = true;
-	}
-	*to = '`';
-	to += !is_bare;
-	if (*item == '"') {
-		end = selector_unquote(item, to);
-		if (end != colon)
-			return false;
-		to += strlen(to);
-	} else {
-		to = mempcpy(to, item, (size_t)(colon - item));
-	}
-	*to = '`';
-	to += !is_bare;
-	snprintf(to, nbytes + 8, is_number ? ", %s)" : ", \"%s\")", colon + 1);
+	if (*item != '"')
+		strcpy(mempcpy(name, item, (size_t)(colon - item)), "");
+	to = append_column(stpcpy(to, is_number ? "bin(" : "trunc("), name, *item == '"');
+	sprintf(to, is_number ? ", %s)" : ", \"%s\")", colon + 1);
 	return true;
 }
 
@@ -377,7 +361,7 @@ static enum status add_expression(struct making *m, const struct column_list *li
 	struct program *p = ARRAY_ADD(q->lets, q->ncomputed);
 	const size_t nbytes = strlen(item);
 	const uint32_t same = find_same(m, item);
-	char *text = malloc(2 * nbytes + 32);
+	char *text = malloc(3 * nbytes + 34);
 	enum status status = STATUS_OK;
 	bool is_short, is_column;
 
@@ -419,22 +403,28 @@ static uint32_t find_key(const struct making *m, const char *name)
 	return 0;
 }
 
+/* Cuts off the blanks at a text's end. Returns what follows those at its beginning. */
+static char *trim(char *text)
+{
+	size_t nbytes = strlen(text);
+
+	while (nbytes > 0 && decimal_is_blank(text[nbytes - 1]))
+		text[--nbytes] = '\0';
+	return text + strspn(text, " \t");
+}
+
 /* Adds an item, which is NUL-terminated: a column if that is its name, or else an expression. Until names are known, what may be
  * one is taken for one. */
 static enum status add_column(struct making *m, const struct column_list *list, char *item)
 {
-	size_t nbytes;
-
 	if (list->has_signs && !is_name(m, item) && find_key(m, item))
 		return add_item(list->to, item, find_key(m, item));
 	if (*item && is_plain_item(item))
 		return selection_parse(item, list->to, m->fault);
 	if (*item && is_name(m, item))
 		return add_item(list->to, item, 0);
-	item += strspn(item, " \t");
-	for (nbytes = strlen(item); nbytes > 0 && decimal_is_blank(item[nbytes - 1]); nbytes--)
-		item[nbytes - 1] = '\0';
-	if (nbytes == 0)
+	item = trim(item);
+	if (!*item)
 		return option_fault(m->fault, "'%.128s' is not a list of columns: an item is empty", list->text);
 	if (is_plain_item(item))
 		return selection_parse(item, list->to, m->fault);
@@ -562,24 +552,6 @@ static enum status parse_columns(struct making *m, const struct column_list *lis
 
 /* ---- the times of windows ---- */
 
-/* Writes an item that is a column as an expression, to `to`, of 2 * its length + 4. */
-static void write_column(const char *item, char *to)
-{
-	const char *digits = item + (strncmp(item, "col", 3) ? *item == ':' : 3);
-
-	if (*digits && strspn(digits, "0123456789") == strlen(digits)) { /* a position: 3, :3, col3 */
-		strcpy(stpcpy(to, digits == item ? ":" : ""), item);
-		return;
-	}
-	*to++ = '`';
-	for (; *item; item++) {
-		*to++ = *item;
-		if (*item == '`')
-			*to++ = '`';
-	}
-	strcpy(to, "`");
-}
-
 /* Compiles --over as a computed column: without it, until the first record is known, of the first
  * column. */
 static enum status parse_over(struct making *m)
@@ -598,7 +570,7 @@ static enum status parse_over(struct making *m)
 	if (m->over_is_column && status == STATUS_OK) {
 		item = column.nselectors ? column.selectors[0].text : item;
 		NEED(text = of_column = malloc(2 * strlen(item) + 4));
-		write_column(item, of_column);
+		append_column(of_column, item, column.nselectors > 0);
 	}
 	m->needs_names |= m->waits_for_names && !m->over_is_column;
 	if (status == STATUS_OK)
@@ -622,7 +594,7 @@ static enum status add_argument(struct making *m, struct selection *of, const ch
 	struct query *q = m->q;
 	const size_t nbytes = strlen(argument);
 	const struct token token = token_at(argument, 0, &m->names);
-	char *text = malloc(3 * nbytes + 4), *to = text;
+	char *text = malloc(3 * nbytes + 4);
 	struct program *p = ARRAY_ADD(q->lets, q->ncomputed);
 	const uint32_t same = strchr(argument, '=') ? 0 : find_same(m, argument); /* a = 1 is NAME=EXPR there */
 	enum status status;
@@ -642,13 +614,7 @@ static enum status add_argument(struct making *m, struct selection *of, const ch
 		free(text);
 		return status;
 	}
-	*to++ = '`';
-	for (const char *c = argument; *c; c++) {
-		*to++ = *c;
-		if (*c == '`')
-			*to++ = '`';
-	}
-	strcpy(stpcpy(to, "`="), argument);
+	strcpy(stpcpy(append_name(text, argument), "="), argument);
 	status = compile(m, p, "let", text, false);
 	free(text);
 	if (status == STATUS_OK && p->name) /* else its names are not known yet */
@@ -700,14 +666,12 @@ static enum status compile_sort_item(struct making *m, struct program *p, const 
 static enum status cut_sort_item(struct making *m, const char **p, struct sort_item *item)
 {
 	struct selection name = {0, NULL};
-	size_t nbytes;
 	char *text;
 
 	item->is_descending = skip_minus(m, p);
 	*p += strspn(*p, " \t");
-	NEED(text = item->text = cut_item(m, p, false));
-	for (nbytes = strlen(text); nbytes > 0 && decimal_is_blank(text[nbytes - 1]); nbytes--)
-		text[nbytes - 1] = '\0';
+	NEED(item->text = cut_item(m, p, false));
+	text = trim(item->text);
 	if (*text != '"' || !is_plain_item(text))
 		return STATUS_OK;
 	TRY(selection_parse(text, &name, m->fault));
@@ -985,7 +949,7 @@ static enum status parse_selections(struct making *m)
 	if (o->unique)
 		TRY(parse_columns(m, &(struct column_list){"unique", o->unique, false, &m->selections[m->nselections++], false}, false));
 	for (size_t i = 0; i < o->nrenames; i++)
-		TRY(parse_rename(m, o->renames[i], &q->renames[q->nrenames++]));
+		TRY(parse_rename(m, &o->renames[i], &q->renames[q->nrenames++]));
 	return list_selections(m);
 }
 
@@ -1669,8 +1633,7 @@ static enum status find_renames(struct making *m)
 		else if (s->nselectors == 1)
 			TRY(selector_resolve(&s->selectors[0], NULL, h->names, h->nnames, &range, m->fault));
 		if (s->nselectors != 1 || range.star || range.first != range.last)
-			return option_fault(m->fault, "--rename: '%.*s' is not one column", (int)(out->name - 1 - o->renames[i]),
-					    o->renames[i]);
+			return option_fault(m->fault, "--rename: '%s' is not one column", o->renames[i].old);
 		out->field = range.first;
 	}
 	return STATUS_OK;

@@ -230,78 +230,33 @@ static bool header_has_name(const struct query *q, const struct plan_column *c)
 	       !first->values[c->field].is_missing;
 }
 
-/* What a value of an expression is in a record that is the header. */
-enum in_header {
-	IN_HEADER_ANY,
-	IN_HEADER_NUMBER, /* one of the expression, not 0 */
-	IN_HEADER_NAME,
-	IN_HEADER_WRONG, /* an operation on a name, which is no number */
-};
-
-/* The result of an operation on a and b. */
-static enum in_header operate_in_header(enum step_code code, enum in_header a, enum in_header b)
+/* Whether a computed column has a value that is an error where the record is the header: it calculates with names, and with a number
+ * at most. */
+static bool let_shows_header(const struct query *q, const struct program *let)
 {
-	bool calculates = code >= STEP_ADD && code <= STEP_DIVIDE;
-
-	return calculates && a && b && (a >= IN_HEADER_NAME || b >= IN_HEADER_NAME) ? IN_HEADER_WRONG : IN_HEADER_ANY;
-}
-
-/* lets: of those of --let, as far as they are known. */
-static enum in_header load_in_header(const struct query *q, const struct plan_column *c, const enum in_header *lets)
-{
-	if (c->let)
-		return lets[c->let - q->lets];
-	return header_has_name(q, c) ? IN_HEADER_NAME : IN_HEADER_ANY;
-}
-
-/* Runs the program of a computed column on the header, as far as names and numbers alone say what comes out. lets: of those
- * before it. */
-static enum in_header let_in_header(const struct query *q, const struct program *let, const enum in_header *lets)
-{
-	enum in_header stack[PROGRAM_NVALUES_MAX] = {IN_HEADER_ANY}; /* an aggregate has no steps */
-	int n = 0;
+	size_t nnumbers = 0;
 
 	for (const struct step *step = let->steps; step < let->steps + let->nsteps; step++) {
-		enum in_header before[2] = {n > 0 ? stack[n - 1] : IN_HEADER_ANY, n > 1 ? stack[n - 2] : IN_HEADER_ANY};
-		int ntruths = 0, nbefore = n;
-		program_balance(step, &n, &ntruths);
-		if (step->code == STEP_LOAD)
-			stack[n - 1] = load_in_header(q, &q->plan.columns[let->columns[step->index]], lets);
-		else if (step->code == STEP_NUMBER)
-			stack[n - 1] = step->number.significand ? IN_HEADER_NUMBER : IN_HEADER_ANY;
-		else if (n < nbefore && step->code < STEP_ORDER_NUMBERS)
-			stack[n - 1] = operate_in_header((enum step_code)step->code, before[1], before[0]);
-		else if (step->code < STEP_ORDER_NUMBERS)
-			stack[n - 1] = IN_HEADER_ANY;
+		bool is_name = step->code == STEP_LOAD && header_has_name(q, &q->plan.columns[let->columns[step->index]]);
+		nnumbers += step->code == STEP_NUMBER && step->number.significand;
+		if (!is_name && step->code != STEP_NUMBER && (step->code < STEP_ADD || step->code > STEP_DIVIDE))
+			return false;
+		if (step->code == STEP_NUMBER && (nnumbers > 1 || !step->number.significand))
+			return false;
 	}
-	return stack[0];
+	return let->nsteps > 1;
 }
 
 /* Whether in every record that is the header the column has a value that is an error. */
-static bool shows_header(const struct query *q, const struct plan_column *c, const enum in_header *lets, bool is_part)
+static bool shows_header(const struct query *q, const struct plan_column *c, bool is_part)
 {
 	const struct first_record *second = &q->header.record[1];
 	bool is_number = q->header.has_second && c->field < second->nfields && second->values[c->field].is_number;
 
 	if (!c->parses || c->takes_text || !c->needs || c->invalid != INVALID_ERROR || q->plan.where != PREDICATE_NONE)
 		return false;
-	return c->let ? !c->if_numeric && load_in_header(q, c, lets) == IN_HEADER_WRONG
+	return c->let ? !c->if_numeric && let_shows_header(q, c->let)
 		      : header_has_name(q, c) && (!c->if_numeric || (is_number && !is_part));
-}
-
-static bool some_column_shows_header(const struct query *q, bool is_part)
-{
-	enum in_header *lets = calloc(q->ncomputed + 1, sizeof *lets);
-	bool shows = false;
-
-	for (size_t c = 0; lets && c < q->plan.ncolumns && !shows; c++) {
-		const struct program *let = q->plan.columns[c].let; /* those that it takes come before it */
-		if (let)
-			lets[let - q->lets] = let_in_header(q, let, lets);
-		shows = shows_header(q, &q->plan.columns[c], lets, is_part);
-	}
-	free(lets);
-	return shows; /* false without memory: to seek it is never wrong */
 }
 
 /* Whether the condition of --where compares only one column, with a number. */
@@ -316,11 +271,13 @@ static bool condition_shows_header(const struct query *q)
 void query_seek_header(struct query *q, bool is_part)
 {
 	const struct header *h = &q->header;
-	bool has_name = false;
+	bool has_name = false, shows = false;
 
+	for (size_t c = 0; c < q->plan.ncolumns; c++)
+		shows |= shows_header(q, &q->plan.columns[c], is_part);
 	for (size_t i = 0; h->present && i < h->record[0].nfields; i++)
 		has_name |= !h->record[0].values[i].is_missing;
 	/* without a name, a record of empty fields would be taken for a header */
-	if (has_name && !condition_shows_header(q) && !some_column_shows_header(q, is_part))
+	if (has_name && !shows && !condition_shows_header(q))
 		q->plan.sought = sought_header_of(q->plan.header, q->plan.header_nbytes, &q->plan.dialect);
 }

@@ -33,7 +33,7 @@ Option = collections.namedtuple("Option", "name kind argument words title letter
 def _rows(text):
     """The macro calls of a table: (macro, what is in it: words, and strings with their quotes)."""
     for m in re.finditer(r"^(OPERATION|OPTION)\(", text, re.M):
-        tokens = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\w|~ .]+|,|\))")
+        tokens = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\w|~ .]+(?:\(\w+\))?|,|\))")
         at, out = m.end(), []
         while True:
             token = tokens.match(text, at)
