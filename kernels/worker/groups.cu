@@ -545,7 +545,7 @@ static enum status send_up(const struct gpu_groups *g, int nthreads, bool *all, 
 	if (m.control.census.n == 0 || !has_slots(&g->table, m.control.census.n + ngroups))
 		return STATUS_OK;
 	if (ngroups > 0)
-		TRY(moving_run(&m, ngroups < GROUP_LIST_FEW ? 1 : (size_t)nthreads, send_parts, fault));
+		TRY(moving_run(&m, ngroups < GROUPS_NTHREAD ? 1 : (size_t)nthreads, send_parts, fault));
 	*all = !m.stays;
 	return STATUS_OK;
 }

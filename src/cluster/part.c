@@ -343,16 +343,9 @@ static enum status put_group(void *context, struct group *group)
 	return p->to->status;
 }
 
-static enum status chain_keys(void *context, struct groups *part)
-{
-	(void)context;
-	return group_keys_chain(part);
-}
-
 /* Writes the groups of a part of the store, and frees what they hold. */
 static enum status put_store_part(void *context, struct groups *part)
 {
-	TRY(group_keys_chain(part));
 	TRY(groups_each(part, put_group, context));
 	groups_clear(part);
 	return STATUS_OK;
@@ -369,8 +362,7 @@ static void put_all_groups(const struct query *q, struct partial *total, bool an
 
 	if (status == STATUS_OK && total->groups)
 		status = groups_store(total->groups);
-	THEN(status, group_store_visit(q->plan.groups, nthreads, any_order ? NULL : chain_keys,
-				       NULL));
+	THEN(status, group_store_visit(q->plan.groups, nthreads, NULL, NULL));
 	if (status == STATUS_OK && any_order)
 		status = group_store_visit(q->plan.groups, 1, put_store_part, &groups);
 	else if (status == STATUS_OK)

@@ -98,7 +98,7 @@ static enum status make_of_groups(struct aggregates *a, const struct query *q, s
 
 	if (total->groups)
 		TRY(groups_store(total->groups));
-	TRY(group_store_settle(q->plan.groups, nthreads));
+	TRY(group_store_visit(q->plan.groups, nthreads, NULL, NULL));
 	a->groups = q->plan.groups;
 	a->ngroups = (size_t)group_store_count(a->groups);
 	TRY(key_memory_new(a->ngroups * a->n * sizeof *a->at + 1, &memory));

@@ -468,8 +468,6 @@ enum status finishing_sum(struct finishing *g, const struct group_rows *rows, si
 
 	if (g->nshares == 0)
 		return STATUS_OK;
-	nthreads = group_store_count(store) < GROUP_LIST_FEW ? 1 : nthreads;
-	TRY(group_store_settle(store, nthreads));
 	return group_store_visit(store, nthreads, sum_part, &s);
 }
 
@@ -500,7 +498,7 @@ enum status finishing_sum_before(struct finishing *g, const struct group_rows *r
 		return STATUS_OK;
 	g->nbefore = (list->n + block_nrows - 1) / block_nrows;
 	NEED(g->before = calloc(g->nbefore * g->nshares + 1, sizeof *g->before));
-	team_run(list->n < GROUP_LIST_FEW ? 1 : nthreads, sum_blocks, &s);
+	team_run(list->n < GROUPS_NTHREAD ? 1 : nthreads, sum_blocks, &s);
 	TRY(s.status);
 	for (size_t i = g->nshares; i < g->nbefore * g->nshares; i++)
 		TRY(exact_add(&g->before[i], &g->before[i - g->nshares]));

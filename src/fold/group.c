@@ -635,7 +635,6 @@ enum status group_combine(struct groups *to, struct group *g, struct group *late
 
 	if (g->nrecords == 0 && plan->nlists == 0 && !plan->groups_keep_ends && !has_more(later, plan)) {
 		memcpy(&g->first, &later->first, plan->group_nbytes - offsetof(struct group, first));
-		later->moved = g;
 		return STATUS_OK;
 	}
 	g->first = g->nrecords == 0 || later->first < g->first ? later->first : g->first;
@@ -648,7 +647,6 @@ enum status group_combine(struct groups *to, struct group *g, struct group *late
 		TRY(pair_combine(group_pair(g, &plan->pairs[i]), group_pair(later, &plan->pairs[i]), &to->texts));
 	for (size_t i = 0; i < plan->nwindows; i++)
 		TRY(group_window_combine(&to->windows, g, later, plan, i));
-	later->moved = g;
 	return STATUS_OK;
 }
 

@@ -79,28 +79,16 @@ struct group_values {
 	struct value_block *last; /* in the memory of struct groups; NULL: none */
 };
 
-/* With MOMENT_KEYS, these: the distinct values, in a block and in a table that group_lists.h makes. */
+/* With MOMENT_KEYS, these: the distinct values. */
 struct group_keys {
 	uint64_t n;
-	uint32_t found[2]; /* by enum keys_order: 1 + the slot of that one of the table, once they are settled; 0: it has none */
-	struct few_keys *few; /* in the memory of struct groups; NULL: none */
+	struct key_set *set; /* of group_lists.h; NULL: none */
 };
 
 /* Whether values of a column that parses are no numbers and may count, which is known only at the end if it is one of '*'. */
 static inline bool group_has_texts(const struct plan_column *column)
 {
 	return column->parses && (column->takes_text || (column->counts_text && column->if_numeric));
-}
-
-/* With MOMENT_KEY_LOGS, after struct group_keys: of the counts of its values, once they are settled; then, if it has texts, of these. */
-struct group_key_logs {
-	uint64_t n; /* all values: the sum of the counts */
-	struct group_logs sum;
-};
-
-static inline size_t group_key_logs_nbytes(const struct plan_column *column)
-{
-	return (group_has_texts(column) ? 2 : 1) * sizeof(struct group_key_logs);
 }
 
 static inline size_t group_sums_nbytes(unsigned needs)
@@ -141,7 +129,6 @@ struct group {
 		uint64_t first; /* offset in the input of the first record, in bytes: groups appear in
 				 * this order */
 		uint64_t state; /* while records are printed: of its new columns (emit/new_fields.h) */
-		struct group *moved; /* after group_combine: the group that has its records */
 	};
 	uint64_t nrecords;
 	/* The states follow, then for --offsets a count for each predicate: plan->group_nbytes in all. With
@@ -336,8 +323,7 @@ enum status group_cell_add_number(struct group_cell *cell, unsigned needs, struc
 /* Adds all that a column, of which this is the plan's column c, has of the group's records to g, one of `to`. Errors: as above. */
 enum status group_add_column(struct groups *to, struct group *g, size_t c, const struct column_partial *later);
 
-/* g, which is one of `to`, becomes the fold of its records and later's, but for later's distinct values, which group_keys_each
- * finds. Its key stays, and it knows where it has moved. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+/* g, which is one of `to`, becomes the fold of its records and later's. Its key stays. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
 enum status group_combine(struct groups *to, struct group *g, struct group *later);
 
 /* Does what group_combine does, and makes later, one of a chunk's, what g was, with state 0. spare: room for a group. For new columns,

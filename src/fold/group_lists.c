@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "fold/group_order.h"
 #include "fold/values.h"
 #include "number/decimal_text.h"
 
@@ -111,10 +110,9 @@ static enum status values_update(struct groups *g, struct group *const *groups, 
 /* What is added to a group. */
 struct adding {
 	struct groups *to;
-	struct group *group;
 	struct group_values *values;
-	size_t column;
-	bool counts, is_text;
+	struct group_keys *keys;
+	bool counts;
 	enum status status;
 };
 
@@ -236,563 +234,433 @@ bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to)
 
 void group_values_prefetch(struct group *g, const struct plan *plan)
 {
-	for (size_t c = 0; plan->nlists && c < plan->ncolumns; c++)
+	for (size_t c = 0; plan->nlists && c < plan->ncolumns; c++) {
 		if (plan->columns[c].needs & MOMENT_VALUES)
 			__builtin_prefetch(group_values(g, &plan->columns[c])->last);
+		if (plan->columns[c].needs & MOMENT_KEY_COUNTS)
+			__builtin_prefetch(group_keys(g, &plan->columns[c])->set);
+	}
 }
 
 /* ---- distinct values ---- */
 
-#define ADDRESS_NBYTES ((size_t)GROUPS_ADDRESS_BITS / 8) /* of a group, before its text */
+/* A set. Up to SET_NLISTED values lie one after the other, more of them where their hashes say:
+ * linear probes. While all are words (key_word), and none came often, a value takes 8 bytes, and 8
+ * more if it is counted; then the set is made a wide one, of struct key and struct key_count. A
+ * place without a value is 0. */
+struct key_set {
+	uint32_t nslots; /* SET_NLISTED, or one less than a power of two, which fills its memory */
+	bool is_wide;
+	bool has_memory;  /* of its own: what it leaves when it grows, others can use */
+	uint64_t words[]; /* nslots, or as many of struct key; then as many counts */
+};
+#define SET_NLISTED	 5
+#define SET_NHASHED_MIN	 15
+#define SET_LARGE_NBYTES 4000 /* from there on a set has memory of its own */
+#define SET_COUNT_BITS	 16   /* of a word's count, the others are of its place */
+#define SET_COUNT_MAX	 (((uint64_t)1 << SET_COUNT_BITS) - 1)
 
-/* A column has two tables where the distinct texts are kept apart from the numbers. */
+static uint64_t *narrow_times(struct key_set *s)
+{
+	return s->words + s->nslots;
+}
+
+static struct key_count narrow_count(struct key_set *s, uint32_t i)
+{
+	const uint64_t times = narrow_times(s)[i];
+
+	return (struct key_count){times & SET_COUNT_MAX, times >> SET_COUNT_BITS};
+}
+
+static struct key *wide_keys(struct key_set *s)
+{
+	return (struct key *)s->words;
+}
+
+static struct key_count *wide_times(struct key_set *s)
+{
+	return (struct key_count *)(wide_keys(s) + s->nslots);
+}
+
+static size_t set_nbytes(uint32_t nslots, bool is_wide, bool counts)
+{
+	return offsetof(struct key_set, words) + (nslots * sizeof(uint64_t) << is_wide << counts);
+}
+
+/* How many values may be in so many places. */
+static uint64_t most_values(uint32_t nslots)
+{
+	return nslots == SET_NLISTED ? nslots : (uint64_t)nslots * 11 / 16;
+}
+
+/* Where a value with that hash is looked for first. */
+static inline uint32_t place_of(const struct key_set *s, uint64_t hash)
+{
+	return (uint32_t)((hash << KEY_PART_BITS >> 32) * s->nslots >> 32);
+}
+
+static inline bool is_list(const struct key_set *s)
+{
+	return s->nslots == SET_NLISTED;
+}
+
+/* These return the place of a value, or that where it goes; nslots: a list is full. */
+static inline uint32_t find_word(const struct key_set *s, uint64_t word, struct key_seed seed)
+{
+	uint32_t i = is_list(s) ? 0 : place_of(s, key_word_hash(word, seed));
+
+	for (uint32_t left = s->nslots; left > 0; left--, i = i + 1 == s->nslots ? 0 : i + 1)
+		if (s->words[i] == word || s->words[i] == 0)
+			return i;
+	return s->nslots;
+}
+
+static inline uint32_t find_key(struct key_set *s, const struct key *key, struct key_seed seed)
+{
+	const struct key *keys = wide_keys(s);
+	uint32_t i = is_list(s) ? 0 : place_of(s, key_held_hash(key, seed));
+
+	for (uint32_t left = s->nslots; left > 0; left--, i = i + 1 == s->nslots ? 0 : i + 1)
+		if (keys[i].high == 0 || key_equals(&keys[i], key))
+			return i;
+	return s->nslots;
+}
+
+/* Reads what is at a place. Returns false where no value is. */
+static inline bool read_slot(struct key_set *s, bool counts, uint32_t i, struct key_found *out)
+{
+	out->times = (struct key_count){1, 0};
+	if (!s->is_wide && s->words[i] == 0)
+		return false;
+	if (s->is_wide) {
+		out->key = wide_keys(s)[i];
+		if (counts)
+			out->times = wide_times(s)[i];
+	} else {
+		out->key = key_of_word(s->words[i]);
+		if (counts)
+			out->times = narrow_count(s, i);
+	}
+	return out->key.high != 0;
+}
+
+static enum status new_set(struct groups *g, uint32_t nslots, bool is_wide, bool counts,
+			   struct key_set **out)
+{
+	const size_t nbytes = set_nbytes(nslots, is_wide, counts);
+	void *memory;
+
+	if (nbytes < SET_LARGE_NBYTES) {
+		TRY(key_arena_take(&g->values, nbytes, &memory));
+		memset(memory, 0, nbytes);
+	} else {
+		TRY(key_memory_new(nbytes, &memory));
+		g->nlarge_sets++;
+	}
+	*out = memory;
+	(*out)->nslots = nslots;
+	(*out)->is_wide = is_wide;
+	(*out)->has_memory = nbytes >= SET_LARGE_NBYTES;
+	return STATUS_OK;
+}
+
+static void free_set(struct groups *g, struct key_set *s, bool counts)
+{
+	if (!s || !s->has_memory)
+		return;
+	key_memory_free(s, set_nbytes(s->nslots, s->is_wide, counts));
+	g->nlarge_sets--;
+}
+
+/* Gives a group's values a set of some form with room for n. */
+static __attribute__((noinline)) enum status remake(struct groups *g, struct group_keys *keys,
+						    uint64_t n, bool is_wide, bool counts)
+{
+	struct key_set *old = keys->set, *made;
+	uint32_t nslots = SET_NLISTED;
+	struct key_found found;
+	struct key_seed seed;
+
+	while (most_values(nslots) < n)
+		nslots = nslots == SET_NLISTED ? SET_NHASHED_MIN : 2 * nslots + 1;
+	TRY(new_set(g, nslots, is_wide, counts, &made));
+	keys->set = made;
+	if (!old)
+		return STATUS_OK;
+	seed = key_seed_get();
+	for (uint32_t i = 0; i < old->nslots; i++)
+		if (is_wide) {
+			if (!read_slot(old, counts, i, &found))
+				continue;
+			const uint32_t at = find_key(made, &found.key, seed);
+			wide_keys(made)[at] = found.key;
+			if (counts)
+				wide_times(made)[at] = found.times;
+		} else if (old->words[i]) {
+			const uint32_t at = find_word(made, old->words[i], seed);
+			made->words[at] = old->words[i];
+			if (counts)
+				narrow_times(made)[at] = narrow_times(old)[i];
+		}
+	free_set(g, old, counts);
+	return STATUS_OK;
+}
+
+/* Whether a new value at that place needs a larger set. */
+static inline bool is_full(const struct group_keys *keys, uint32_t at)
+{
+	return at == keys->set->nslots || keys->n >= most_values(keys->set->nslots);
+}
+
+static enum status add_wide(struct groups *g, struct group_keys *keys, bool counts,
+			    const struct key *value, struct key_count times, struct key_seed seed)
+{
+	uint32_t at = find_key(keys->set, value, seed);
+	struct key *to;
+	void *text;
+
+	if (at == keys->set->nslots || wide_keys(keys->set)[at].high == 0) {
+		if (is_full(keys, at)) {
+			TRY(remake(g, keys, keys->n + 1, true, counts));
+			at = find_key(keys->set, value, seed);
+		}
+		to = &wide_keys(keys->set)[at];
+		if (key_is_long(value))
+			TRY(key_arena_take(&g->texts, key_nbytes(value), &text));
+		*to = *value;
+		if (key_is_long(value))
+			to->text = memcpy(text, value->text, key_nbytes(value));
+		keys->n++;
+		g->nkeys++;
+	}
+	if (counts)
+		key_count_add(&wide_times(keys->set)[at], times);
+	return STATUS_OK;
+}
+
+/* Adds a value that came so often. word: its word, or 0. */
+static inline __attribute__((always_inline)) enum status
+add_value(struct groups *g, struct group_keys *keys, bool counts, const struct key *value,
+	  uint64_t word, struct key_count times, struct key_seed seed)
+{
+	struct key_count all = times;
+	uint32_t at;
+
+	if (!keys->set || (word == 0 && !keys->set->is_wide))
+		TRY(remake(g, keys, keys->n + 1, word == 0, counts));
+	if (keys->set->is_wide)
+		return add_wide(g, keys, counts, value, times, seed);
+	at = find_word(keys->set, word, seed);
+	if (at == keys->set->nslots || keys->set->words[at] == 0) {
+		if (is_full(keys, at)) {
+			TRY(remake(g, keys, keys->n + 1, false, counts));
+			at = find_word(keys->set, word, seed);
+		}
+	} else if (!counts) {
+		return STATUS_OK;
+	} else {
+		key_count_add(&all, narrow_count(keys->set, at));
+	}
+	if (counts && (all.count > SET_COUNT_MAX || all.first >> (64 - SET_COUNT_BITS))) {
+		TRY(remake(g, keys, keys->n + 1, true, counts));
+		return add_wide(g, keys, counts, value, times, seed);
+	}
+	if (keys->set->words[at] == 0) {
+		keys->n++;
+		g->nkeys++;
+	}
+	keys->set->words[at] = word;
+	if (counts)
+		narrow_times(keys->set)[at] = all.first << SET_COUNT_BITS | all.count;
+	return STATUS_OK;
+}
+
+static bool counts_keys(const struct plan_column *column)
+{
+	return (column->needs & MOMENT_KEY_COUNTS) != 0;
+}
+
+/* Fetches the places that are looked at first for rows' values. */
+static inline __attribute__((always_inline)) void
+prefetch_place(const struct key_set *s, bool counts, const struct key *value, uint64_t word,
+	       struct key_seed seed)
+{
+	uint32_t at;
+
+	if (!s || is_list(s))
+		return;
+	at = place_of(s, s->is_wide ? key_held_hash(value, seed) : key_word_hash(word, seed));
+	__builtin_prefetch(s->words + ((size_t)at << s->is_wide), 1);
+	if (counts)
+		__builtin_prefetch(s->words + ((size_t)(s->nslots + at) << s->is_wide), 1);
+}
+
+static enum status keys_update(struct groups *g, struct group *const *groups, size_t c,
+			       const struct group_vector *v)
+{
+	const struct plan_column *column = &g->plan->columns[c];
+	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_KEYS);
+	const struct key_seed seed = key_seed_get();
+	const bool counts = counts_keys(column);
+	struct group_keys *keys[SIMD_NUMBERS_NROWS];
+	struct key values[SIMD_NUMBERS_NROWS];
+	uint64_t words[SIMD_NUMBERS_NROWS];
+
+	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		keys[row] = (struct group_keys *)((char *)groups[row] + offset);
+		__builtin_prefetch(keys[row]->set, 1);
+		__builtin_prefetch((const char *)keys[row]->set + 64, 1);
+	}
+	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		key_make(v->texts[row].text, v->texts[row].nbytes, true, seed, &values[row]);
+		words[row] = key_word(&values[row]);
+		prefetch_place(keys[row]->set, counts, &values[row], words[row], seed);
+	}
+	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		const struct key_count once = {1, v->texts[row].place + v->texts[row].nbefore};
+		TRY(add_value(g, keys[row], counts, &values[row], words[row], once, seed));
+	}
+	return STATUS_OK;
+}
+
+static struct group_keys *keys_of(struct group *group, const struct plan_column *column,
+				  bool is_text)
+{
+	return is_text ? group_text_keys(group, column) : group_keys(group, column);
+}
+
+static void add_found(void *context, const struct key_found *found)
+{
+	struct adding *a = context;
+	const struct key_count once = {1, 0};
+
+	if (a->status == STATUS_OK)
+		a->status = add_value(a->to, a->keys, a->counts, &found->key, key_word(&found->key),
+				      a->counts ? found->times : once, key_seed_get());
+}
+
+static void each_of(const struct group_keys *keys, bool counts, keys_visitor visit, void *context)
+{
+	struct key_found found;
+
+	for (uint32_t i = 0; keys->set && i < keys->set->nslots; i++)
+		if (read_slot(keys->set, counts, i, &found))
+			visit(context, &found);
+}
+
+static enum status combine_keys(struct groups *to, struct group *g, struct group *later, size_t c,
+				bool is_text)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+	const struct group_keys *from = keys_of(later, column, is_text);
+	struct adding a = {.to = to,
+			   .keys = keys_of(g, column, is_text),
+			   .counts = counts_keys(column),
+			   .status = STATUS_OK};
+	const struct key_set *set = a.keys->set;
+
+	if (from->n > a.keys->n &&
+	    (!set || most_values(set->nslots) < from->n)) /* places are in the order of hashes */
+		TRY(remake(to, a.keys, from->n, from->set->is_wide || (set && set->is_wide),
+			   a.counts));
+	each_of(from, a.counts, add_found, &a);
+	return a.status;
+}
+
+static enum status keys_combine(struct groups *to, struct group *g, struct group *later, size_t c)
+{
+	return combine_keys(to, g, later, c, false);
+}
+
+static enum status text_keys_combine(struct groups *to, struct group *g, struct group *later,
+				     size_t c)
+{
+	return combine_keys(to, g, later, c, true);
+}
+
+static enum status add_keys(struct groups *to, struct group *g, size_t c,
+			    const struct column_partial *later, bool is_text)
+{
+	const struct plan_column *column = &to->plan->columns[c];
+	const struct keys *keys =
+		moments_cell(&later->moments, is_text ? CELL_TEXT_KEYS : CELL_KEYS);
+	struct adding a = {.to = to,
+			   .keys = keys_of(g, column, is_text),
+			   .counts = counts_keys(column),
+			   .status = STATUS_OK};
+
+	if (keys)
+		keys_each(keys, add_found, &a);
+	return a.status;
+}
+
+static enum status keys_take(struct groups *to, struct group *g, size_t c,
+			     const struct column_partial *later)
+{
+	return add_keys(to, g, c, later, false);
+}
+
+static enum status text_keys_take(struct groups *to, struct group *g, size_t c,
+				  const struct column_partial *later)
+{
+	return add_keys(to, g, c, later, true);
+}
+
+/* ---- reading them ---- */
+
+/* Whether the distinct texts are kept apart from the numbers. */
 static bool has_text_keys(const struct plan_column *column)
 {
 	return column->states >> GROUP_TEXT_KEYS & 1;
 }
 
-static struct key_table *table_of(const struct groups *g, size_t c, bool is_text)
+void group_keys_each(struct group *group, const struct plan_column *column, bool has_texts,
+		     keys_visitor visit, void *context)
 {
-	return &g->keys[g->plan->columns[c].cell_list + is_text];
+	for (int i = 0; i <= (has_texts && has_text_keys(column)); i++)
+		each_of(keys_of(group, column, i), counts_keys(column), visit, context);
 }
 
-static struct group_keys *keys_of(struct group *group, const struct plan_column *column, bool is_text)
+bool group_keys_find(struct group *group, const struct plan_column *column, bool has_texts,
+		     enum keys_order order, struct key *value)
 {
-	return is_text ? group_text_keys(group, column) : group_keys(group, column);
+	struct keys_search s = {.order = order, .best.key.high = (uint64_t)1 << 56};
+
+	group_keys_each(group, column, has_texts, keys_search_visit, &s);
+	*value = s.best.key;
+	return s.best.times.count > 0;
 }
 
-static enum status need_tables(struct groups *g)
-{
-	const struct plan *plan = g->plan;
-
-	if (g->keys)
-		return STATUS_OK;
-	g->keys = calloc(plan->nlists, sizeof *g->keys);
-	NEED(g->keys);
-	for (size_t c = 0; c < plan->ncolumns; c++)
-		for (int i = 0; plan->columns[c].needs & MOMENT_KEY_COUNTS && i <= has_text_keys(&plan->columns[c]); i++)
-			table_of(g, c, i)->value_nbytes = sizeof(struct key_count);
-	return STATUS_OK;
-}
-
-/* Makes the key of a group's address and a text, of which KEPT_NBYTES may be read, and returns its hash. That of a long one lies at
- * `to`. */
-static inline uint64_t make_key(char *to, const struct group *group, const char *text, size_t nbytes, struct key_seed seed, struct key *key)
-{
-	const uint64_t address = (uint64_t)(uintptr_t)group & (((uint64_t)1 << GROUPS_ADDRESS_BITS) - 1);
-	uint64_t words[2];
-
-	if (nbytes > KEY_INLINE_NBYTES - ADDRESS_NBYTES) {
-		memcpy(to, &group, ADDRESS_NBYTES);
-		memcpy(to + ADDRESS_NBYTES, text, nbytes);
-		return key_make(to, ADDRESS_NBYTES + nbytes, true, seed, key);
-	}
-	simd_first_bytes(text, nbytes, words);
-	key->low = address | words[0] << GROUPS_ADDRESS_BITS;
-	key->high = words[0] >> (64 - GROUPS_ADDRESS_BITS) | words[1] << GROUPS_ADDRESS_BITS | (uint64_t)(ADDRESS_NBYTES + nbytes + 1) << 56;
-	return key_hash_inline(key, seed);
-}
-
-/* Makes room for the keys of texts. Errors: STATUS_NO_MEMORY. */
-static enum status reserve_texts(struct groups *g, const struct group_vector *v, uint64_t rows)
-{
-	size_t nbytes = 0;
-
-	for (; rows; rows &= rows - 1)
-		nbytes += v->texts[__builtin_ctzll(rows)].nbytes + ADDRESS_NBYTES + KEY_INLINE_NBYTES + 1;
-	g->key_text.nbytes = 0;
-	return text_reserve(&g->key_text, nbytes);
-}
-
-static inline __attribute__((always_inline)) enum status
-add_key(struct groups *g, size_t c, bool is_text, struct group *group, struct key_count times, const struct key *key, uint64_t hash,
-	struct key_seed seed)
-{
-	struct key_table *table = table_of(g, c, is_text);
-	size_t slot = key_table_find(table, key, hash);
-
-	if (slot == SIZE_MAX) {
-		TRY(key_table_insert(table, key, hash, seed, false, &slot));
-		keys_of(group, &g->plan->columns[c], is_text)->n++;
-	}
-	if (table->value_nbytes)
-		key_count_add(key_table_value(table, slot), times);
-	return STATUS_OK;
-}
-
-/* Adds a value to the table. */
-static enum status add_value(struct groups *g, struct group *group, size_t c, bool is_text, const struct key *value,
-			     struct key_count times)
-{
-	const struct key_seed seed = key_seed_get();
-	const size_t nbytes = key_nbytes(value);
-	struct key key;
-	uint64_t hash;
-	char *to;
-
-	g->key_text.nbytes = 0;
-	TRY(text_reserve(&g->key_text, 2 * (nbytes + KEY_INLINE_NBYTES + 1)));
-	to = g->key_text.data;
-	memcpy(to, key_text(value), nbytes); /* so that more may be read */
-	hash = make_key(to + nbytes + KEY_INLINE_NBYTES + 1, group, to, nbytes, seed, &key);
-	return add_key(g, c, is_text, group, times, &key, hash, seed);
-}
-
-/* ---- few distinct values ---- */
-
-/* All values of a group, while they are few, and words. Then all of them are in the table. */
-struct few_keys {
-	uint32_t n, room;
-	uint64_t words[]; /* room. Where they are counted, as many of few_times follow */
-};
-#define FEW_NKEYS 5 /* has a block at first, */
-#define FEW_NKEYS_MAX 16 /* ... and then */
-static struct few_keys few_moved; /* zeroed: that of groups whose values are in the table */
-#define FEW_COUNT_BITS 16
-#define FEW_COUNT_MAX (((uint64_t)1 << FEW_COUNT_BITS) - 1)
-
-/* A place, and how often the value came, in the lowest FEW_COUNT_BITS bits. */
-static uint64_t *few_times(struct few_keys *few)
-{
-	return few->words + few->room;
-}
-
-static struct key_count few_count(uint64_t times)
-{
-	return (struct key_count){times & FEW_COUNT_MAX, times >> FEW_COUNT_BITS};
-}
-
-/* Makes room for more. */
-static enum status grow_few(struct groups *g, struct group_keys *keys, bool counts)
-{
-	const uint32_t room = keys->few ? FEW_NKEYS_MAX : FEW_NKEYS;
-	struct few_keys *few, *old = keys->few;
-	void *memory;
-
-	TRY(key_arena_take(&g->values, sizeof *few + room * sizeof *few->words * (counts ? 2 : 1), &memory));
-	few = memory;
-	*few = (struct few_keys){.n = old ? old->n : 0, .room = room};
-	for (unsigned i = 0; i < few->n; i++) {
-		few->words[i] = old->words[i];
-		if (counts)
-			few_times(few)[i] = few_times(old)[i];
-	}
-	keys->few = few;
-	return STATUS_OK;
-}
-
-/* Moves a group's values to the table. */
-static enum status move_few(struct groups *g, size_t c, bool is_text, struct group *group)
-{
-	struct group_keys *keys = keys_of(group, &g->plan->columns[c], is_text);
-	const bool counts = table_of(g, c, is_text)->value_nbytes > 0;
-	struct few_keys *few = keys->few;
-
-	keys->few = &few_moved;
-	for (unsigned i = 0; few && i < few->n; i++) {
-		const struct key value = key_of_word(few->words[i]);
-		keys->n--;
-		g->nfew_keys--;
-		TRY(add_value(g, group, c, is_text, &value, counts ? few_count(few_times(few)[i]) : (struct key_count){1, 0}));
-	}
-	return STATUS_OK;
-}
-
-/* Adds a value that came so often to a group's, which have not been moved, or moves them. *is_added: false where the table must take
- * it. */
-static inline enum status add_few(struct groups *g, struct group *group, size_t c, bool is_text, struct group_keys *keys, bool counts,
-				  uint64_t word, struct key_count times, bool *is_added)
-{
-	struct few_keys *few = keys->few;
-	const unsigned n = few ? few->n : 0;
-	unsigned i = 0;
-
-	*is_added = false;
-	while (i < n && few->words[i] != word)
-		i++;
-	if (counts && i < n)
-		key_count_add(&times, few_count(few_times(few)[i]));
-	if (i == FEW_NKEYS_MAX || word == 0 || (counts && (times.count > FEW_COUNT_MAX || times.first >> (64 - FEW_COUNT_BITS))))
-		return move_few(g, c, is_text, group);
-	if (i == n) {
-		if (!few || n == few->room)
-			TRY(grow_few(g, keys, counts));
-		few = keys->few;
-		few->words[few->n++] = word;
-		keys->n++;
-		g->nfew_keys++;
-	}
-	if (counts)
-		few_times(few)[i] = times.first << FEW_COUNT_BITS | times.count;
-	*is_added = true;
-	return STATUS_OK;
-}
-
-/* Reads the i-th of few values. */
-static void read_few(struct few_keys *few, unsigned i, bool counts, struct group_key *out)
-{
-	out->value = key_of_word(few->words[i]);
-	out->times = counts ? few_count(few_times(few)[i]) : (struct key_count){1, 0};
-	out->slot = SIZE_MAX;
-}
-
-static unsigned few_n(const struct group_keys *keys)
-{
-	return keys->few ? keys->few->n : 0;
-}
-
-/* Returns the word of a text, of which KEPT_NBYTES may be read, or 0 where a word cannot hold it. */
-static inline uint64_t word_of(const char *text, size_t nbytes)
-{
-	uint64_t bytes[2];
-
-	if (nbytes > KEY_DIGITS_NBYTES)
-		return 0;
-	simd_first_bytes(text, nbytes, bytes);
-	return key_word(&(struct key){.low = bytes[0], .high = bytes[1] | (uint64_t)(nbytes + 1) << 56});
-}
-
-/* ---- both ---- */
-
-/* Adds values of some rows to the table. */
-static enum status add_to_table(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v, uint64_t left)
-{
-	const struct key_seed seed = key_seed_get();
-	struct key keys[SIMD_NUMBERS_NROWS];
-	uint64_t hashes[SIMD_NUMBERS_NROWS];
-	char *to;
-
-	TRY(reserve_texts(g, v, left));
-	to = g->key_text.data;
-	for (uint64_t rows = left; rows; rows &= rows - 1) {
-		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		const struct group_vector_text *x = &v->texts[row];
-		hashes[row] = make_key(to, groups[row], x->text, x->nbytes, seed, &keys[row]);
-		key_table_prefetch(table_of(g, c, false), hashes[row]);
-		to += ADDRESS_NBYTES + x->nbytes + KEY_INLINE_NBYTES + 1;
-	}
-	for (uint64_t rows = left; rows; rows &= rows - 1) {
-		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		const struct group_vector_text *x = &v->texts[row];
-		TRY(add_key(g, c, false, groups[row], (struct key_count){1, x->place + x->nbefore}, &keys[row], hashes[row], seed));
-	}
-	return STATUS_OK;
-}
-
-static enum status keys_update(struct groups *g, struct group *const *groups, size_t c, const struct group_vector *v)
-{
-	const struct plan_column *column = &g->plan->columns[c];
-	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_KEYS);
-	struct group_keys *keys[SIMD_NUMBERS_NROWS];
-	uint64_t few = 0, left = v->present;
-	bool counts;
-
-	TRY(need_tables(g));
-	counts = table_of(g, c, false)->value_nbytes > 0;
-	for (uint64_t rows = v->present; rows; rows &= rows - 1) {
-		const unsigned row = (unsigned)__builtin_ctzll(rows);
-		keys[row] = (struct group_keys *)((char *)groups[row] + offset);
-		if (keys[row]->few == &few_moved)
-			continue;
-		few |= rows & -rows;
-		__builtin_prefetch(keys[row]->few, 1);
-		__builtin_prefetch((char *)keys[row]->few + 64, 1);
-	}
-	for (; few; few &= few - 1) {
-		const unsigned row = (unsigned)__builtin_ctzll(few);
-		const struct group_vector_text *x = &v->texts[row];
-		bool is_added;
-		if (keys[row]->few == &few_moved) /* by a row before */
-			continue;
-		TRY(add_few(g, groups[row], c, false, keys[row], counts, word_of(x->text, x->nbytes),
-			    (struct key_count){1, x->place + x->nbefore}, &is_added));
-		left &= is_added ? ~(few & -few) : ~UINT64_C(0);
-	}
-	return left ? add_to_table(g, groups, c, v, left) : STATUS_OK;
-}
-
-enum status group_keys_add(struct groups *g, struct group *group, size_t c, bool is_text, const struct key *value,
-			   struct key_count times)
-{
-	struct group_keys *keys = keys_of(group, &g->plan->columns[c], is_text);
-	bool is_added = false;
-
-	TRY(need_tables(g));
-	if (keys->few != &few_moved)
-		TRY(add_few(g, group, c, is_text, keys, table_of(g, c, is_text)->value_nbytes > 0,
-			    key_nbytes(value) <= KEY_DIGITS_NBYTES ? key_word(value) : 0, times, &is_added));
-	return is_added ? STATUS_OK : add_value(g, group, c, is_text, value, times);
-}
-
-static void add_found(void *context, const struct key_found *found)
-{
-	const struct key_count once = {1, 0};
-	struct adding *a = context;
-
-	if (a->status == STATUS_OK)
-		a->status = group_keys_add(a->to, a->group, a->column, a->is_text, &found->key, a->counts ? found->times : once);
-}
-
-static enum status add_keys(struct groups *to, struct group *g, size_t c, const struct column_partial *later, bool is_text)
-{
-	const struct keys *keys = moments_cell(&later->moments, is_text ? CELL_TEXT_KEYS : CELL_KEYS);
-	struct adding a = {.to = to, .group = g, .column = c, .is_text = is_text, .status = STATUS_OK};
-
-	if (keys) {
-		a.counts = keys->counts;
-		keys_each(keys, add_found, &a);
-	}
-	return a.status;
-}
-
-static enum status keys_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	return add_keys(to, g, c, later, false);
-}
-
-static enum status text_keys_take(struct groups *to, struct group *g, size_t c, const struct column_partial *later)
-{
-	return add_keys(to, g, c, later, true);
-}
-
-/* Reads what a slot has, if it has any. */
-static bool read_key(const struct groups *g, size_t c, bool is_text, size_t slot, struct group_key *out)
-{
-	const struct key_table *table = table_of(g, c, is_text);
-	const struct key *key = &table->keys[slot];
-	const size_t nbytes = key_nbytes(key) - ADDRESS_NBYTES;
-
-	if (!key->high)
-		return false;
-	out->group = NULL;
-	memcpy(&out->group, key_text(key), ADDRESS_NBYTES);
-	out->value = (struct key){.low = 0, .high = (uint64_t)(nbytes + 1) << 56};
-	if (!key_is_long(key)) { /* make_key, the other way */
-		out->value.low = key->low >> GROUPS_ADDRESS_BITS | key->high << (64 - GROUPS_ADDRESS_BITS);
-		out->value.high |= key->high >> GROUPS_ADDRESS_BITS & 0xff;
-	} else if (nbytes <= KEY_INLINE_NBYTES) {
-		memcpy(&out->value, key->text + ADDRESS_NBYTES, nbytes);
-	} else {
-		out->value = (struct key){.text = key->text + ADDRESS_NBYTES, .high = (uint64_t)KEY_LONG << 56 | nbytes};
-	}
-	out->times = table->value_nbytes ? *(const struct key_count *)key_table_value(table, slot) : (struct key_count){1, 0};
-	out->slot = slot;
-	out->is_text = is_text;
-	return true;
-}
-
-size_t group_keys_count(const struct groups *g)
-{
-	size_t n = g->nfew_keys;
-
-	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
-		n += g->keys[i].nkeys;
-	return n;
-}
-
-#define AHEAD_NKEYS 16
-
-/* Fetches the group of a slot's key into the cache; the text if it is a long key's. */
-static void prefetch_group(const struct groups *g, const struct key_table *table, size_t slot)
-{
-	const uint64_t low = table->keys[slot & (table->nslots - 1)].low;
-
-	group_prefetch(groups_at(low), g->plan);
-}
-
-static enum status each_of_tables(const struct groups *g, group_keys_visitor visit, void *context)
-{
-	for (size_t c = 0; g->keys && c < g->plan->ncolumns; c++)
-		for (int i = 0; g->plan->columns[c].needs & MOMENT_KEYS && i <= has_text_keys(&g->plan->columns[c]); i++)
-			for (size_t slot = 0; slot < table_of(g, c, i)->nslots; slot++) {
-				struct group_key key;
-				prefetch_group(g, table_of(g, c, i), slot + AHEAD_NKEYS);
-				if (read_key(g, c, i, slot, &key))
-					TRY(visit(context, c, &key));
-			}
-	return STATUS_OK;
-}
-
-/* A visit of the values that are in no table. */
-struct visit_few {
-	const struct groups *g;
-	group_keys_visitor visit;
-	void *context;
+/* A column's keys, to which a group's are added. */
+struct key_target {
+	struct keys *keys;
+	struct keys_wanted wanted;
+	enum status status;
 };
 
-static enum status each_few(void *context, struct group *group)
+static void add_to_target(void *context, const struct key_found *found)
 {
-	const struct visit_few *v = context;
+	struct key_target *t = context;
 
-	for (size_t c = 0; c < v->g->plan->ncolumns; c++) {
-		const struct plan_column *column = &v->g->plan->columns[c];
-		for (int i = 0; column->needs & MOMENT_KEYS && i <= has_text_keys(column); i++) {
-			const struct group_keys *keys = keys_of(group, column, i);
-			struct group_key key = {.group = group, .is_text = i};
-			for (unsigned k = 0; k < few_n(keys); k++) {
-				read_few(keys->few, k, table_of(v->g, c, i)->value_nbytes > 0, &key);
-				TRY(v->visit(v->context, c, &key));
-			}
-		}
-	}
-	return STATUS_OK;
+	if (t->status == STATUS_OK)
+		t->status = keys_add_times(t->keys, t->wanted, key_text(&found->key),
+					   key_nbytes(&found->key), found->times);
 }
 
-enum status group_keys_each(const struct groups *g, group_keys_visitor visit, void *context)
+enum status group_keys_add_to(struct group *group, const struct plan_column *column,
+			      struct column_partial *to)
 {
-	struct visit_few few = {g, visit, context};
-
-	TRY(each_of_tables(g, visit, context));
-	return g->nfew_keys ? groups_each(g, each_few, &few) : STATUS_OK;
-}
-
-/* Whether a came before b in that order; NULL: it never did. */
-static bool comes_before(const struct key_count *a, const struct key_count *b, enum keys_order order)
-{
-	if (!a || !b || a->count != b->count)
-		return a && (!b || (order == KEYS_MOST_FREQUENT ? a->count > b->count : a->count < b->count));
-	return a->first < b->first;
-}
-
-static void add_logarithm(struct group_key_logs *logs, uint64_t count)
-{
-	struct logarithm_sum sum = group_logs_get(&logs->sum);
-
-	logarithm_add_count(&sum, count);
-	group_logs_set(&logs->sum, &sum);
-	logs->n += count;
-}
-
-/* Takes out of a group's cell what settling, or listing, has put there. */
-static enum status forget_group(void *context, struct group *group)
-{
-	const struct groups *part = context;
-
-	for (size_t c = 0; c < part->plan->ncolumns; c++) {
-		const struct plan_column *column = &part->plan->columns[c];
-		for (int i = 0; column->needs & MOMENT_KEYS && i <= has_text_keys(column); i++)
-			memset(keys_of(group, column, i)->found, 0, sizeof keys_of(group, column, i)->found);
-		if (column->needs & MOMENT_KEY_LOGS)
-			memset(group_key_logs(group, column), 0, group_key_logs_nbytes(column));
-	}
-	return STATUS_OK;
-}
-
-/* Before the cells are filled: they may have been for an earlier reader. */
-static enum status begin_filling(struct groups *part)
-{
-	if (part->is_filled)
-		TRY(groups_each(part, forget_group, part));
-	part->is_filled = true;
-	return STATUS_OK;
-}
-
-static enum status settle_key(void *context, size_t c, const struct group_key *key)
-{
-	struct groups *part = context;
-	const struct plan_column *column = &part->plan->columns[c];
-	struct group_keys *keys = keys_of(key->group, column, key->is_text);
-	const struct key_table *table = table_of(part, c, key->is_text);
-
-	for (int i = 0; table->value_nbytes && key->slot != SIZE_MAX && i < KEYS_NORDERS; i++)
-		if (comes_before(&key->times, keys->found[i] ? key_table_value(table, keys->found[i] - 1) : NULL, (enum keys_order)i))
-			keys->found[i] = (uint32_t)key->slot + 1;
-	if (column->needs & MOMENT_KEY_LOGS)
-		add_logarithm(&group_key_logs(key->group, column)[key->is_text], key->times.count);
-	return STATUS_OK;
-}
-
-/* The part of the store in which a group is. */
-static const struct groups *part_of(const struct group *group, const struct plan *plan)
-{
-	return group_store_part(plan->groups, (size_t)(group_hash(group, key_seed_get()) >> (64 - GROUPS_PART_BITS)));
-}
-
-bool group_keys_find(struct group *group, const struct plan *plan, size_t c, enum keys_order order, bool has_texts, struct key *value)
-{
-	const struct groups *part = part_of(group, plan);
-	struct group_key key;
-	struct key_count best;
-	bool is_found = false;
-
-	*value = (struct key){.high = (uint64_t)1 << 56};
-	for (int i = 0; i <= (has_texts && has_text_keys(&plan->columns[c])); i++) {
-		const struct group_keys *keys = keys_of(group, &plan->columns[c], i);
-		const unsigned n = keys->found[order] ? 1 : few_n(keys);
-		for (unsigned k = 0; k < n; k++) {
-			if (keys->found[order])
-				read_key(part, c, i, keys->found[order] - 1, &key);
-			else
-				read_few(keys->few, k, true, &key);
-			if (!comes_before(&key.times, is_found ? &best : NULL, order))
-				continue;
-			is_found = true;
-			best = key.times;
-			*value = key.value;
-		}
-	}
-	return is_found;
-}
-
-/* ---- distinct values of one group after the other ---- */
-
-static enum status chain_key(void *context, size_t c, const struct group_key *key)
-{
-	struct groups *part = context;
-	struct group_keys *keys = keys_of(key->group, &part->plan->columns[c], key->is_text);
-
-	part->chains[part->plan->columns[c].cell_list + key->is_text][key->slot] = keys->found[0];
-	keys->found[0] = (uint32_t)key->slot + 1;
-	return STATUS_OK;
-}
-
-enum status group_keys_chain(struct groups *part)
-{
-	void *memory;
-
-	if (!part->keys)
-		return STATUS_OK;
-	TRY(begin_filling(part));
-	NEED(part->chains = calloc(part->plan->nlists, sizeof *part->chains));
-	for (uint32_t i = 0; i < part->plan->nlists; i++)
-		if (part->keys[i].nslots) {
-			TRY(key_memory_new(part->keys[i].nslots * sizeof **part->chains, &memory));
-			part->chains[i] = memory;
-		}
-	return each_of_tables(part, chain_key, part);
-}
-
-static void free_chains(struct groups *g)
-{
-	for (uint32_t i = 0; g->chains && i < g->plan->nlists; i++)
-		key_memory_free(g->chains[i], g->keys[i].nslots * sizeof **g->chains);
-	free(g->chains);
-	g->chains = NULL;
-}
-
-static enum status add_one_to(const struct plan_column *column, const struct group_key *key, bool is_text, struct column_partial *to)
-{
-	struct keys *keys = moments_need(&to->moments, is_text ? CELL_TEXT_KEYS : CELL_KEYS);
-
-	NEED(keys);
-	return keys_add_times(keys, keys_wanted_of(column), key_text(&key->value), key_nbytes(&key->value), key->times);
-}
-
-enum status group_keys_add_to(struct group *group, const struct plan *plan, size_t c, struct column_partial *to)
-{
-	const struct plan_column *column = &plan->columns[c];
-	const struct groups *part = part_of(group, plan);
-	struct group_key key;
-
-	for (int i = 0; part->chains && i <= has_text_keys(column); i++) {
-		const struct group_keys *keys = keys_of(group, column, i);
-		for (unsigned k = 0; k < few_n(keys); k++) {
-			read_few(keys->few, k, table_of(part, c, i)->value_nbytes > 0, &key);
-			TRY(add_one_to(column, &key, i, to));
-		}
-		for (uint32_t slot = keys->found[0]; slot; slot = part->chains[column->cell_list + (uint32_t)i][slot - 1])
-			if (read_key(part, c, i, slot - 1, &key))
-				TRY(add_one_to(column, &key, i, to));
+	for (int i = 0; i <= has_text_keys(column); i++) {
+		const struct group_keys *from = keys_of(group, column, i);
+		struct key_target t = {.wanted = keys_wanted_of(column), .status = STATUS_OK};
+		if (from->n == 0)
+			continue;
+		NEED(t.keys = moments_need(&to->moments, i ? CELL_TEXT_KEYS : CELL_KEYS));
+		each_of(from, counts_keys(column), add_to_target, &t);
+		TRY(t.status);
 	}
 	return STATUS_OK;
 }
@@ -805,54 +673,26 @@ const struct group_state_ops group_state_values = {
 	.add_to = values_add_to,
 	.take = values_take,
 };
+const struct group_state_ops group_state_keys = {
+	.update = keys_update, .combine = keys_combine, .take = keys_take};
+const struct group_state_ops group_state_text_keys = {.combine = text_keys_combine,
+						      .take = text_keys_take};
 
-/* Entries of tables move when their groups are combined (groups.c). */
-const struct group_state_ops group_state_keys = {.update = keys_update, .take = keys_take};
-const struct group_state_ops group_state_text_keys = {.take = text_keys_take};
-const struct group_state_ops group_state_key_logs = {.update = NULL}; /* settle_key fills it */
-
-enum status group_lists_settle(struct groups *part)
+static enum status free_large(void *context, struct group *group)
 {
-	bool is_needed = false, has_logs = false;
+	struct groups *g = context;
 
-	for (uint32_t i = 0; part->keys && i < part->plan->nlists; i++)
-		is_needed |= part->keys[i].value_nbytes > 0;
-	if (!is_needed)
-		return STATUS_OK;
-	TRY(begin_filling(part));
-	for (size_t c = 0; c < part->plan->ncolumns; c++)
-		has_logs |= (part->plan->columns[c].needs & MOMENT_KEY_LOGS) != 0;
-	return (has_logs ? group_keys_each : each_of_tables)(part, settle_key, part);
-}
-
-static enum status visit_settle(void *context, struct groups *part)
-{
-	(void)context;
-	return group_lists_settle(part);
-}
-
-enum status group_store_settle(struct group_store *store, size_t nthreads)
-{
-	return group_store_visit(store, group_store_count(store) < GROUP_LIST_FEW ? 1 : nthreads, visit_settle, NULL);
+	for (const struct plan_column *column = g->plan->columns;
+	     column < g->plan->columns + g->plan->ncolumns; column++)
+		for (int i = 0; column->needs & MOMENT_KEYS && i <= has_text_keys(column); i++)
+			free_set(g, keys_of(group, column, i)->set, counts_keys(column));
+	return STATUS_OK;
 }
 
 void group_lists_clear(struct groups *g)
 {
-	free_chains(g);
-	g->is_filled = false;
-	g->nfew_keys = 0;
+	if (g->nlarge_sets > 0)
+		groups_each(g, free_large, g);
+	g->nkeys = 0;
 	key_arena_clear(&g->values);
-	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
-		key_table_clear(&g->keys[i]);
-}
-
-void group_lists_free(struct groups *g)
-{
-	free_chains(g);
-	key_arena_free(&g->values);
-	for (uint32_t i = 0; g->keys && i < g->plan->nlists; i++)
-		key_table_free(&g->keys[i]);
-	free(g->keys);
-	g->keys = NULL;
-	text_free(&g->key_text);
 }

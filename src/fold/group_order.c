@@ -244,7 +244,7 @@ static enum status drop_index(void *context, struct groups *part)
 
 enum status group_list_make(struct group_store *s, size_t nthreads, struct group_list *out)
 {
-	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUP_LIST_FEW ? 1 : nthreads, .list = out};
+	struct dealing d = {.store = s, .nthreads = group_store_count(s) < GROUPS_NTHREAD ? 1 : nthreads, .list = out};
 	size_t nslices, nbytes;
 	void *memory;
 
@@ -958,7 +958,7 @@ enum status group_list_choose(struct group_list *l, const struct group_rows *row
 	size_t n = 0;
 
 	NEED(c.kept);
-	team_run(l->n < GROUP_LIST_FEW ? 1 : nthreads, mark_some, &c);
+	team_run(l->n < GROUPS_NTHREAD ? 1 : nthreads, mark_some, &c);
 	for (size_t i = 0; i < l->n; i++)
 		if (c.kept[i / ROW_BLOCK_NROWS] >> i % ROW_BLOCK_NROWS & 1)
 			*group_list_word(l, n++) = *group_list_word(l, i);
@@ -1050,8 +1050,8 @@ enum status group_list_sort(struct group_list *list, const struct group_rows *ro
 	uint64_t ngroups = s.source ? s.source->ngroups : group_store_count(store);
 	enum status status;
 
-	TRY(group_store_settle(store, nthreads));
-	nthreads = ngroups < GROUP_LIST_FEW ? 1 : nthreads;
+	TRY(group_store_visit(store, nthreads, NULL, NULL));
+	nthreads = ngroups < GROUPS_NTHREAD ? 1 : nthreads;
 	team_run(nthreads, sort_some, &s);
 	status = end_sorting(&s, list);
 	if (status == STATUS_GPU)

@@ -40,7 +40,6 @@ bool group_sort_find_key(const struct query *q, const struct selector *s, size_t
 /* Says that it means none, and which there are. Returns STATUS_USAGE. */
 enum status group_sort_unknown(const struct query *q, const char *name, struct fault *fault);
 
-#define GROUP_LIST_FEW 10000 /* a thread takes longer to start than it saves */
 #define GROUP_LIST_PIECE_NGROUPS ((size_t)1 << 16)
 
 /* Owns its words, which count towards --memory. They lie in pieces, for which the memory of tables does that are not needed any

@@ -147,16 +147,12 @@ static char *write_quantile(const struct group_values *v, const struct group_cel
 }
 
 /* has_texts: as of those below. */
-static char *write_entropy(const struct group_key_logs *logs, bool has_texts, char *to)
+static char *write_entropy(struct group *g, const struct plan_column *column, bool has_texts, char *to)
 {
-	struct logarithm_sum sum = group_logs_get(&logs->sum), texts;
-	const uint64_t n = logs->n + (has_texts ? logs[1].n : 0);
+	struct entropy e = {.count = 0};
 
-	if (has_texts) {
-		texts = group_logs_get(&logs[1].sum);
-		logarithm_combine(&sum, &texts);
-	}
-	return n ? to + logarithm_format_entropy(&sum, n, to) : to;
+	group_keys_each(g, column, has_texts, entropy_add, &e);
+	return entropy_write(&e, to);
 }
 
 /* Whether a column has values that are no numbers, which count. */
@@ -188,7 +184,7 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct p
 		count = group_keys(g, column)->n;
 		return decimal_write_u64(to, counts_texts(q, total, r->column) ? count + group_text_keys(g, column)->n : count);
 	case OPERATION_ENTROPY:
-		return write_entropy(group_key_logs(g, column), counts_texts(q, total, r->column), to);
+		return write_entropy(g, column, counts_texts(q, total, r->column), to);
 	default:
 		if (operation_kind(r->operation) != OPERATION_REDUCE || operation_needs(r->operation) & MOMENT_ENDS)
 			return NULL;
@@ -211,8 +207,8 @@ static bool find_text(struct group *g, const struct group_rows *rows, const stru
 	if (!column->states)
 		return false;
 	if (r->operation == OPERATION_MODE || r->operation == OPERATION_ANTIMODE) {
-		group_keys_find(g, plan, r->column, r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT,
-				counts_texts(rows->q, rows->total, r->column), value);
+		group_keys_find(g, column, counts_texts(rows->q, rows->total, r->column),
+				r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT, value);
 		*text = key_text(value);
 		*nbytes = key_nbytes(value);
 		return true;
@@ -663,7 +659,6 @@ static enum status list_groups(const struct group_rows *rows, const struct group
 	if (g)
 		TRY(finishing_sum(g, rows, nthreads));
 	if (sort.n == 0) {
-		TRY(group_store_settle(rows->q->plan.groups, nthreads));
 		TRY(group_list_make(rows->q->plan.groups, nthreads, list));
 		if (g && g->listed.plan.npredicates)
 			TRY(group_list_choose(list, rows, nthreads));

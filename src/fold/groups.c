@@ -54,7 +54,6 @@ static uint16_t states_of(const struct plan *plan, const struct plan_column *col
 enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 {
 	size_t end = sizeof(struct group);
-	uint32_t nlists = 0;
 
 	if (plan->nkeys == 0)
 		return STATUS_OK;
@@ -62,9 +61,7 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 		struct plan_column *column = &plan->columns[c];
 		if (column->needs) {
 			column->states = states_of(plan, column);
-			column->cell_list = nlists;
-			nlists += (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
-			nlists += column->states >> GROUP_TEXT_KEYS & 1;
+			plan->nlists += (column->needs & (MOMENT_VALUES | MOMENT_KEYS)) != 0;
 			column->cell_offset = (uint32_t)end;
 			end += group_state_offset(column, GROUP_NSTATES);
 		}
@@ -85,7 +82,6 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 		group_window_plan(&plan->windows[i], (uint32_t)end);
 		end += group_window_nbytes(&plan->windows[i]);
 	}
-	plan->nlists = nlists;
 	plan->group_nbytes = end;
 	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
 	if (!plan->has_runs)
@@ -138,8 +134,8 @@ void groups_clear(struct groups *g)
 	window_folds_free(&g->windows);
 	if (g->ngroups == 0)
 		return;
-	key_arena_clear(&g->memory);
 	group_lists_clear(g);
+	key_arena_clear(&g->memory);
 	if (g->slots)
 		memset(g->slots, 0, g->nslots * sizeof *g->slots);
 	g->ngroups = 0;
@@ -151,8 +147,9 @@ void groups_free(struct groups *g)
 		return;
 	groups_drop_index(g);
 	groups_clear(g);
-	group_lists_free(g);
+	key_arena_free(&g->values);
 	key_arena_free(&g->memory);
+	text_free(&g->key_text);
 	group_tuples_free(&g->tuples, g->plan);
 	free(g);
 }
@@ -355,16 +352,10 @@ static enum status add_group(void *context, struct group *group)
 	return STATUS_OK;
 }
 
-/* Adds a distinct value of a group that has been combined. */
-static enum status add_key(void *context, size_t c, const struct group_key *key)
-{
-	return group_keys_add(context, key->group->moved, c, key->is_text, &key->value, key->times);
-}
-
 /* Whether a thread keeps the groups of two together. Tuples may be of many groups: they are only until the store has some. */
 static bool are_few(const struct groups *g, const struct groups *later)
 {
-	return g->ngroups + later->ngroups <= g->plan->groups_few && group_keys_count(g) <= GROUPS_NKEYS_FEW &&
+	return g->ngroups + later->ngroups <= g->plan->groups_few && g->nkeys <= GROUPS_NKEYS_FEW &&
 	       (later->tuples.n == 0 || !group_store_is_used(g->plan->groups));
 }
 
@@ -376,7 +367,6 @@ enum status groups_combine(struct groups *g, struct groups *later)
 		return groups_store(later);
 	}
 	TRY(groups_each(later, add_group, g));
-	TRY(group_keys_each(later, add_key, g));
 	TRY(group_tuples_fold(g, &later->tuples));
 	return g->ngroups > g->plan->groups_few ? groups_store(g) : STATUS_OK;
 }
@@ -500,7 +490,7 @@ enum status group_store_visit(struct group_store *s, size_t nthreads, group_part
 {
 	struct visiting v = {.store = s, .visit = visit, .context = context, .status = STATUS_OK};
 
-	team_run(nthreads, visit_parts, &v);
+	team_run(group_store_count(s) < GROUPS_NTHREAD ? 1 : nthreads, visit_parts, &v);
 	return v.status;
 }
 
@@ -531,13 +521,9 @@ static bool has_items(const struct by_part *b, size_t part)
 /* What is to be added. */
 struct arrivals {
 	struct group **groups, **sorted; /* as they came, and by part */
-	struct arrived_key {
-		struct group_key key;
-		size_t column;
-	} *keys; /* distinct values of the groups */
-	uint8_t *parts; /* of either */
-	size_t n, nkeys;
-	struct by_part of_groups, of_keys, of_tuples;
+	uint8_t *parts;
+	size_t n;
+	struct by_part of_groups, of_tuples;
 	bool binds; /* the groups are bound, not added */
 	const struct group_tuples *tuples;
 };
@@ -553,15 +539,6 @@ static enum status add_arrival(void *context, struct group *group)
 
 	a->parts[a->n] = part_of(group);
 	a->groups[a->n++] = group;
-	return STATUS_OK;
-}
-
-static enum status add_arrived_key(void *context, size_t c, const struct group_key *key)
-{
-	struct arrivals *a = context;
-
-	a->parts[a->nkeys] = part_of(key->group);
-	a->keys[a->nkeys++] = (struct arrived_key){*key, c};
 	return STATUS_OK;
 }
 
@@ -619,10 +596,6 @@ static enum status add_part(struct part *part, const struct arrivals *a, size_t 
 		n = end - i < FLIGHT_NKEYS ? end - i : FLIGHT_NKEYS;
 		TRY(add_flight(part->groups, a->sorted + i, n, a->binds));
 	}
-	for (size_t i = a->of_keys.begins[p]; i < a->of_keys.begins[p + 1]; i++) {
-		const struct arrived_key *key = &a->keys[a->of_keys.order[i]];
-		TRY(add_key(part->groups, key->column, &key->key));
-	}
 	return STATUS_OK;
 }
 
@@ -661,8 +634,7 @@ static enum status add_parts(struct group_store *s, const struct arrivals *a)
 /* Adds all of g to the store, or binds them. */
 static enum status send(struct groups *g, bool binds)
 {
-	const size_t nkeys = group_keys_count(g), nparts = g->ngroups > nkeys ? g->ngroups : nkeys;
-	const size_t nbytes = nkeys * sizeof(struct arrived_key) + g->ngroups * 2 * sizeof(struct group *) + nparts;
+	const size_t nbytes = g->ngroups * (2 * sizeof(struct group *) + 1);
 	struct arrivals a = {.binds = binds, .tuples = &g->tuples};
 	enum status status = STATUS_OK;
 	void *memory = NULL;
@@ -671,24 +643,19 @@ static enum status send(struct groups *g, bool binds)
 		return STATUS_OK;
 	if (nbytes)
 		TRY(key_memory_widen(&memory, 0, nbytes));
-	a.keys = memory;
-	a.groups = (struct group **)(a.keys + nkeys);
+	a.groups = memory;
 	a.sorted = a.groups + g->ngroups;
 	a.parts = (uint8_t *)(a.sorted + g->ngroups);
 	groups_each(g, add_arrival, &a);
 	status = order_by_part(a.parts, a.n, &a.of_groups);
 	for (size_t i = 0; i < a.n && status == STATUS_OK; i++)
 		a.sorted[i] = a.groups[a.of_groups.order[i]];
-	group_keys_each(g, add_arrived_key, &a);
-	if (status == STATUS_OK)
-		status = order_by_part(a.parts, a.nkeys, &a.of_keys);
 	if (status == STATUS_OK)
 		status = order_by_part(g->tuples.parts, g->tuples.n, &a.of_tuples);
 	if (status == STATUS_OK)
 		status = add_parts(g->plan->groups, &a);
 	key_memory_free(memory, nbytes);
 	free(a.of_groups.order);
-	free(a.of_keys.order);
 	free(a.of_tuples.order);
 	return status;
 }

@@ -45,12 +45,9 @@ struct groups {
 	struct key_arena memory; /* the groups, in the order in which they were made */
 	struct key_arena texts; /* what states hold that does not fit: long texts and numbers */
 	struct window_folds windows; /* those that are not in line */
-	struct key_arena values; /* numbers and few distinct values of the groups: group_lists.h */
-	struct key_table *keys; /* distinct values of the groups, plan->nlists; NULL: none yet */
-	size_t nfew_keys; /* of these values, those that are not in the tables */
-	uint32_t **chains; /* group_keys_chain: for each of these tables, by slot, 1 + the slot of the group's next value; 0: none */
-	bool is_filled; /* these have been settled, or listed in chains: cells hold what was found */
-	struct text_buffer key_text; /* for one of them */
+	struct key_arena values; /* numbers and distinct values of the groups: group_lists.h */
+	size_t nkeys, nlarge_sets; /* how many of these values are distinct; sets of them that have memory of their own */
+	struct text_buffer key_text; /* of a run */
 	size_t part; /* the number of the part of the store that this is; 0: it is none */
 	struct group_tuples tuples; /* a chunk's records that have not been looked for in it: group_tuples.h */
 };
@@ -219,8 +216,7 @@ struct group_store;
 struct group_store *group_store_new(const struct plan *plan);
 void group_store_free(struct group_store *s);
 
-/* The number of groups in it, and of the tuples that wait there: none once it has been settled (group_lists.h) or visited.
- * Right only while no thread adds any. */
+/* The number of groups in it, and of the tuples that wait there: none once it has been visited. Right only while no thread adds any. */
 uint64_t group_store_count(const struct group_store *s);
 
 /* Whether groups or tuples have been added, which are too many for a thread then. Any thread. */
@@ -237,6 +233,8 @@ struct groups *group_store_bound(struct group_store *s);
 
 /* The groups whose keys' hashes have the highest bits `part`. */
 struct groups *group_store_part(struct group_store *s, size_t part);
+
+#define GROUPS_NTHREAD 10000 /* with fewer, a thread takes longer to start than it saves */
 
 /* Calls visit for each part, in up to nthreads threads at once, up to one that fails: no thread may add groups meanwhile. The
  * part's tuples have been folded then. visit: NULL for nothing more. */

@@ -125,6 +125,12 @@ static inline uint64_t key_word(const struct key *key)
 	return low | high << 32 | (n + 1) << 56;
 }
 
+/* The hash of a word. */
+static inline uint64_t key_word_hash(uint64_t word, struct key_seed seed)
+{
+	return key_mix(word ^ seed.word[1], seed.word[0] | 1) * KEY_ODD;
+}
+
 static inline struct key key_of_word(uint64_t word)
 {
 	uint64_t n = (word >> 56) - 1, length = word >> 56 << 56;

@@ -99,6 +99,13 @@ struct key_found {
 	struct key_count times;
 };
 
+/* A search for the most or the least frequent text; of several, the one that came first. Zeroed but for the order: of none. */
+struct keys_search {
+	enum keys_order order;
+	struct key_found best; /* count 0: none yet */
+};
+void keys_search_visit(void *search, const struct key_found *found);
+
 /* Finds the most or the least frequent text; of several, the one that came first. k and other, either
  * may be NULL, are searched together. Returns false if both are empty. They hold counts. */
 bool keys_find(const struct keys *k, const struct keys *other, enum keys_order order,

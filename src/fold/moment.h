@@ -87,7 +87,6 @@ struct moment_ops {
 	STATE(KEYS, keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS) \
 	CELL(TEXT_KEYS, keys, keys, text_keys) /* if it parses, of the values that are no numbers */ \
 	STATE(TEXT_KEYS, text_keys, struct group_keys, sizeof(struct group_keys), column->needs & MOMENT_KEYS && group_has_texts(column)) \
-	STATE(KEY_LOGS, key_logs, struct group_key_logs, group_key_logs_nbytes(column), column->needs & MOMENT_KEY_LOGS) \
 	STATE(QUOTIENTS, quotients, struct quotient_fold, sizeof(struct quotient_fold), keeps_quotients) /* rounded numbers */
 
 

@@ -402,14 +402,9 @@ void keys_each(const struct keys *k, keys_visitor visit, void *context)
 	}
 }
 
-struct search {
-	enum keys_order order;
-	struct key_found best; /* count 0: none yet */
-};
-
-static void visit_search(void *context, const struct key_found *found)
+void keys_search_visit(void *search, const struct key_found *found)
 {
-	struct search *s = context;
+	struct keys_search *s = search;
 	struct key_count a = found->times, b = s->best.times;
 	bool beyond = s->order == KEYS_MOST_FREQUENT ? a.count > b.count : a.count < b.count;
 
@@ -420,10 +415,10 @@ static void visit_search(void *context, const struct key_found *found)
 bool keys_find(const struct keys *k, const struct keys *other, enum keys_order order,
 	       struct key_found *out)
 {
-	struct search s = {.order = order};
+	struct keys_search s = {.order = order};
 
-	keys_each(k, visit_search, &s);
-	keys_each(other, visit_search, &s);
+	keys_each(k, keys_search_visit, &s);
+	keys_each(other, keys_search_visit, &s);
 	*out = s.best;
 	return s.best.times.count > 0;
 }

@@ -697,7 +697,7 @@ void group_write(struct group *g, const struct plan *plan, struct partial *blank
 	status = group_add_to(g, plan, blank);
 	for (size_t c = 0; c < plan->ncolumns && status == STATUS_OK; c++)
 		if (plan->columns[c].needs & MOMENT_KEYS)
-			status = group_keys_add_to(g, plan, c, &blank->columns[c]);
+			status = group_keys_add_to(g, &plan->columns[c], &blank->columns[c]);
 	if (status != STATUS_OK) {
 		json_fail(j, status);
 		return;

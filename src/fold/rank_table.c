@@ -502,7 +502,7 @@ static enum status make_of_groups(struct rank_tables *t, const struct plan *plan
 	t->groups = plan->groups;
 	if (total->groups)
 		TRY(groups_store(total->groups));
-	TRY(group_store_settle(plan->groups, (size_t)nthreads));
+	TRY(group_store_visit(plan->groups, (size_t)nthreads, NULL, NULL));
 	t->ngroups = (size_t)group_store_count(plan->groups);
 	TRY(key_memory_new(t->ngroups * t->nranks * sizeof *t->at + 1, &memory));
 	t->at = memory;

@@ -511,7 +511,7 @@ static void measure(struct row_folder *f, const struct groups *groups)
 	g->ngroups = groups->ngroups;
 	g->makes_tuples = f->plan->tuple_nbytes && f->plan->nlists > 0 &&
 			  (g->ngroups >= GROUPS_LISTS_MIN ||
-			   (g->nrecords >= GROUPS_LISTS_NRECORDS && group_keys_count(groups) > g->nrecords / 2));
+			   (g->nrecords >= GROUPS_LISTS_NRECORDS && groups->nkeys > g->nrecords / 2));
 }
 
 /* Makes tuples of the rows for which they have room, and takes these out of f's groups.rows. */

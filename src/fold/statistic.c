@@ -157,27 +157,27 @@ static char *statistic_count_distinct(const struct column_moments *m, char *text
 	return decimal_write_u64(text, keys_count(m->keys) + keys_count(m->text_keys));
 }
 
-struct key_logs {
-	struct logarithm_sum sum;
-	uint64_t count;
-};
-
-static void add_key(void *context, const struct key_found *key)
+void entropy_add(void *entropy, const struct key_found *key)
 {
-	struct key_logs *logs = context;
+	struct entropy *e = entropy;
 
-	logs->count += key->times.count;
+	e->count += key->times.count;
 	if (key->times.count > 0)
-		logarithm_add_count(&logs->sum, key->times.count);
+		logarithm_add_count(&e->sum, key->times.count);
+}
+
+char *entropy_write(const struct entropy *e, char *to)
+{
+	return e->count > 0 ? to + logarithm_format_entropy(&e->sum, e->count, to) : to;
 }
 
 static char *statistic_entropy(const struct column_moments *m, char *text)
 {
-	struct key_logs logs = {.count = 0};
+	struct entropy e = {.count = 0};
 
-	keys_each(m->keys, add_key, &logs);
-	keys_each(m->text_keys, add_key, &logs);
-	return logs.count > 0 ? text + logarithm_format_entropy(&logs.sum, logs.count, text) : text;
+	keys_each(m->keys, entropy_add, &e);
+	keys_each(m->text_keys, entropy_add, &e);
+	return entropy_write(&e, text);
 }
 
 /* Whether a text is a number does not depend on where it stands, so the two sets of keys have no key in common. */

@@ -12,6 +12,7 @@
 #include "fold/texts.h"
 #include "fold/keys.h"
 #include "fold/pair.h"
+#include "number/logarithm.h"
 #include "number/ratio.h"
 #include "query/options.h"
 
@@ -48,6 +49,16 @@ const char *statistic_end_text(enum operation operation, const struct column_mom
 
 /* Writes the result of an operation of kind REDUCE, NUL-terminated. Returns the text's end. */
 char *statistic_format(enum operation operation, struct column_moments *m, char text[STATISTIC_TEXT_NBYTES]);
+
+/* The counts of distinct values on their way to an entropy. Zeroed: of none. */
+struct entropy {
+	struct logarithm_sum sum;
+	uint64_t count;
+};
+
+/* Adds a value, as a visitor of keys; and writes the entropy, nothing of no values, and returns its end. */
+void entropy_add(void *entropy, const struct key_found *key);
+char *entropy_write(const struct entropy *e, char *to);
 
 /* Finds the result of an operation of kind TEXT. It belongs to the moments. Returns false if the column has no text. */
 bool statistic_text(enum operation operation, struct column_moments *m, struct key_found *out);

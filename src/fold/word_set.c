@@ -93,11 +93,6 @@ static void settle_few(struct word_set *s)
 	s->n = s->nsettled = n;
 }
 
-static uint64_t hash_of(uint64_t word, struct key_seed seed)
-{
-	return key_mix(word ^ seed.word[1], seed.word[0] | 1) * KEY_ODD;
-}
-
 /* slots: 1 << nbits of them, 0: the number of a word, and 1. */
 static void settle_by_table(struct word_set *s, uint32_t *slots, int nbits)
 {
@@ -108,7 +103,7 @@ static void settle_by_table(struct word_set *s, uint32_t *slots, int nbits)
 	for (uint32_t i = 0; i < s->n + AHEAD_NWORDS; i++) {
 		uint32_t *at = &ahead[i % AHEAD_NWORDS], slot = *at;
 		if (i < s->n) {
-			*at = (uint32_t)(hash_of(s->words[i], seed) >> (64 - nbits));
+			*at = (uint32_t)(key_word_hash(s->words[i], seed) >> (64 - nbits));
 			__builtin_prefetch(&slots[*at], 1);
 		}
 		if (i < AHEAD_NWORDS)

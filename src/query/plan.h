@@ -36,14 +36,13 @@ enum moment {
 	MOMENT_TEXTS = 4096, /* of all values as text: lengths, smallest and largest, dates */
 	MOMENT_KEYS = 256,   /* the distinct texts */
 	MOMENT_KEY_COUNTS = 512, /* with MOMENT_KEYS: how often each came, and where first */
-	MOMENT_KEY_LOGS = 2048,  /* with MOMENT_KEY_COUNTS: the sum of the counts' logarithms, in groups' cells */
 };
 #define MOMENTS_FUSED (MOMENT_COUNT | MOMENT_SUM | MOMENT_EXTREMES)
 #define MOMENTS_OF_SPREAD (MOMENT_COUNT | MOMENT_SUM | MOMENT_SQUARES)
 #define MOMENTS_OF_CUBES (MOMENTS_OF_SPREAD | MOMENT_CUBES)
 #define MOMENTS_OF_FOURTHS (MOMENTS_OF_CUBES | MOMENT_FOURTHS)
 #define MOMENTS_OF_ORDER (MOMENT_COUNT | MOMENT_EXTREMES | MOMENT_VALUES)
-#define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS | MOMENT_KEY_LOGS)
+#define MOMENTS_OF_KEYS (MOMENT_COUNT | MOMENT_KEYS | MOMENT_KEY_COUNTS)
 #define MOMENTS_OF_TEXT (MOMENTS_OF_KEYS | MOMENT_TEXTS) /* need no numbers */
 
 /* What is true of a kind of new column: a set. */
@@ -167,7 +166,6 @@ struct plan_column {
 	uint64_t nkeys_most; /* with MOMENT_KEYS: so many distinct texts are kept; 0: all */
 	uint32_t field;      /* 0-based position in the record */
 	uint32_t cell_offset; /* where its states are in a group, in bytes (fold/group.h) */
-	uint32_t cell_list;   /* its number among those whose groups' values are listed beside cells */
 	uint32_t tuple_offset, tuple_code; /* where a tuple has its number, in bytes, and the number of its code (fold/group_tuples.h) */
 	unsigned needs;      /* the moments that are asked of it; 0: only a predicate reads it */
 	enum invalid_policy invalid;
