@@ -338,23 +338,38 @@ static void print_pattern(const struct option_row *row)
 
 /* ---- bash ---- */
 
-/* The names go to COMPREPLY one by one: compgen -W would expand them. $1: the bytes that end a
- * column. A reply has only what belongs to bash's last word. */
+/* The names go to COMPREPLY one by one: compgen -W would expand them. $1: the bytes that end a column. After them a name is
+ * looked for, then, within an expression, after what is no letter; and where none begins so, a word of expressions if a letter of
+ * it is there. A reply has only what belongs to bash's last word. Bash itself writes the quote that the word begins with; a name
+ * that would mean something else within it is left out. */
 static void print_bash_columns(const struct option_table *t)
 {
 	printf("_%s_columns() {\n"
-	       "\tlocal file name last=${argument##*[\"$1\"]} reply\n"
-	       "\tfor file in \"${COMP_WORDS[@]:1}\"; do\n"
-	       "\t\t[[ -f $file ]] || continue\n"
-	       "\t\twhile IFS= read -r name; do\n"
-	       "\t\t\t[[ $name == \"$last\"* ]] || continue\n"
-	       "\t\t\treply=${argument%%\"$last\"}$(printf %%q \"$name\")\n"
-	       "\t\t\tCOMPREPLY+=(\"${reply:${#argument}-${#word}}\")\n"
-	       "\t\tdone < <(%s --columns -- \"$file\" 2>/dev/null)\n"
-	       "\t\tcompopt -o nospace +o default 2>/dev/null\n"
-	       "\t\treturn 0\n"
-	       "\tdone\n"
-	       "}\n", t->program, t->program);
+	       "\tlocal file ends last name quote='' reply\n"
+	       "\tlocal -a names=()\n", t->program);
+	puts("\t[[ $word == [\\'\\\"]* ]] && quote=${word:0:1} word=${word:1} argument=${argument#[\\'\\\"]}\n"
+	     "\tfor file in \"${COMP_WORDS[@]:1}\"; do\n"
+	     "\t\t[[ -f $file ]] || continue");
+	printf("\t\tmapfile -t names < <(%s --columns -- \"$file\" 2>/dev/null)\n", t->program);
+	puts("\t\tcompopt -o nospace +o default 2>/dev/null\n"
+	     "\t\tbreak\n"
+	     "\tdone\n"
+	     "\tfor ends in \"$1\" '![:alnum:]_' words; do");
+	print_words("\t\t[[ $ends == words ]] && ends='![:alnum:]_' names=(", t->expr_words, ")\n");
+	puts("\t\tlast=${argument##*[$ends]}");
+	puts("\t\tfor name in \"${names[@]}\"; do\n"
+	     "\t\t\t[[ $name == \"$last\"* ]] || continue\n"
+	     "\t\t\tcase $quote in\n"
+	     "\t\t\t\\') [[ $name != *\\'* ]] || continue ;;\n"
+	     "\t\t\t\\\") [[ $name != *[\\\"\\$\\`\\\\!]* ]] || continue ;;\n"
+	     "\t\t\t*) name=$(printf %q \"$name\") ;;\n"
+	     "\t\t\tesac\n"
+	     "\t\t\treply=${argument%\"$last\"}$name\n"
+	     "\t\t\tCOMPREPLY+=(\"${reply:${#argument}-${#word}}\")\n"
+	     "\t\tdone\n"
+	     "\t\t[[ ${#COMPREPLY[@]} -gt 0 || -z $last ]] && break\n"
+	     "\tdone\n"
+	     "}");
 }
 
 /* Prints the options that take columns, or pairs of them, as patterns of case. */
@@ -413,21 +428,26 @@ static void print_bash(const struct option_table *t, const struct option_table *
 
 /* ---- zsh ---- */
 
+/* As in bash. */
 static void print_zsh_columns(const struct option_table *t)
 {
 	printf("_%s_columns() {\n"
 	       "\tlocal file\n"
-	       "\tlocal -a names\n"
+	       "\tlocal -a names known=(", t->program);
+	print_words("", t->expr_words, "");
+	printf(")\n"
 	       "\tfor file in ${(Q)words[2,-1]}; do\n"
 	       "\t\t[[ -f $file ]] && { names=(${(f)\"$(%s --columns -- $file 2>/dev/null)\"}); break }\n"
 	       "\tdone\n"
 	       "\tcompset -P '*,'\n"
-	       "\tcompadd -S '' -a names\n"
+	       "\tcompadd -S '' -a names && return\n"
+	       "\tcompset -P '*[^[:alnum:]_]' && compadd -S '' -a names && return\n"
+	       "\t[[ -n $PREFIX ]] && compadd -S '' -a known\n"
 	       "}\n"
 	       "_%s_pairs() {\n"
 	       "\tcompset -P '*:'\n"
 	       "\t_%s_columns\n"
-	       "}\n", t->program, t->program, t->program, t->program);
+	       "}\n", t->program, t->program, t->program);
 }
 
 /* _arguments cannot be told of an option that ends in any number. */
@@ -501,20 +521,27 @@ static void print_zsh(const struct option_table *t, const struct option_table *g
 
 /* ---- fish ---- */
 
-/* $argv: the bytes that end a column. */
+/* $argv: the bytes that end a column. As in bash. */
 static void print_fish_columns(const struct option_table *t)
 {
 	printf("function __%s_columns\n"
-	       "    set -l typed (string replace -r '^--[^=]*=' '' -- (commandline -ct))\n"
-	       "    set -l listed (string match -r \"^.*[$argv]\" -- $typed)\n"
+	       "    set -l typed (string replace -r '^--[^=]*=' '' -- (commandline -ct) | string trim -l -c '\\'\"')\n"
+	       "    set -l names\n"
 	       "    for file in (commandline -opc) (commandline -o)\n"
 	       "        test -f $file; or continue\n"
-	       "        for name in (%s --columns -- $file 2>/dev/null)\n"
-	       "            echo \"$listed$name\"\n"
-	       "        end\n"
-	       "        return\n"
-	       "    end\n"
-	       "end\n", t->program, t->program);
+	       "        set names (%s --columns -- $file 2>/dev/null)\n"
+	       "        break\n"
+	       "    end\n", t->program, t->program);
+	puts("    for before in \"[$argv]\" '[^[:alnum:]_]'\n"
+	     "        set -l all (string match -r \"^.*$before\" -- \"$typed\"; or echo)$names\n"
+	     "        string match -qr '^'(string escape --style=regex -- \"$typed\") -- $all; or continue\n"
+	     "        printf '%s\\n' $all\n"
+	     "        return\n"
+	     "    end");
+	print_words("    set -l known ", t->expr_words, "\n");
+	puts("    string match -qr '[[:alnum:]_]$' -- $typed; or return\n"
+	     "    printf '%s\\n' (string match -r '^.*[^[:alnum:]_]' -- \"$typed\"; or echo)$known");
+	puts("end");
 }
 
 static void print_fish_row(const struct option_table *t, const struct option_row *row)

@@ -55,7 +55,7 @@ struct option_table {
 			      struct fault *fault);
 	void (*print_help)(void);
 	void (*print_brief_help)(void); /* for -h; NULL: print_help */
-	const char *expr_words; /* like a row's words, what is offered for an argument EXPR; NULL: nothing */
+	const char *expr_words; /* like a row's words, what is offered for an argument EXPR, and within COLS; NULL: no option has these */
 	const char *topic; /* an operand after --help; NULL: none */
 	void (*print_topic)(void);
 	void (*print_libraries)(void); /* for --version */

@@ -87,6 +87,14 @@ def check_bash(tool, script):
         completes(names, "table.csv", "--cov", "")
         completes(["beta,alpha", "beta,al2"], "--sum", "1", "table.csv", "--max", "beta,al")
         completes([], "--sum", "al")
+        completes(["floor"], "--sum", "flo")
+        completes(["floor"], "table.csv", "--sum", "'flo")
+        completes(["floor(beta x"], "table.csv", "--sum", "'floor(b")
+        completes(["floor(abs"], "table.csv", "--sum", "'floor(ab")
+        completes(["alpha * al2", "alpha * alpha"], "table.csv", "--mean", '"alpha * al')
+        completes([*sorted({w for w in told if w.startswith("c")}), "case"], "table.csv", "--mean", '"c')
+        completes(["c$(touch EXPANDED)"], "table.csv", "--mean", "'c")
+        completes(["beta\\ x,round\\(alpha", "beta\\ x,round\\(al2"], "table.csv", "--by", "beta\\ x,round\\(al")
         # bash cuts a word at ':' as it does at '='; the reply is what follows the last of them.
         completes(names, "table.csv", "--corr", "alpha", ":")
         completes(["alpha", "al2"], "table.csv", "--corr", "beta", ":", "al")
@@ -131,6 +139,8 @@ def check_fish(tool, script):
         completes(["--corr=al2:al2,alpha:beta x"], "table.csv --corr=al2:al2,alpha:be")
         completes(["alpha", "beta x", "c$(touch EXPANDED)", "al2"], "table.csv --p99.9 ")
         completes(["alpha", "al2"], "table.csv --p50 al")
+        completes(["floor"], "table.csv --sum flo")
+        completes(["floor(alpha", "floor(al2"], "table.csv --sum 'floor(al")
 
 
 class Zsh:
@@ -179,6 +189,8 @@ def check_zsh(tool, script):
         zsh.completes("gpustat table.csv --cov=alpha:al2,beta", "gpustat table.csv --cov=alpha:al2,be")
         zsh.completes("gpustat table.csv --p99.9 beta\\ x", "gpustat table.csv --p99.9 be")
         zsh.completes("gpustat table.csv --p5=al2,beta\\ x", "gpustat table.csv --p5=al2,be")
+        zsh.completes("gpustat table.csv --sum floor", "gpustat table.csv --sum flo")
+        zsh.completes("gpustat table.csv --sum 'floor(alpha", "gpustat table.csv --sum 'floor(alp")
         zsh.completes("gpustat table.csv --min c\\$\\(touch\\ EXPANDED\\)", "gpustat table.csv --min c")
     else:
         zsh.completes("gpustat-bench reduce", "gpustat-bench redu")
