@@ -52,7 +52,6 @@ void cpu_folder_free(struct cpu_folder *f)
 	rows_free(&f->rows);
 	row_folder_free(&f->folder);
 	new_fields_free(&f->fields);
-	candidates_free(&f->candidates);
 	lead_rows_free(&f->leads);
 	free(f->scratch.data);
 	memset(f, 0, sizeof *f);
@@ -110,6 +109,7 @@ struct printing {
 	struct text_buffer *out;
 	uint64_t chosen; /* the rows of the block that may be printed */
 	uint64_t nblocks, ndone; /* of the walk so far; of a walk before that had to stop: they are printed */
+	uint64_t nkept; /* records of the blocks that are printed, and before the text */
 };
 
 /* What is printed of a block, apart from where: the compiler must not read it again after each byte. */
@@ -173,29 +173,7 @@ static enum status append_row(const struct printing *m, const struct printed_row
 	return STATUS_OK;
 }
 
-/* ---- with a choice ---- */
-
-/* Prints those of the block's kept rows that may be chosen, and notes where. first: the number of the block's
- * first kept row. */
-static enum status print_chosen(const struct printing *m, uint64_t kept, uint64_t first)
-{
-	const struct new_fields *fields = &m->f->fields;
-	const struct printed_rows p = printed_rows(m);
-	struct text_buffer *out = m->out;
-
-	for (unsigned k = 0; k < fields->nrows; k++) {
-		uint64_t row = UINT64_C(1) << fields->rows[k];
-		uint64_t number = first + (uint64_t)__builtin_popcountll(kept & (row - 1));
-		size_t begin = out->nbytes;
-		if (!(m->chosen & row))
-			continue;
-		TRY(append_row(m, &p, k));
-		TRY(candidates_note(&m->f->candidates, number, begin, out->nbytes - begin));
-	}
-	return STATUS_OK;
-}
-
-/* Prints those kept rows, and gives them to the sorter. */
+/* Prints those kept rows that may be chosen, and gives them to the sorter. */
 static enum status print_sorted(const struct printing *m)
 {
 	const struct new_fields *fields = &m->f->fields;
@@ -270,7 +248,7 @@ static enum status print_block(struct printing *m)
 	struct text_buffer *out = m->out;
 	char *to;
 	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b);
-	uint64_t kept, first = m->f->candidates.next;
+	uint64_t kept;
 	enum status status;
 
 	if (m->f->folder.programs.is_full || m->nblocks++ < m->ndone)
@@ -279,22 +257,20 @@ static enum status print_block(struct printing *m)
 	kept = m->chosen = filter->kept;
 
 	if (status == STATUS_OK && plan->sorter)
-		status = sort_part_choose(m->f->sorted, b, &m->chosen);
-	else if (status == STATUS_OK && plan->chooses)
-		m->chosen = candidates_choose(&m->f->candidates, kept);
-	if (plan->chooses && !plan_has_running(plan))
+		status = sort_part_choose(m->f->sorted, b, m->nkept, &m->chosen);
+	if (plan->sorter && !plan_has_running(plan))
 		filter->kept = m->chosen; /* the others' fields are not needed */
 	if (status == STATUS_OK && filter->kept && m->groups)
 		status = row_groups_find(&m->f->folder, m->text, m->groups);
 	if (status == STATUS_OK)
 		make_lets(m);
 	if (m->f->folder.programs.is_full) {
-		m->f->candidates.next = first;
 		if (m->groups)
 			m->groups->run = run; /* it is looked for again */
 		return STATUS_OK;
 	}
 	m->ndone++;
+	m->nkept += (uint64_t)__builtin_popcountll(kept);
 	TRY(status);
 	if (plan->sorter) {
 		m->chosen = sort_part_pick(m->f->sorted, m->chosen);
@@ -315,8 +291,6 @@ static enum status print_block(struct printing *m)
 	TRY(text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK));
 	if (plan->sorter)
 		return print_sorted(m);
-	if (plan->chooses)
-		return print_chosen(m, kept, first);
 	if (plan->row_format || plan->group_head)
 		return print_each(m);
 	to = out->data + out->nbytes;
@@ -390,22 +364,20 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
-	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out};
+	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out, .nkept = before->nkept};
 	size_t had = out->nbytes;
 
 	if (m.groups)
 		m.groups->run = NULL;
 	if (f->plan->sorter) {
 		NEED(f->sorted || (f->sorted = sorter_part(f->plan->sorter)));
-		sort_part_begin(f->sorted, before->nkept);
-	} else if (f->plan->chooses && !candidates_begin(&f->candidates, before->nkept, f->nkept)) {
-		return STATUS_OK;
-	}
-	if (!f->plan->chooses && plan_copies_records(f->plan) && !f->plan->row_format)
+		if (!sort_part_begin(f->sorted, before->nkept, f->nkept, f->lacks_end))
+			return STATUS_OK;
+	} else if (plan_copies_records(f->plan) && !f->plan->row_format) {
 		return print_kept(&f->folder, text, out);
+	}
 	TRY(emit_rows(f, text, nbytes, entry, before, &m));
-	if (!f->plan->chooses)
-		return f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : STATUS_OK;
-	out->nbytes = had; /* the choice has them */
-	return f->plan->sorter ? STATUS_OK : candidates_offer(&f->candidates, out->data);
+	if (f->plan->sorter)
+		out->nbytes = had; /* the sorter has them */
+	return f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : STATUS_OK;
 }

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "csv/chunk.h"
 #include "csv/rows.h"
-#include "emit/choice.h"
 #include "emit/lead.h"
 #include "emit/new_fields.h"
 #include "emit/sort.h"
@@ -23,8 +22,8 @@ struct cpu_folder {
 	struct rows rows;
 	struct row_folder folder;
 	struct new_fields fields;
-	struct candidates candidates; /* if the plan has a choice */
-	struct sort_part *sorted;     /* if it has a sorter, whose it is */
+	struct sort_part *sorted; /* if the plan has a sorter, whose it is */
+	bool lacks_end; /* the next text's last record ends its file without an LF. The caller's. */
 	uint64_t nkept; /* records of the text folded last that are printed */
 	struct scratch scratch; /* of rows with a format of their own */
 	struct lead_rows leads; /* of plans with fields of later records */
@@ -52,7 +51,7 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
  * or nothing if the text has no records. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text
- * starts in the input. If the plan has a choice or a sorter, that takes the records, and out
+ * starts in the input. If the plan has a sorter, that takes the records, and out
  * stays as it is. Errors: STATUS_NO_MEMORY, and those of sort_part_add. */
 enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbytes,
 			    struct chunk_entry entry, const struct partial *before,

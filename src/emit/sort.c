@@ -7,7 +7,8 @@
  * cache, are sorted by the highest bits in which their keys differ, and their texts are gathered. To fetch the texts from all over
  * memory takes longer than to sort.
  *
- * Where memory ends, a thread sorts what it has and moves it to a file without a name; at the end all such runs are merged.
+ * Where memory ends, a thread sorts what it has and moves it to a file without a name; at the end all such runs are merged. The
+ * records of a choice have to be in memory: they are not printed in the order of their keys.
  */
 #include "emit/sort.h"
 
@@ -37,7 +38,7 @@
 struct sorter {
 	const struct plan *plan;
 	int nthreads;
-	_Atomic uint64_t bound; /* of --top: no key whose first word is larger is among the first */
+	_Atomic uint64_t bound; /* no key whose first word is larger is among the first N */
 	atomic_bool spills;     /* memory has ended */
 	pthread_mutex_t lock;   /* guards the list of parts */
 	struct sort_part *parts; /* owned */
@@ -230,6 +231,7 @@ static enum status make_key(struct sort_part *p, struct row_block *b, unsigned r
 	const struct plan *plan = b->plan;
 	struct sort_row *r = &p->rows[row];
 
+	r->lacks_end = false;
 	r->begin = p->bytes.nbytes;
 	for (size_t i = 0; i < plan->nsort_keys; i++) {
 		const struct plan_sort_key *key = &plan->sort_keys[i];
@@ -246,6 +248,21 @@ static enum status make_key(struct sort_part *p, struct row_block *b, unsigned r
 	for (int i = 0; i < SORT_NWORDS; i++)
 		r->key[i] = get_word(p->bytes.data + r->begin + i * sizeof *r->key);
 	return STATUS_OK;
+}
+
+static uint64_t splitmix(uint64_t seed, uint64_t number)
+{
+	uint64_t x = seed + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* The key of a plan with a choice. */
+static inline uint64_t choice_key(const struct plan *plan, uint64_t number)
+{
+	return plan->choice == CHOICE_LAST ? ~number : splitmix(plan->seed, number);
 }
 
 /* Adds a row's values of the columns that tell groups apart, each with its length. */
@@ -351,12 +368,13 @@ static bool may_be_first(struct sort_part *p, const struct sort_row *r)
 
 /* What an entry's address leads to: the length of the record; with SORT_IS_LONG that of the rest of the key, and the rest; the record. */
 #define SORT_IS_LONG ((uint64_t)1 << 63)
+#define SORT_LACKS_END ((uint64_t)1 << 62) /* the record ends its file without the LF that it has here */
 #define LENGTH_NBYTES sizeof (uint32_t)
 #define ENTRY_NBYTES_MAX (sizeof (struct sort_block) + sizeof (struct sort_entry) + 2 * LENGTH_NBYTES + 8)
 
 static inline const char *entry_text(const struct sort_entry *e)
 {
-	return (const char *)(uintptr_t)(e->at & ~SORT_IS_LONG);
+	return (const char *)(uintptr_t)(e->at & ~(SORT_IS_LONG | SORT_LACKS_END));
 }
 
 static inline uint32_t get_length(const char *at)
@@ -470,13 +488,27 @@ void sorter_free(struct sorter *s)
 	free(s);
 }
 
+/* So many of the first N records of each thread are N. */
+static uint64_t top_share(const struct sorter *s)
+{
+	return s->plan->top / (uint64_t)s->nthreads + 1;
+}
+
+/* When a part that keeps n records drops others. */
+static uint64_t ncut(const struct sorter *s, uint64_t n)
+{
+	const uint64_t least = top_share(s) > n ? top_share(s) : n;
+
+	return 2 * least < BLOCK_NENTRIES_MAX ? BLOCK_NENTRIES_MAX : 2 * least;
+}
+
 struct sort_part *sorter_part(struct sorter *s)
 {
 	struct sort_part *p = calloc(1, sizeof *p);
 
 	if (!p)
 		return NULL;
-	*p = (struct sort_part){.sorter = s, .fd = -1, .bound = {UINT64_MAX, UINT64_MAX}};
+	*p = (struct sort_part){.sorter = s, .fd = -1, .bound = {UINT64_MAX, UINT64_MAX}, .ncut = ncut(s, 0), .share = UINT64_MAX};
 	p->groups.table.value_nbytes = sizeof(struct sort_group);
 	p->groups.most = memory_limit_nbytes() / 8 / ((uint64_t)s->nthreads + 1) / GROUP_NBYTES;
 	pthread_mutex_lock(&s->lock);
@@ -486,18 +518,70 @@ struct sort_part *sorter_part(struct sorter *s)
 	return p;
 }
 
-void sort_part_begin(struct sort_part *p, uint64_t before)
+/* The records that are added now come after `before` of the run. */
+static void begin_records(struct sort_part *p, uint64_t before)
 {
 	p->number = before;
 	p->is_begun = false;
 }
 
-enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t *rows)
+static void lower_bound(struct sorter *s, uint64_t bound)
+{
+	uint64_t had = s->bound;
+
+	while (bound < had && !atomic_compare_exchange_weak(&s->bound, &had, bound))
+		;
+}
+
+bool sort_part_begin(struct sort_part *p, uint64_t before, uint64_t nrecords, bool lacks_end)
+{
+	struct sorter *s = p->sorter;
+	const struct plan *plan = s->plan;
+	const uint64_t end = before + nrecords;
+
+	begin_records(p, before);
+	p->end = lacks_end ? end : 0;
+	if (plan->choice == CHOICE_LAST && end > plan->top && plan->top > 0)
+		lower_bound(s, ~(end - plan->top));
+	if (!plan->choice || s->bound == UINT64_MAX)
+		return true;
+	for (uint64_t number = end; number-- > before;) /* the last one has the least key of CHOICE_LAST */
+		if (choice_key(plan, number) <= s->bound)
+			return true;
+	return false;
+}
+
+/* The same by the records' numbers. */
+static enum status choose_numbers(struct sort_part *p, struct row_block *b, uint64_t number, uint64_t *rows)
+{
+	const struct plan *plan = b->plan;
+	const uint64_t bound = p->sorter->bound;
+	uint64_t chosen = 0;
+
+	for (uint64_t left = *rows; left; left &= left - 1, number++) {
+		const uint64_t key = choice_key(plan, number);
+		struct sort_row *r = &p->rows[__builtin_ctzll(left)];
+		if (key > bound)
+			continue;
+		chosen |= left & -left;
+		memcpy(r->key, (const uint64_t[SORT_NWORDS]){key}, sizeof r->key);
+		r->begin = r->end = p->bytes.nbytes;
+		r->lacks_end = number + 1 == p->end;
+		if (plan->group_top)
+			TRY(add_group(p, b, (unsigned)__builtin_ctzll(left)));
+	}
+	*rows = chosen;
+	return STATUS_OK;
+}
+
+enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t number, uint64_t *rows)
 {
 	const uint64_t bound = p->sorter->bound;
 	uint64_t chosen = 0;
 
 	p->bytes.nbytes = 0;
+	if (b->plan->choice)
+		return choose_numbers(p, b, number, rows);
 	for (uint64_t left = *rows; left; left &= left - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(left);
 		TRY(make_key(p, b, row));
@@ -557,8 +641,9 @@ static enum status keep_first(struct sort_part *p);
 static enum status spill(struct sort_part *p);
 static bool must_spill(struct sort_part *p, size_t nbytes);
 
-/* Adds a record, and the rest of its key. */
-static enum status add_record(struct sort_part *p, const uint64_t key[SORT_NWORDS], struct sort_rest rest, const char *text, size_t nbytes)
+/* Adds a record, and the rest of its key. flags: SORT_LACKS_END or 0. */
+static enum status add_record(struct sort_part *p, const uint64_t key[SORT_NWORDS], struct sort_rest rest, uint64_t flags, const char *text,
+			      size_t nbytes)
 {
 	const uint32_t lengths[] = {(uint32_t)nbytes, (uint32_t)rest.nbytes};
 	const size_t nlengths = rest.nbytes ? sizeof lengths : LENGTH_NBYTES;
@@ -566,7 +651,7 @@ static enum status add_record(struct sort_part *p, const uint64_t key[SORT_NWORD
 
 	TRY(need_entry(p));
 	TRY(take(p, (nlengths + rest.nbytes + nbytes + 7) & ~(size_t)7, &to)); /* blocks of entries lie among the texts */
-	p->last->entries[p->last->n++] = (struct sort_entry){{key[0], key[1]}, (uintptr_t)to | (rest.nbytes ? SORT_IS_LONG : 0)};
+	p->last->entries[p->last->n++] = (struct sort_entry){{key[0], key[1]}, (uintptr_t)to | flags | (rest.nbytes ? SORT_IS_LONG : 0)};
 	memcpy(to, lengths, nlengths);
 	to = mempcpy(to + nlengths, rest.bytes, rest.nbytes);
 	memcpy(to, text, nbytes);
@@ -590,7 +675,8 @@ enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, s
 {
 	const struct sort_row *r = &p->rows[row];
 	const struct plan *plan = p->sorter->plan;
-	const uint64_t most = most_records(plan);
+	const bool cuts = plan->top > 0;
+	const uint64_t flags = r->lacks_end ? SORT_LACKS_END : 0;
 	size_t key_nbytes = r->end - r->begin;
 	enum status status;
 	struct sort_rest rest = {p->bytes.data + r->begin + sizeof r->key, key_nbytes > sizeof r->key ? key_nbytes - sizeof r->key : 0};
@@ -605,17 +691,21 @@ enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, s
 	}
 	if (nbytes > UINT32_MAX || rest.nbytes > UINT32_MAX)
 		return STATUS_LONG_RECORD;
-	if (must_spill(p, nbytes + rest.nbytes))
-		TRY(spill(p));
-	status = add_record(p, r->key, rest, text, nbytes);
+	if (must_spill(p, nbytes + rest.nbytes)) {
+		if (cuts)
+			TRY(keep_first(p));
+		if (!cuts || must_spill(p, nbytes + rest.nbytes))
+			TRY(spill(p));
+	}
+	status = add_record(p, r->key, rest, flags, text, nbytes);
 	if (status == STATUS_MANY_KEYS && p->n > 0) { /* others have taken it */
 		TRY(spill(p));
-		status = add_record(p, r->key, rest, text, nbytes);
+		status = add_record(p, r->key, rest, flags, text, nbytes);
 	}
 	if (status != STATUS_OK)
 		return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
 	p->number++;
-	return p->n / 2 >= most && p->n >= BLOCK_NENTRIES_MAX ? keep_first(p) : STATUS_OK;
+	return cuts && p->n >= p->ncut ? keep_first(p) : STATUS_OK;
 }
 
 /* ---- order ---- */
@@ -777,55 +867,80 @@ static enum status order_part(struct ordering *o, const struct sort_part *p, str
 
 /* ---- the first N ---- */
 
-/* Moves the entries with these indices, which ascend, to the part, which has none. from: the part as it was. */
-static enum status move_entries(struct sort_part *p, const struct sort_part *from, const uint64_t *indices, size_t n)
+/* Moves the entries that are wanted, in their order, to the part, which has none. from: the part as it was. */
+static enum status move_entries(struct sort_part *p, const struct sort_part *from, const uint64_t *wanted)
 {
-	const struct sort_block *b = from->first;
-	uint64_t begin = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct sort_entry *e;
-		const char *record;
-		size_t nbytes;
-		while (indices[i] >= begin + b->n) {
-			begin += b->n;
-			b = b->next;
+	for (const struct sort_block *b = from->first; b; b = b->next) {
+		begin_records(p, b->first);
+		for (uint32_t i = 0; i < b->n; i++) {
+			const struct sort_entry *e = &b->entries[i];
+			size_t nbytes;
+			const char *record = entry_record(e, &nbytes);
+			if (*wanted++)
+				TRY(add_record(p, e->key, entry_rest(e), e->at & SORT_LACKS_END, record, nbytes));
 		}
-		if (p->number != b->first)
-			sort_part_begin(p, b->first);
-		e = &b->entries[indices[i] - begin];
-		record = entry_record(e, &nbytes);
-		TRY(add_record(p, e->key, entry_rest(e), record, nbytes));
 	}
 	return STATUS_OK;
 }
 
-static void lower_bound(struct sorter *s, uint64_t bound)
+/* Lowers the bound to where there are N records before it: of one part, or a share of them of each thread. */
+static void find_bound(struct sort_part *p, const struct ordering *o)
 {
-	uint64_t had = s->bound;
+	struct sorter *s = p->sorter;
+	const uint64_t most = s->plan->top, share = top_share(s);
+	uint64_t largest = 0;
+	int nshares = 0;
 
-	while (bound < had && !atomic_compare_exchange_weak(&s->bound, &had, bound))
-		;
+	if (p->n >= most) {
+		memcpy(p->bound, o->entries[o->indices[most - 1]].key, sizeof p->bound);
+		lower_bound(s, p->bound[0]);
+	}
+	if (p->n >= share)
+		p->share = o->entries[o->indices[share - 1]].key[0];
+	pthread_mutex_lock(&s->lock);
+	for (const struct sort_part *other = s->parts; other; other = other->next) {
+		nshares += other->share < UINT64_MAX;
+		largest = other->share < UINT64_MAX && other->share > largest ? other->share : largest;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (nshares >= s->nthreads)
+		lower_bound(s, largest);
 }
 
-/* Drops all records of the part but its first N in order. */
+/* Drops records of the part that are not among the first N in order, where memory can hold the others twice. */
 static enum status keep_first(struct sort_part *p)
 {
 	struct sort_part from = *p;
 	struct ordering o = {0};
 	struct sort_entry *entries = NULL;
 	enum status status = order_part(&o, p, &entries);
-	const size_t n = p->sorter->plan->top;
+	size_t n = p->n;
 
 	if (status == STATUS_OK) {
-		memcpy(p->bound, entries[o.indices[n - 1]].key, sizeof p->bound);
-		lower_bound(p->sorter, p->bound[0]);
-		qsort(o.indices, n, sizeof *o.indices, compare_uint64);
+		find_bound(p, &o);
+		n = p->sorter->plan->top < n ? p->sorter->plan->top : n;
+		while (n > 0 && entries[o.indices[n - 1]].key[0] > p->sorter->bound)
+			n--;
+		p->ncut = ncut(p->sorter, n);
+		memset(o.keys, 0, p->n * sizeof *o.keys);
+		for (size_t i = 0; i < n; i++)
+			o.keys[o.indices[i]] = 1;
 		p->memory = (struct key_arena){NULL, NULL}; /* it is from's now */
 		drop_records(p);
-		status = move_entries(p, &from, o.indices, n);
-		sort_part_begin(p, from.number);
-		drop_records(&from);
+		status = move_entries(p, &from, o.keys);
+		if (status == STATUS_MANY_KEYS) {
+			drop_records(p);
+			p->memory = from.memory;
+			p->first = from.first;
+			p->last = from.last;
+			p->n = from.n;
+			p->nbytes = from.nbytes;
+			p->ncut = ncut(p->sorter, p->n);
+			status = STATUS_OK;
+		} else {
+			drop_records(&from);
+		}
+		begin_records(p, from.number);
 	}
 	free(entries);
 	free(o.indices);
@@ -913,7 +1028,7 @@ static enum status spill(struct sort_part *p)
 	struct text_buffer out = {0};
 	struct sort_run *run = ARRAY_ADD(p->runs, p->nruns);
 	uint64_t *numbers = malloc((p->n + 1) * sizeof *numbers);
-	enum status status = run && numbers ? order_part(&o, p, &entries) : STATUS_NO_MEMORY;
+	enum status status = run && numbers && !p->sorter->plan->choice ? order_part(&o, p, &entries) : STATUS_NO_MEMORY;
 
 	if (status == STATUS_OK && p->fd < 0 && (p->fd = spool_file()) < 0)
 		status = STATUS_TEMPORARY;
@@ -1381,6 +1496,33 @@ static void *choose_buckets(void *context)
 	return NULL;
 }
 
+/* ---- the first records of all ---- */
+
+/* Drops the entries whose keys, which all differ, are above the N-th least one. */
+static enum status choose_least(struct dealing *d)
+{
+	const uint64_t most = d->s->plan->top;
+	uint64_t *keys, n = 0, bound;
+
+	TRY(list_blocks(d));
+	if (d->n <= most)
+		return STATUS_OK;
+	NEED(keys = malloc(2 * d->n * sizeof *keys));
+	for (size_t i = 0; i < d->nblocks; i++)
+		for (uint32_t k = 0; k < d->blocks[i]->n; k++)
+			keys[n++] = d->blocks[i]->entries[k].key[0];
+	sort_words(keys, keys + n, n, 0, 64);
+	bound = keys[most - 1];
+	free(keys);
+	for (size_t i = 0; i < d->nblocks; i++)
+		for (uint32_t k = 0; k < d->blocks[i]->n; k++)
+			if (d->blocks[i]->entries[k].key[0] > bound)
+				d->blocks[i]->entries[k].at = 0;
+	d->nshares = 1;
+	drop_share(d, 0);
+	return STATUS_OK;
+}
+
 /* Whether memory has ended, so that records are in files. */
 static bool has_runs(const struct sorter *s)
 {
@@ -1398,10 +1540,16 @@ enum status sorter_choose(struct sorter *s, size_t nthreads)
 
 	for (struct sort_part *p = s->parts; p; p = p->next)
 		groups_free(&p->groups);
-	if (!s->plan->group_top)
+	if (!s->plan->group_top && !s->plan->choice)
 		return STATUS_OK;
 	NEED(d = calloc(1, sizeof *d));
 	d->s = s;
+	if (!s->plan->group_top) {
+		status = choose_least(d);
+		deal_free(d);
+		free(d);
+		return status;
+	}
 	nthreads = nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX;
 	THEN(status, deal(d, nthreads, true));
 	if (status == STATUS_OK) {
@@ -1420,6 +1568,8 @@ enum status sorter_choose(struct sorter *s, size_t nthreads)
 	free(d);
 	if (s->has_chosen)
 		return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
+	if (s->plan->choice)
+		return status;
 	if ((s->fd = spool_file()) < 0) /* there is too little memory for all at once */
 		return STATUS_TEMPORARY;
 	status = write_merged(s, NULL, &ignored);
@@ -1505,6 +1655,30 @@ static void *write_buckets(void *context)
 	return NULL;
 }
 
+/* Writes what is left in the order of the input. The last record is printed as it is, with a line end or without. */
+static enum status write_in_order(struct dealing *d, struct fault *fault)
+{
+	struct text_buffer out = {0};
+	enum status status = list_blocks(d);
+
+	for (size_t i = 0, n = 0; status == STATUS_OK && i < d->nblocks; i++)
+		for (uint32_t k = 0; status == STATUS_OK && k < d->blocks[i]->n; k++) {
+			const struct sort_entry *e = &d->blocks[i]->entries[k];
+			const bool is_last = ++n == d->n;
+			size_t nbytes;
+			const char *record = entry_record(e, &nbytes);
+			if (d->s->plan->group_top)
+				skip_values(&record, &nbytes);
+			out.in_line = is_last && (e->at & SORT_LACKS_END);
+			status = text_append(&out, record, nbytes - out.in_line);
+			if (out.nbytes >= PIECE_NBYTES || is_last)
+				THEN(status, writer_write(d->writer, &out, fault));
+			out.nbytes = out.nbytes >= PIECE_NBYTES ? 0 : out.nbytes;
+		}
+	text_free(&out);
+	return fault_complete(fault, status);
+}
+
 enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *writer, struct fault *fault)
 {
 	struct dealing *d;
@@ -1515,6 +1689,12 @@ enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *write
 	NEED(d = calloc(1, sizeof *d));
 	d->s = s;
 	d->writer = writer;
+	if (s->plan->choice) {
+		status = write_in_order(d, fault);
+		deal_free(d);
+		free(d);
+		return status;
+	}
 	status = has_runs(s) ? STATUS_NO_MEMORY : STATUS_OK;
 	THEN(status, deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX, false));
 	if (status == STATUS_OK) {

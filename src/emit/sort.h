@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h - records in the order of keys (--sort), or the first N of them (--top). They take the place of standard output
- * after cpu_folder_emit.
+ * sort.h - records of which only the whole input tells whether or where they are printed: in the order of keys (--sort), or the first
+ * N of them (--top), the last N (--tail), N drawn at random (--sample). They take the place of standard output after cpu_folder_emit.
  *
  * A record's key is a text of bytes that has the order of its values: of two records the one with the lesser text comes first, and
  * of equal ones the one that came first. So all kinds of keys, and several of them, are compared alike:
@@ -13,7 +13,17 @@
  *
  * Descending, all bits of a key that is not missing are turned around. No text begins another one.
  *
- * Of records with the same values in some columns (--by with --top, --unique) the first N in order are printed. A thread drops
+ * The last N, or a sample, are the N records with the least keys, printed in the order of the input. The key is a word made of the
+ * record's number among those that are left, from 0 on. So any number of threads choose the same records; all keys differ.
+ *
+ *   the last N  2^64 - 1 - number
+ *   a sample    the output at that number of SplitMix64 begun with the seed: Steele, Lea, Flood, Fast Splittable
+ *               Pseudorandom Number Generators, OOPSLA 2014. Its outputs are a bijection of their number.
+ *
+ * A record whose key is above the bound, the N-th least so far, is not printed, and not even made into text: of M
+ * records about N (1 + ln(M / N)) are.
+ *
+ * Of records with the same values in some columns (--by with these, --unique) the first N in order are printed. A thread drops
  * those that come after N others of its own. At the end all are dealt into parts by the hashes of these values, a part is sorted, and
  * those after the first N of each group are dropped; then what is left is sorted as without groups.
  */
@@ -34,7 +44,7 @@ struct sorter;
 /* A record. */
 struct sort_entry {
 	uint64_t key[SORT_NWORDS]; /* its key's first bytes, the first one highest; after its end zeros */
-	uint64_t at;               /* the address of the rest (sort.c), and SORT_IS_LONG */
+	uint64_t at;               /* the address of the rest (sort.c), SORT_IS_LONG, and SORT_LACKS_END */
 };
 
 /* Records of one text, in their order. */
@@ -51,6 +61,7 @@ struct sort_row {
 	size_t begin, end, group_end;
 	struct key group; /* these values, and their hash */
 	uint64_t hash;
+	bool lacks_end;   /* its file ends without an LF after it */
 };
 
 /* Groups of records by the values of some columns, of which the first N are printed. Zeroed: none. */
@@ -68,7 +79,10 @@ struct sort_part {
 	struct key_arena memory; /* of all of its records */
 	struct sort_block *first, *last;
 	uint64_t number;         /* of the next record, as a block's `first` */
+	uint64_t end;            /* of the text's records, of which the last one ends its file without an LF; 0: it does not */
 	uint64_t n, nbytes;      /* entries, and memory */
+	uint64_t ncut;           /* with so many entries, all but the first N are dropped */
+	_Atomic uint64_t share;  /* the first word of the key of its N / nthreads-th record; or UINT64_MAX */
 	bool is_begun;           /* the next record goes to the last block */
 	bool is_long;            /* some key is longer than its entry's words */
 	struct sort_row rows[ROW_BLOCK_NROWS];
@@ -76,7 +90,7 @@ struct sort_part {
 	struct scratch scratch;
 	struct sort_groups groups;   /* those that the thread has met */
 	struct text_buffer record;   /* with its values before it */
-	uint64_t bound[SORT_NWORDS]; /* of --top: records whose key is above it come too late */
+	uint64_t bound[SORT_NWORDS]; /* of the first N: records whose key is above it come too late */
 	int fd;                  /* of a temporary file; -1: none */
 	uint64_t file_nbytes;
 	struct sort_run *runs;   /* nruns: sorted records in the file */
@@ -92,11 +106,13 @@ void sorter_free(struct sorter *s);
 /* Makes a part. Any thread may call it. NULL: no memory. */
 struct sort_part *sorter_part(struct sorter *s);
 
-/* Begins a text, before which there are `before` records of the run. */
-void sort_part_begin(struct sort_part *p, uint64_t before);
+/* Begins a text of nrecords, before which there are `before` of the run. Returns whether one of them may be printed.
+ * lacks_end: its last record ends a file without an LF. Cost: of a sample, some operations a record. */
+bool sort_part_begin(struct sort_part *p, uint64_t before, uint64_t nrecords, bool lacks_end);
 
-/* Makes the keys of a block's rows. Returns in *rows those of them that may be printed. Errors: STATUS_NO_MEMORY. */
-enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t *rows);
+/* Makes the keys of a block's rows, of which the first one has the number given. Returns in *rows those of them that may be printed.
+ * Errors: STATUS_NO_MEMORY. */
+enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t number, uint64_t *rows);
 
 /* Returns those of the rows that may be among the first of their groups; called once for each block, after that, and remembers them. */
 uint64_t sort_part_pick(struct sort_part *p, uint64_t rows);
@@ -105,8 +121,8 @@ uint64_t sort_part_pick(struct sort_part *p, uint64_t rows);
  * STATUS_TEMPORARY; STATUS_LONG_RECORD, of more than 4 GiB. */
 enum status sort_part_add(struct sort_part *p, unsigned row, const char *text, size_t nbytes);
 
-/* Drops all but the first records of each group, if the plan has such groups. After all threads have ended, before anything is
- * printed. Errors: STATUS_NO_MEMORY, STATUS_TEMPORARY. */
+/* Drops all but the first records of each group, or all, if the plan has such groups or a choice. After all threads have ended,
+ * before anything is printed. Errors: STATUS_NO_MEMORY, STATUS_TEMPORARY. */
 enum status sorter_choose(struct sorter *s, size_t nthreads);
 
 /* Writes all records that are left, or the first N of them. After sorter_choose. Errors: writer_write's; STATUS_NO_MEMORY,

@@ -800,7 +800,6 @@ static enum status threads_init(struct engine *e, struct worker_pool *pools, siz
 	t = e->threads = calloc((size_t)e->nthreads + 1, sizeof *t);
 	NEED(e->entry_slots && e->borders && t && e->nthreads);
 	for (size_t i = 0; i < npools; i++) {
-		pools[i].setup.choice = e->total->choice;
 		e->nrunning += pools[i].optional ? 0 : pools[i].nthreads;
 		for (int j = 0; j < pools[i].nthreads; j++, t++) {
 			t->engine = e;

@@ -30,7 +30,6 @@ static enum status seam_folder_begin(const struct total *t, struct seam_folder *
 	partial_clear(&f->partial);
 	if (!f->cpu.plan)
 		status = cpu_folder_init(&f->cpu, t->plan);
-	f->cpu.candidates.choice = t->choice;
 	if (status == STATUS_OK)
 		cpu_folder_use(&f->cpu, t->file_plan);
 	else
@@ -672,7 +671,7 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 
 	TRY(exchange_groups(t, &use->folder->partial, fault));
 	before.groups = use->folder->partial.groups;
-	use->folder->cpu.candidates.lacks_end = lacks_end;
+	use->folder->cpu.lacks_end = lacks_end;
 	status = cpu_folder_emit(&use->folder->cpu, s->data, nbytes, CHUNK_BETWEEN_RECORDS, &before, s->offset_bytes, out);
 	if (status != STATUS_OK) {
 		out->nbytes = had;

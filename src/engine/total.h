@@ -82,8 +82,7 @@ enum note_of_records { NOTE_UNDECIDED, NOTE_RAGGED, NOTE_HEADERS, TOTAL_NNOTES_O
 
 /* The fold of all chunks so far. */
 struct total {
-	struct choice *choice; /* these three take the records that are printed in place of standard output; NULL: none; not owned */
-	struct curve *curve;
+	struct curve *curve; /* these two take the records that are printed in place of standard output; NULL: none; not owned */
 	struct table_rows *rows;
 	const struct plan *plan;
 	const struct plan *file_plan; /* of the file whose chunk is added: see chunk_plan */

@@ -26,7 +26,6 @@
 #include "query/plan.h"
 #include "base/status.h"
 
-struct choice; /* emit/choice.h */
 struct worker;
 
 /* What a chunk does to the automaton, for every entry state. */
@@ -43,7 +42,6 @@ struct worker_setup {
 	bool unpacks;        /* the device decodes compressed input: its blocks, or for all workers its members */
 	uint64_t input_nbytes; /* of all of the input's text, or about so many; 0: not known */
 	uint64_t nrecords;     /* there, likewise */
-	struct choice *choice; /* a CPU's: that of the total (engine/total.h) */
 };
 
 /* The first and the last bytes of a chunk's text that are always in the buffer. */

@@ -38,7 +38,6 @@ static enum status cpu_open(struct worker **out, const struct plan *plan,
 		cpu_close(w);
 		return STATUS_NO_MEMORY;
 	}
-	w->folder.candidates.choice = setup->choice;
 	*out = w;
 	return STATUS_OK;
 }

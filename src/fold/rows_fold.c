@@ -909,7 +909,7 @@ static enum status fold_block(const struct fold *m)
 		status = row_currencies_fold(m->f, filter->kept, m->out);
 	for (size_t p = 0; p < plan->npredicates; p++)
 		m->out->nmatched[p] += (uint64_t)__builtin_popcountll(filter->holds[p]);
-	if (status == STATUS_OK && plan_copies_records(plan) && !plan->chooses)
+	if (status == STATUS_OK && plan_copies_records(plan) && !plan->sorter)
 		status = row_folder_keep(m->f);
 	if (status == STATUS_OK && plan->nkeys) {
 		status = row_groups_fold(m->f, m->text, m->out);
@@ -934,7 +934,7 @@ static enum status fold_taken(const struct fold *m, const struct row_run *run)
 	m->out->nrecords += run->nrows;
 	if (m->f->plan->npredicates == 0 && m->f->plan->npairs == 0 && m->f->plan->nkeys == 0 &&
 	    m->f->plan->nlets == 0 && !m->f->plan->notation.money && !plan_copies_records(m->f->plan) && m->f->plan->head == 0 &&
-	    !m->f->plan->chooses) {
+	    !m->f->plan->sorter) {
 		status = fold_all(m, run);
 		return status == STATUS_OK && m->f->plan->nwindows
 			       ? row_windows_fold_run(m->f, m->text, run, m->out) : status;

@@ -1136,7 +1136,7 @@ static void find_facts(const struct options *o, const char *is[NFACTS])
 	is[PRINTED_NEW] = is[RECORDS] && !is[NEW] ? let : is[NEW];
 	is[SORTED] = o->sorts ? is[SORT] : is[UNIQUE];
 	is[ORDERED] = is[BY] ? is[BY] : is[SORTED];
-	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : is[HEAD] ? is[HEAD] : o->sorts ? is[TOP] : NULL;
+	is[GROUPED] = is[NEW] ? is[NEW] : o->aggregates ? "let" : options_choice_name(o) ? options_choice_name(o) : o->sorts ? is[TOP] : NULL;
 	if (!o->merge)
 		is[EMITS] = is[RECORDS] ? is[RECORDS] : is[RESULT] ? NULL : is[WHERE];
 	if (is_line_end(o->dialect.delimiter) || o->dialect.delimiter == o->dialect.quote)
@@ -1215,7 +1215,7 @@ enum status options_check(struct options *o, struct fault *fault)
 			     ((o->sorts && !has_fields) || o->aggregates);
 	}
 	find_facts(o, is);
-	if (o->by && !is[FIRST] && !o->merge && !o->is_open && !o->sorts && !o->unique && !o->choice.head &&
+	if (o->by && !is[FIRST] && !o->merge && !o->is_open && !o->sorts && !o->unique && !options_choice_name(o) &&
 	    (!o->aggregates || o->having)) {
 		TRY(add_use(o, OPERATION_COUNT_RECORDS, "count", NULL)); /* without a result, groups are counted */
 		memset(is, 0, sizeof is);

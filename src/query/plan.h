@@ -214,6 +214,9 @@ struct plan_sort_key {
 	bool is_descending;
 };
 
+/* Of the records, the last ones, or some that are drawn at random. */
+enum record_choice_kind { CHOICE_NONE, CHOICE_LAST, CHOICE_SAMPLE };
+
 struct plan {
 	struct csv_dialect dialect;
 	struct number_notation notation;
@@ -255,14 +258,15 @@ struct plan {
 	bool emits;       /* records are printed, each with its new columns */
 	uint64_t head;    /* of these so many at most; 0: all */
 	uint64_t group_head; /* with keys: ... so many of each group at most; 0: all */
-	bool chooses;     /* which of these are printed is chosen of all (emit/choice.h), or where (emit/sort.h) */
+	enum record_choice_kind choice; /* which of these are printed is chosen of all */
+	uint64_t seed;    /* of CHOICE_SAMPLE */
 	size_t nsort_keys;
 	struct plan_sort_key *sort_keys; /* the first one first */
-	uint64_t top;     /* the most sorted records that are printed; 0: all of them */
+	uint64_t top;     /* the most sorted or chosen records that are printed; 0: all of them */
 	size_t nsort_groups;
 	size_t *sort_groups; /* columns: of the records with the same values in these */
 	uint64_t group_top;  /* ... this many are printed at most; 0: there are no such columns */
-	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are not sorted */
+	struct sorter *sorter; /* takes the records; whoever runs the plan owns it; NULL: they are printed as they come */
 	bool formats;     /* records are not printed as they came, but in a format of their own: */
 	const struct row_format *row_format; /* ... once all names are known; else NULL; whoever runs the plan owns it */
 	size_t nunited;   /* columns of all files together (--union); 0: those of the first file are all */

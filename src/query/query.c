@@ -1465,18 +1465,23 @@ static enum status demand_sort_keys(struct making *m)
 	return STATUS_OK;
 }
 
-/* The columns of records of which the first ones are printed: of --unique, or of --by with --sort and --top. */
+/* Which records are chosen of all; and the columns of those of which some are printed: of --unique, or of --by. */
 static enum status demand_sort_groups(struct making *m)
 {
 	const struct options *o = m->options;
-	const bool by = o->by && o->sorts && o->top;
+	const struct record_choice *choice = &o->choice;
+	const uint64_t chosen = choice->tail ? choice->tail : choice->sample;
+	const bool by = o->by && (chosen || (o->sorts && o->top));
 	struct plan *plan = &m->q->plan;
 
 	plan->nsort_groups = 0;
-	plan->top = (o->sorts || o->unique) && !by ? o->top : 0;
-	plan->group_top = by ? o->top : o->unique != NULL;
+	plan->choice = choice->tail ? CHOICE_LAST : choice->sample ? CHOICE_SAMPLE : CHOICE_NONE;
+	plan->seed = choice->seed;
+	plan->top = by ? 0 : chosen ? chosen : o->sorts || o->unique ? o->top : 0;
+	plan->group_top = !by ? o->unique != NULL : chosen ? chosen : o->top;
 	if (by && o->runs)
-		return option_fault(m->fault, "--runs: --top of sorted records is of groups: give --by");
+		return option_fault(m->fault, "--runs: %s is of groups: give --by", !chosen ? "--top of sorted records"
+				    : choice->tail ? "--tail" : "--sample");
 	m->nlisted = 0;
 	if (plan->group_top)
 		TRY(list_fields(m, &m->selections[by ? m->keys_selection : m->unique_selection], by ? "by" : "unique",

@@ -709,7 +709,7 @@ static bool any_reads_ahead(const struct device_choice *devices)
 void devices_set_up_input(const struct device_choice *devices, const struct plan *plan,
 			  struct input *input)
 {
-	struct input_setup setup = {.decodes_alone = any_reads_ahead(devices), .is_prompt = plan->emits && !plan->chooses,
+	struct input_setup setup = {.decodes_alone = any_reads_ahead(devices), .is_prompt = plan->emits && !plan->sorter,
 				    .is_ordered = plan->emits || !input_is_repeatable(input)};
 
 #ifdef HAVE_CUDA

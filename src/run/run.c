@@ -254,12 +254,10 @@ static enum status print_records(struct run *r, struct fault *fault)
 
 	if (plan->sorter)
 		TRY(sorter_choose(plan->sorter, (size_t)ranks_nthreads(&r->query)));
-	if (plan->chooses && !plan->draws)
+	if (plan->sorter && !plan->draws)
 		TRY(result_heading(&r->query, fault));
 	if (plan->sorter)
 		TRY(sorter_write(plan->sorter, (size_t)ranks_nthreads(&r->query), &writer, fault));
-	else if (plan->chooses)
-		TRY(choice_write(r->choice, &writer, fault));
 	if (!plan->draws)
 		return end_rows(r, fault);
 	NEED(name = result_name(&r->query, &r->query.results[0]));
@@ -285,7 +283,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 
 enum status run_finish(struct run *r, struct fault *fault)
 {
-	bool emits = r->query.plan.emits && !r->query.plan.draws && !r->query.plan.chooses && !r->total.rows;
+	bool emits = r->query.plan.emits && !r->query.plan.draws && !r->query.plan.sorter && !r->total.rows;
 
 	if (r->options.partial) { /* what is too much to be left out, the merge finds */
 		TRY(write_part(r, fault));
@@ -416,7 +414,6 @@ static void explain_taken(const struct options *o, struct fault *fault)
 enum status run_open_input(struct run *r, struct fault *fault)
 {
 	struct options *o = &r->options;
-	const struct record_choice *choice = &o->choice;
 	struct query *q = &r->query;
 
 	wait_taken(o);
@@ -430,12 +427,8 @@ enum status run_open_input(struct run *r, struct fault *fault)
 	if (o->part.of) /* only a range of the file is read */
 		TRY(input_cut_range(r->input, o->part.number, o->part.of, o->part.is_quoted, &q->plan.dialect, &r->range, fault));
 	TRY(prepare_printing(r, fault));
-	q->plan.chooses = choice->tail || choice->sample || q->plan.nsort_keys > 0 || q->plan.group_top > 0; /* not all records are printed, or not as they came */
-	if (q->plan.nsort_keys > 0 || q->plan.group_top > 0)
+	if (q->plan.nsort_keys > 0 || q->plan.group_top > 0 || q->plan.choice)
 		NEED(q->plan.sorter = sorter_new(&q->plan, ranks_nthreads(q)));
-	else if (q->plan.chooses)
-		NEED(r->choice = choice_new(choice->tail ? CHOICE_LAST : CHOICE_SAMPLE, choice->tail ? choice->tail : choice->sample,
-					    choice->seed));
 	TRY(prepare_curve(r, fault));
 	return fault_complete(fault, prepare_format(r));
 }
@@ -454,7 +447,6 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 	devices_set_up_input(&r->devices, &q->plan, r->input);
 	TRY(groups_plan(&q->plan, o->chunk_nbytes));
 	TRY(total_init(&r->total, &q->plan));
-	r->total.choice = r->choice;
 	r->total.curve = q->plan.draws ? &r->curve : NULL;
 	r->total.rows = q->plan.row_format && q->plan.row_format->format == FORMAT_TABLE ? &r->rows : NULL;
 	if (o->part.is_quoted)
@@ -465,7 +457,7 @@ enum status run_fold_input(struct run *r, struct fault *fault)
 		TRY(begin_with_state(r, r->slice_state, fault));
 	if (q->plan.emits) {
 		fd_widen_pipe(STDOUT_FILENO);
-		if (!q->plan.draws && !q->plan.chooses && !r->lacks_heading)
+		if (!q->plan.draws && !q->plan.sorter && !r->lacks_heading)
 			TRY(result_heading(q, fault));
 	}
 	prepare_values(r);
@@ -688,7 +680,7 @@ static void explain_memory(const struct run *r, struct fault *fault)
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more%s",
-		 r->query.plan.chooses || r->total.rows ? ", or fewer records"
+		 r->query.plan.sorter || r->total.rows ? ", or fewer records"
 		 : r->is_repeatable   ? ""
 				      : ", or a file instead of a pipe");
 }
@@ -799,6 +791,5 @@ void run_free(struct run *r)
 	curve_free(&r->curve);
 	row_format_free(&r->row_format);
 	table_rows_free(&r->rows);
-	choice_free(r->choice);
 	options_free(&r->options);
 }

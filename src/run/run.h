@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "cluster/part.h"
-#include "emit/choice.h"
 #include "engine/total.h"
 #include "fold/group_result.h"
 #include "fold/quantile.h"
@@ -30,7 +29,6 @@ struct run {
 	struct row_format row_format; /* of the records that are printed, unless they are as they came */
 	struct table_rows rows; /* ... of a table */
 	struct curve curve; /* of the running column that is drawn */
-	struct choice *choice; /* of the records that are printed */
 	struct device_choice devices;
 	struct total total;
 	struct merge merge;

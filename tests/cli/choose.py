@@ -67,8 +67,9 @@ def check_columns():
           prints("row_number\n" + "".join("%d\n" % (i + 1) for i in sampled(3, 5, 2))), ways(3))
     holds("changes", ["--tail=2", "--delta=a", "--only"], b"a\n1\n5\n7\n4\n", prints("delta(a)\n2\n-3\n"), ways(4))
     holds("positions", ["--tail=2", "--offsets=a > 1", "--only"], b"a\n1\n5\n7\n4\n", prints("offset\n1\n2\n"), ways(5))
-    holds("by group", ["--tail=3", "--cumsum=v", "--by=g", "--only"], b"g,v\nx,1\ny,2\nx,3\ny,5\nx,1\n",
-          prints("running_sum(v)\n4\n7\n5\n"), ways(2))
+    holds("by group", ["--tail=1", "--cumsum=v", "--by=g", "--only"], b"g,v\nx,1\ny,2\nx,3\ny,5\nx,1\n",
+          prints("running_sum(v)\n7\n5\n"), ways(2))
+    answers("of each group, the last", ["--tail=2", "--by=g"], b"g,v\nx,1\ny,2\nx,3\ny,5\nx,1", "g,v\ny,2\nx,3\ny,5\nx,1")
     holds("computed columns", ["--tail=2", "--let=c = a * 2", "--select=c"], DATA, prints("c\n8\n10"), ways(3))
     holds("computed columns in a condition", ["--tail=2", "--let=c = a * 2", "--where=c < 9", "--select=b,a"], DATA,
           prints(b'b,a\ny,3\r\n"q""q",4\n'), ways(4))
@@ -105,7 +106,7 @@ def check_faults():
     r = harness.run(["--tail=3", "--memory=1M", big])
     harness.ok(r.status == 0 and r.out.count(b"\n") == 4, "a few fit", lambda: harness.describe(r))
     keyless = b"k,v\na,1\nb,2\nc,3\nd\0,4\n"
-    for choice, want in (("--tail=2", b"b,2,1\nc,3,1\n"), ("--head=3", b"a,1,1\nb,2,1\nc,3,1\n"), ("--sample=3", b"a,1,1\nb,2,1\nc,3,1\n")):
+    for choice, want in (("--tail=2", b"a,1,1\nb,2,1\nc,3,1\n"), ("--head=3", b"a,1,1\nb,2,1\nc,3,1\n"), ("--sample=3", b"a,1,1\nb,2,1\nc,3,1\n")):
         for chunk in (1, 7, None):
             r = harness.run(["--by=k", "--running-count=v", choice, "--invalid=skip"], keyless, chunk=chunk)
             harness.ok(r.status == 0 and r.out == b"k,v,running_count(v)\n" + want and
@@ -115,7 +116,8 @@ def check_faults():
                        (["--sample=1.5"], "--sample"), (["--sample=2", "--seed=x"], "--seed"), (["--seed=1"], "--sample"),
                        (["--tail=1", "--seed=1"], "--sample"), (["--head=2", "--tail=2"], "--head and --tail"),
                        (["--head=2", "--sample=2"], "--head and --sample"), (["--tail=2", "--sample=2"], "--tail and --sample"),
-                       (["--tail=2", "--sum=a"], "gpustat --tail N FILE | gpustat --sum COLS"), (["--sample=2", "--by=a"], "--top N"),
+                       (["--tail=2", "--sum=a"], "gpustat --tail N FILE | gpustat --sum COLS"), (["--sample=2", "--by=a", "--sum=b"], "--top N"), (["--tail=2", "--runs=a"], "--by"),
+                       (["--sample=2", "--runs=a", "--cumsum=b"], "--by"),
                        (["--tail=2", "--all"], "--all"),
                        (["--tail=2", "--partial", "--cumsum=a"], "--partial"), (["--sample=2", "--sort=a"], "--sort")):
         refuses(" ".join(args), args, b"a,b\n1,2\n", 2, word)
@@ -158,8 +160,9 @@ def check_first_of_groups():
         keys = (b"", b"x", b"y", b'"a,b"', b'"q""q"', b"long key that fits no word", b"1", b"1.0") + (tuple(b"k%d" % i for i in range(300)) if seed % 3 == 0 else ())
         rows = [(rng.choice(keys), rng.randrange(-99, 100)) for _ in range(rng.choice((0, 1, 5, 63, 64, 65, 200, 900)))]
         n, bound, runs = rng.choice((1, 1, 2, 3, 20)), rng.randrange(-50, 50), rng.randrange(4) == 0
+        choice = ["--head=%d" % n] if runs else rng.choice((["--head=%d" % n], ["--tail=%d" % n], ["--sample=%d" % n, "--seed=%d" % seed]))
         has_where, has_sum = (rng.randrange(2) for _ in range(2))
-        want, seen, totals, before = [], {}, {}, None
+        want, seen, totals, before, of = [], {}, {}, None, {}
         for k, v in rows:
             if has_where and not v < bound:
                 continue
@@ -167,10 +170,14 @@ def check_first_of_groups():
                 seen, totals = {}, {}
             before = k
             seen[k], totals[k] = seen.get(k, 0) + 1, totals.get(k, 0) + v
-            if seen[k] <= n:
+            if not runs or seen[k] <= n:
+                of.setdefault(k, []).append(len(want))
                 want.append(k + b",%d" % v + (b",%d" % totals[k] if has_sum else b"") + b"\n")
+        if not runs:
+            first = {"--head": lambda i: i, "--tail": lambda i: -i, "--sample": lambda i: key(seed, i)}[choice[0].split("=")[0]]
+            want = [want[i] for i in sorted(i for numbers in of.values() for i in sorted(numbers, key=first)[:n])]
         data = b"k,v\n" + b"".join(k + b",%d\n" % v for k, v in rows)
-        args = ["--runs=k" if runs else "--by=k", "--head=%d" % n] + ["--where=v < %d" % bound] * has_where + ["--cumsum=v"] * has_sum
+        args = ["--runs=k" if runs else "--by=k"] + choice + ["--where=v < %d" % bound] * has_where + ["--cumsum=v"] * has_sum
         holds("of groups, random %d: %s" % (seed, " ".join(args)), args + ["--header=yes"], data,
               prints((b"k,v,running_sum(v)\n" if has_sum else b"k,v\n") + b"".join(want)), ways(seed, (1, 7, 64, None)))
 

@@ -408,7 +408,7 @@ def check_idle_options():
         complains("--merge " + " ".join(others), ["--merge"] + others,
                   "--%s is for printed records, and --merge prints results: leave it out" % option)
     for option, others in (("select", ["--select=1"]), ("drop", ["--drop=1"]),
-                           ("select", ["--select=1", "--let=w=col1", "--where=w > 1", "--tail=3"])):
+                           ("select", ["--select=1", "--let=w=col1", "--where=w > 1"])):
         complains("--by " + " ".join(others), ["--by=1"] + others,
                   "--by is for results and running columns: --%s prints records as they came: leave out --by" % option)
     for args in (["--row-number"], ["--offsets=:1 > 0"], ["--lead=1"], ["--lag=1"], ["--byte-offset"]):
