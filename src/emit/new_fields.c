@@ -71,13 +71,13 @@ struct beginning {
 	const struct plan *plan;
 	struct group *group;          /* NULL: all records are one */
 	const struct partial *before; /* the fold of the records before, unless there is a group */
+	struct window_folds *windows;
 };
 
 /* Reads the row's number. */
 static inline enum status read_number(const struct writing *w, unsigned row, struct recent_value *v)
 {
-	*v = (struct recent_value){.kind = RECENT_NUMBER, .number = {w->x->significand[row], w->x->scale[row]}};
-	return w->x->numbers >> row & 1 ? STATUS_OK : row_number_value(w->b, w->column->column, w->x, row, &w->f->scratch, v);
+	return row_number_value(w->b, w->column->column, w->x, row, &w->f->scratch, v);
 }
 
 /* ---- results of all numbers so far ---- */
@@ -172,71 +172,59 @@ static char *write_spreads(const struct writing *w, char *to)
 /* Without groups; a group has its own. */
 static enum status begin_window(void *state, const struct new_column *column, const struct beginning *from)
 {
-	struct window_fold *w = state;
+	const struct plan_window *window = &from->plan->windows[column->window];
+	const struct window_place at = {from->windows, window, state};
+	struct window_fold *fold;
 
 	if (from->group)
 		return STATUS_OK;
-	window_clear(w);
-	w->plan = &from->plan->windows[column->window];
-	TRY(window_combine(w, &from->before->windows[column->window]));
-	return window_begin(w, from->before->columns[column->column].numbers.scale);
+	memset(state, 0, group_window_nbytes(window));
+	if (column->kind == NEW_EWMA)
+		TRY(group_window_fold(&at, &fold)); /* one mean: it need not be copied */
+	return group_window_add_fold(&at, &from->before->windows[column->window],
+				     from->before->columns[column->column].numbers.scale);
 }
 
-static void free_window(void *state, const struct new_column *column)
-{
-	(void)column;
-	window_free(state);
-}
-
-/* Whether the row's group has the window in line, also with a value more. */
-static inline bool is_in_line(const struct writing *w, unsigned row, const struct recent_value *v)
+/* The window of the column in a row. */
+static inline struct window_place window_at(const struct writing *w, unsigned row)
 {
 	const struct plan_window *window = &w->f->plan->windows[w->column->window];
 
-	return w->groups && group_window_fits(group_window(w->groups[row], window), window, v);
+	return (struct window_place){&w->f->windows, window,
+				     w->groups ? group_window(w->groups[row], window) : w->state};
 }
 
-/* The row's window, of one that is not in line. NULL: no memory. */
-static inline struct window_fold *window_at(const struct writing *w, unsigned row)
+static inline __attribute__((always_inline)) char *write_window(const struct writing *w, unsigned k,
+								window_show *show, char *to)
 {
-	return w->groups ? group_window_elsewhere(&w->f->windows, w->groups[row], w->f->plan, w->column->window) : w->state;
-}
-
-/* Reads the row's time. */
-static enum status read_time(const struct writing *w, unsigned row, struct recent_value *v)
-{
-	return row_number_value(w->b, w->f->plan->over, w->times, row, &w->f->time_scratch, v);
-}
-
-static inline __attribute__((always_inline)) char *write_window(const struct writing *w, unsigned k, window_show *show,
-								group_window_show *show_in_line, char *to)
-{
-	unsigned row = w->f->rows[k];
-	struct window_fold *window;
+	const unsigned row = w->f->rows[k];
+	const struct window_place at = window_at(w, row);
 	struct recent_value v, time;
 
-	if (w->times && read_time(w, row, &time) != STATUS_OK)
+	if (w->times && row_number_value(w->b, w->f->plan->over, w->times, row, &w->f->time_scratch,
+					 &time) != STATUS_OK)
 		return NULL;
-	if (read_number(w, row, &v) != STATUS_OK)
-		return NULL;
-	if (is_in_line(w, row, &v))
-		return show_in_line(w->groups[row], w->f->plan, w->column->window, &v, &w->f->writers[w->i], to);
-	window = window_at(w, row);
-	return window ? show(window, &v, &time, &w->f->writers[w->i], to) : NULL;
+	return read_number(w, row, &v) == STATUS_OK ? show(&at, &v, &time, &w->f->writers[w->i], to)
+						    : NULL;
 }
 
-#define WRITE_WINDOWS(name, show, show_in_line) \
-	static char *write_##name(const struct writing *w, unsigned k, char *to) { return write_window(w, k, show, show_in_line, to); } \
-	WRITE_EACH(write_each_of_##name, write_##name)
+#define WRITE_WINDOWS(name)                                                                        \
+	static char *write_##name(const struct writing *w, unsigned k, char *to)                   \
+	{                                                                                          \
+		return write_window(w, k, name##_show, to);                                        \
+	}                                                                                          \
+	WRITE_EACH(write_each_##name, write_##name)
 
-WRITE_WINDOWS(rolling, rolling_show, group_rolling_show)
-WRITE_WINDOWS(change, change_show, group_change_show)
-WRITE_WINDOWS(weighted, ewma_show, group_ewma_show)
+WRITE_WINDOWS(rolling)
+WRITE_WINDOWS(change)
+WRITE_WINDOWS(ewma)
 
 /* A block at a time where that can be, else record after record. */
 static char *write_rolling_block(const struct writing *w, char *to)
 {
 	const enum operation aggregate = new_column_aggregate(w->column->kind);
+	const struct window_place at = {&w->f->windows, &w->f->plan->windows[w->column->window],
+					w->state};
 	struct decimal_writer d = w->f->writers[w->i];
 	struct window_block b;
 	bool is_done;
@@ -244,11 +232,11 @@ static char *write_rolling_block(const struct writing *w, char *to)
 	if (w->groups || operation_needs(aggregate) & (MOMENT_SQUARES | MOMENT_VALUES) ||
 	    !window_block_read(&b, w->x, w->filter->kept, false) ||
 	    (w->times && !window_block_read_times(&b, w->times, w->filter->kept)))
-		return write_each_of_rolling(w, to);
-	if (rolling_slide(w->state, &b, &is_done) != STATUS_OK)
+		return write_each_rolling(w, to);
+	if (rolling_slide(&at, &b, &is_done) != STATUS_OK)
 		return NULL;
 	if (!is_done)
-		return write_each_of_rolling(w, to);
+		return write_each_rolling(w, to);
 	for (unsigned k = 0; k < b.n; k++) {
 		w->begins[k] = (size_t)(to - w->f->text.data);
 		*to = w->f->plan->dialect.delimiter;
@@ -406,29 +394,26 @@ static enum status append_filled(const struct writing *w, struct recent *kept)
 /* The field that the k-th kept row shows of its group's. */
 static enum status append_of_group(const struct writing *w, unsigned k)
 {
-	unsigned row = w->f->rows[k];
-	char room[GROUP_WINDOW_TEXT_NBYTES];
-	struct recent_value v, out;
-	struct window_fold *window;
+	const bool fills = w->column->kind == NEW_FILL_DOWN;
+	const struct window_place at = window_at(w, w->f->rows[k]);
+	struct recent_value v, shown;
 
-	TRY(row_text_value(w->b, w->column->column, row, w->column->kind == NEW_FILL_DOWN, &w->f->scratch, &v));
-	if (is_in_line(w, row, &v)) {
-		group_window_show_field(w->groups[row], w->f->plan, w->column->window, &v, room, &out);
-	} else {
-		NEED(window = window_at(w, row));
-		TRY(window_show_field(window, &v, &out));
-	}
-	return append(w, k, 1, &(struct row_text){out.text, out.nbytes}, false);
+	TRY(row_text_value(w->b, w->column->column, w->f->rows[k], fills, &w->f->scratch, &v));
+	shown = fills && v.kind == RECENT_TEXT ? v : group_window_oldest(&at);
+	TRY(append(w, k, 1, &(struct row_text){shown.text, shown.nbytes}, false));
+	return v.kind == RECENT_TEXT ? group_window_add(&at, &v, NULL) : STATUS_OK;
 }
 
 static char *write_lags(const struct writing *w, char *to)
 {
-	struct window_fold *of_all = w->state;
+	const struct window_place all = {&w->f->windows, &w->f->plan->windows[w->column->window],
+					 w->state};
+	struct window_fold *of_all;
 	enum status status = STATUS_OK;
 
 	for (unsigned k = 0; w->groups && k < w->f->nrows && status == STATUS_OK; k++)
 		status = append_of_group(w, k);
-	if (!w->groups)
+	if (!w->groups && (status = group_window_fold(&all, &of_all)) == STATUS_OK)
 		status = w->column->kind == NEW_LAG ? append_lags(w, &of_all->recent, of_all->plan->nrows) : append_filled(w, &of_all->recent);
 	to = w->f->text.data + w->f->text.nbytes;
 	return status == STATUS_OK ? to : NULL;
@@ -565,7 +550,7 @@ static char *write_ranks(const struct writing *w, char *to)
 /* ---- the table ---- */
 
 struct new_column_ops {
-	size_t state_nbytes;
+	size_t state_nbytes; /* of one that has no window: that is a group's, or has group_window_nbytes */
 	enum status (*begin)(void *state, const struct new_column *column, const struct beginning *from); /* NULL: nothing begins */
 	void (*free)(void *state, const struct new_column *column); /* what it owns; NULL: nothing */
 	char *(*write)(const struct writing *w, char *to); /* like field_writer, for all rows; copies make their own room */
@@ -575,10 +560,10 @@ struct new_column_ops {
 static const struct new_column_ops
 	totals = {offsetof(struct running, squares), begin_running, free_running, write_totals, true},
 	spreads = {sizeof(struct running), begin_running, free_running, write_spreads, true},
-	rollings = {sizeof(struct window_fold), begin_window, free_window, write_rolling_block, true},
-	changes = {sizeof(struct window_fold), begin_window, free_window, write_each_of_change, true},
-	weighted = {sizeof(struct window_fold), begin_window, free_window, write_each_of_weighted, true},
-	lags = {sizeof(struct window_fold), begin_window, free_window, write_lags, false},
+	rollings = {0, begin_window, NULL, write_rolling_block, true},
+	changes = {0, begin_window, NULL, write_each_change, true},
+	weighted = {0, begin_window, NULL, write_each_ewma, true},
+	lags = {0, begin_window, NULL, write_lags, false},
 	copies = {0, NULL, NULL, write_copies, false},
 	ranks = {sizeof(struct rank_table *), begin_rank, NULL, write_ranks, true},
 	row_numbers = {sizeof(uint64_t), begin_row_number, NULL, write_row_numbers, false},
@@ -608,8 +593,10 @@ enum status new_fields_init(struct new_fields *f, const struct plan *plan)
 	if (!f->offsets || !f->begins || !f->writers)
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < n; i++) {
-		bool is_groups = plan->nkeys && new_column_has(plan->new_columns[i].kind, NEW_LOOKS_BACK); /* a group has it */
-		size_t nbytes = is_groups ? 0 : ops_of(&plan->new_columns[i])->state_nbytes;
+		const struct new_column *column = &plan->new_columns[i];
+		size_t nbytes = ops_of(column)->state_nbytes;
+		if (!plan->nkeys && new_column_has(column->kind, NEW_LOOKS_BACK))
+			nbytes = group_window_nbytes(&plan->windows[column->window]);
 		f->offsets[i + 1] = f->offsets[i] + (nbytes + alignment - 1) / alignment * alignment;
 	}
 	f->set_nbytes = f->offsets[n] + (plan->group_head ? alignment : 0);
@@ -657,7 +644,10 @@ enum status new_fields_begin(struct new_fields *f, const struct partial *before)
 {
 	f->ngroups = 0;
 	window_folds_free(&f->windows);
-	return f->plan->nkeys ? STATUS_OK : begin_states(f, f->state, &(struct beginning){f->plan, NULL, before});
+	return f->plan->nkeys
+		       ? STATUS_OK
+		       : begin_states(f, f->state,
+				      &(struct beginning){f->plan, NULL, before, &f->windows});
 }
 
 char *new_fields_group(struct new_fields *f, struct group *group)
@@ -676,7 +666,8 @@ char *new_fields_group(struct new_fields *f, struct group *group)
 		memset(grown + capacity * nbytes, 0, (f->capacity - capacity) * nbytes);
 	}
 	states = f->groups + f->ngroups * nbytes;
-	if (begin_states(f, states, &(struct beginning){f->plan, group, NULL}) != STATUS_OK)
+	if (begin_states(f, states, &(struct beginning){f->plan, group, NULL, &f->windows}) !=
+	    STATUS_OK)
 		return NULL;
 	group->state = ++f->ngroups;
 	return states;

@@ -646,7 +646,9 @@ enum status group_combine(struct groups *to, struct group *g, struct group *late
 	for (size_t i = 0; i < plan->npairs; i++)
 		TRY(pair_combine(group_pair(g, &plan->pairs[i]), group_pair(later, &plan->pairs[i]), &to->texts));
 	for (size_t i = 0; i < plan->nwindows; i++)
-		TRY(group_window_combine(&to->windows, g, later, plan, i));
+		TRY(group_window_combine(&(struct window_place){&to->windows, &plan->windows[i],
+								group_window(g, &plan->windows[i])},
+					 group_window(later, &plan->windows[i])));
 	return STATUS_OK;
 }
 

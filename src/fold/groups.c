@@ -55,6 +55,10 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 {
 	size_t end = sizeof(struct group);
 
+	for (size_t i = 0; i < plan->nwindows; i++) {
+		group_window_plan(&plan->windows[i], (uint32_t)end);
+		end += group_window_nbytes(&plan->windows[i]);
+	}
 	if (plan->nkeys == 0)
 		return STATUS_OK;
 	for (size_t c = 0; c < plan->ncolumns; c++) {
@@ -78,10 +82,6 @@ enum status groups_plan(struct plan *plan, size_t chunk_nbytes)
 			plan->group_nmatched_offset = end;
 	if (plan->group_nmatched_offset)
 		end += plan->npredicates * sizeof(uint64_t);
-	for (size_t i = 0; i < plan->nwindows; i++) {
-		group_window_plan(&plan->windows[i], (uint32_t)end);
-		end += group_window_nbytes(&plan->windows[i]);
-	}
 	plan->group_nbytes = end;
 	plan->groups_few = chunk_nbytes && chunk_nbytes < GROUPS_FEW ? chunk_nbytes : GROUPS_FEW;
 	if (!plan->has_runs)

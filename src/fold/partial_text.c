@@ -492,7 +492,14 @@ static void window_members(struct json_text *j, struct partial *p, const struct 
 
 static enum status add_window(struct groups *to, struct group *g, const struct plan *plan, size_t i, struct partial *read)
 {
-	enum status status = group_window_add_fold(&to->windows, g, plan, i, &read->windows[i]);
+	const struct window_place at = {&to->windows, &plan->windows[i],
+					group_window(g, &plan->windows[i])};
+	struct group_sums sums;
+	enum status status;
+
+	group_cell_read(group_cell(g, &plan->columns[at.window->column]),
+			plan->columns[at.window->column].needs, &sums);
+	status = group_window_add_fold(&at, &read->windows[i], sums.numbers.scale);
 
 	window_clear(&read->windows[i]);
 	return status;

@@ -5,7 +5,6 @@
  */
 #include "fold/recent.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,19 +17,6 @@
 #define LIKELY_TEXT_NBYTES 16 /* that a text is longer than the first one of its block */
 #define FEW_NVALUES 512 /* so many are copied, not shared: blocks stay full */
 #define VECTORS_NVALUES 512 /* room in the blocks of a queue to which vectors are appended */
-
-#define IS_TEXT 254 /* in place of a scale, as RECENT_SCALE_NONE */
-
-/* One allocation. */
-struct recent_block {
-	atomic_uint npieces;      /* in all queues */
-	uint32_t nvalues, capacity;
-	int64_t *significands;    /* of a text: offset << 32 | nbytes */
-	uint8_t *scales;
-	char *text;
-	size_t text_nbytes, text_capacity;
-	size_t taken_nbytes;      /* of the memory limit */
-};
 
 void recent_number(const struct recent_value *v, struct integer *room, struct exact *x)
 {
@@ -55,12 +41,12 @@ __attribute__((noinline)) int recent_compare_any(const struct recent_value *x, c
 
 static bool is_shared(const struct recent_block *b)
 {
-	return atomic_load_explicit(&b->npieces, memory_order_acquire) > 1;
+	return __atomic_load_n(&b->npieces, __ATOMIC_ACQUIRE) > 1;
 }
 
 static void block_release(struct recent_block *b)
 {
-	if (atomic_fetch_sub_explicit(&b->npieces, 1, memory_order_acq_rel) > 1)
+	if (__atomic_fetch_sub(&b->npieces, 1, __ATOMIC_ACQ_REL) > 1)
 		return;
 	memory_give(b->taken_nbytes);
 	free(b);
@@ -69,8 +55,11 @@ static void block_release(struct recent_block *b)
 /* Makes a block for a queue of nvalues, of which the next has a text of nbytes: long texts are not many in most queues. NULL: no memory. */
 static struct recent_block *block_new(uint64_t nvalues, size_t nbytes)
 {
-	struct recent_block b = {.capacity = nvalues < BLOCK_NVALUES_MIN ? BLOCK_NVALUES_MIN
-						     : nvalues < BLOCK_NVALUES_MAX ? (uint32_t)nvalues : BLOCK_NVALUES_MAX}, *made;
+	struct recent_block b = {.npieces = 1,
+				 .capacity = nvalues < BLOCK_NVALUES_MIN   ? BLOCK_NVALUES_MIN
+					     : nvalues < BLOCK_NVALUES_MAX ? (uint32_t)nvalues
+									   : BLOCK_NVALUES_MAX},
+			    *made;
 
 	if (nbytes)
 		b.text_capacity = (nvalues < 2 ? 2 : nvalues < b.capacity ? (size_t)nvalues : b.capacity) * (nbytes + LIKELY_TEXT_NBYTES);
@@ -87,7 +76,6 @@ static struct recent_block *block_new(uint64_t nvalues, size_t nbytes)
 	b.scales = (uint8_t *)(b.significands + b.capacity);
 	b.text = (char *)(b.scales + b.capacity);
 	*made = b;
-	atomic_init(&made->npieces, 1);
 	return made;
 }
 
@@ -112,7 +100,7 @@ static inline void sum_put(struct recent_piece *p, uint32_t begin)
 			continue;
 		if (s->count++ == 0)
 			s->scale = b->scales[i];
-		p->has_sum &= b->scales[i] != IS_TEXT && b->scales[i] == s->scale;
+		p->has_sum &= b->scales[i] != RECENT_SCALE_TEXT && b->scales[i] == s->scale;
 		s->sum += x;
 		s->least = x < s->least ? x : s->least;
 		s->greatest = x > s->greatest ? x : s->greatest;
@@ -128,22 +116,10 @@ static void block_put(struct recent_block *b, const struct recent_value *v)
 	if (v->kind != RECENT_TEXT)
 		return;
 	b->significands[at] = (int64_t)((uint64_t)b->text_nbytes << 32 | v->nbytes);
-	b->scales[at] = IS_TEXT;
+	b->scales[at] = RECENT_SCALE_TEXT;
 	if (v->nbytes)
 		memcpy(b->text + b->text_nbytes, v->text, v->nbytes);
 	b->text_nbytes += v->nbytes;
-}
-
-static struct recent_value block_value(const struct recent_block *b, uint32_t at)
-{
-	uint64_t bits = (uint64_t)b->significands[at];
-	struct recent_value v = {.kind = RECENT_NUMBER, .number = {b->significands[at], b->scales[at]}};
-
-	if (b->scales[at] == RECENT_SCALE_NONE)
-		v.kind = RECENT_NONE;
-	if (b->scales[at] != IS_TEXT)
-		return v;
-	return (struct recent_value){.kind = RECENT_TEXT, .text = b->text + (bits >> 32), .nbytes = (uint32_t)bits};
 }
 
 /* ---- pieces ---- */
@@ -217,7 +193,7 @@ static inline void put_in_piece(struct recent *r, struct recent_piece *last, uin
 	r->nvalues += nvalues;
 }
 
-enum status recent_push(struct recent *r, const struct recent_value *value)
+enum status recent_push_any(struct recent *r, const struct recent_value *value)
 {
 	size_t nbytes = value->kind == RECENT_TEXT ? value->nbytes : 0;
 	struct recent_piece *last;
@@ -257,7 +233,7 @@ bool recent_read_numbers(const struct recent *r, size_t n, int64_t *significand,
 		size_t count = p->end - p->begin < n ? p->end - p->begin : n;
 		memcpy(significand, p->block->significands + p->begin, count * sizeof *significand);
 		memcpy(scale, p->block->scales + p->begin, count);
-		if (memchr(scale, IS_TEXT, count))
+		if (memchr(scale, RECENT_SCALE_TEXT, count))
 			return false;
 		significand += count;
 		scale += count;
@@ -284,63 +260,11 @@ void recent_keep(struct recent *r, uint64_t n)
 	}
 }
 
-/* The first value of a piece that does not leave, where the first one does, and the last one does
- * not. In steps that double, since few leave usually. */
-static uint32_t first_that_stays(const struct recent_piece *p, recent_test *leaves,
-				 const void *context)
-{
-	uint32_t low = p->begin, high = p->end - 1; /* leaves, stays */
-
-	for (uint32_t at = low + 1; at < high; at += at - p->begin) {
-		struct recent_value v = block_value(p->block, at);
-		if (!leaves(context, &v)) {
-			high = at;
-			break;
-		}
-		low = at;
-	}
-	while (high - low > 1) {
-		const uint32_t at = low + (high - low) / 2;
-		struct recent_value v = block_value(p->block, at);
-		if (leaves(context, &v))
-			low = at;
-		else
-			high = at;
-	}
-	return high;
-}
-
-uint64_t recent_drop(struct recent *r, recent_test *leaves, const void *context)
-{
-	uint64_t n = 0;
-
-	for (size_t i = r->first; i < r->end; i++) {
-		const struct recent_piece *p = &r->pieces[i];
-		struct recent_value v;
-		uint32_t at = p->begin;
-		if (at == p->end)
-			continue;
-		v = block_value(p->block, at);
-		if (!leaves(context, &v))
-			break;
-		v = block_value(p->block, p->end - 1);
-		if (leaves(context, &v)) { /* all of the piece */
-			n += p->end - at;
-			continue;
-		}
-		n += first_that_stays(p, leaves, context) - at;
-		break;
-	}
-	if (n > 0)
-		recent_keep(r, r->nvalues - n);
-	return n;
-}
-
 /* Shares a piece. */
 static enum status add_piece(struct recent *r, struct recent_piece p)
 {
 	TRY(need_piece(r));
-	atomic_fetch_add_explicit(&p.block->npieces, 1, memory_order_relaxed);
+	__atomic_fetch_add(&p.block->npieces, 1, __ATOMIC_RELAXED);
 	r->pieces[r->end++] = p;
 	r->nvalues += p.end - p.begin;
 	r->owns_last = false;
@@ -350,7 +274,7 @@ static enum status add_piece(struct recent *r, struct recent_piece p)
 static enum status copy_piece(struct recent *r, struct recent_piece p)
 {
 	for (uint32_t i = p.begin; i < p.end; i++) {
-		struct recent_value v = block_value(p.block, i);
+		struct recent_value v = recent_block_value(p.block, i);
 		TRY(recent_push(r, &v));
 	}
 	return STATUS_OK;
@@ -367,22 +291,6 @@ enum status recent_append(struct recent *r, const struct recent *later)
 	return STATUS_OK;
 }
 
-struct recent_value recent_at(const struct recent *r, uint64_t k)
-{
-	const struct recent_piece *p = &r->pieces[r->first];
-
-	for (; k >= p->end - p->begin; p++)
-		k -= p->end - p->begin;
-	return block_value(p->block, p->begin + (uint32_t)k);
-}
-
-struct recent_value recent_latest(const struct recent *r)
-{
-	const struct recent_piece *p = &r->pieces[r->end - 1];
-
-	return block_value(p->block, p->end - 1);
-}
-
 enum status recent_each(const struct recent *r, bool back, recent_skipper skip, recent_visitor visit, void *context)
 {
 	for (size_t i = r->first; i < r->end; i++) {
@@ -391,7 +299,8 @@ enum status recent_each(const struct recent *r, bool back, recent_skipper skip, 
 		if (skip && p->begin == 0 && p->has_sum && skip(context, &p->sum))
 			continue;
 		for (uint32_t k = 0; k < n; k++) {
-			struct recent_value v = block_value(p->block, back ? p->end - 1 - k : p->begin + k);
+			struct recent_value v = recent_block_value(p->block, back ? p->end - 1 - k
+										  : p->begin + k);
 			TRY(visit(context, &v));
 		}
 	}

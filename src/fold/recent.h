@@ -46,7 +46,19 @@ static inline int recent_compare(const struct recent_value *x, const struct rece
 	return a < b ? -1 : a > b;
 }
 
-struct recent_block;
+#define RECENT_SCALE_NONE 255 /* in place of the scale of a value that there is not */
+#define RECENT_SCALE_TEXT 254 /* ... and of one that is a text */
+
+/* One allocation. */
+struct recent_block {
+	unsigned npieces; /* in all queues; atomic */
+	uint32_t nvalues, capacity;
+	int64_t *significands; /* of a text: offset << 32 | nbytes */
+	uint8_t *scales;
+	char *text;
+	size_t text_nbytes, text_capacity;
+	size_t taken_nbytes; /* of the memory limit */
+};
 
 /* Values with numbers of one scale: x 10^scale. */
 struct recent_sum {
@@ -78,14 +90,27 @@ void recent_free(struct recent *r);
 /* Removes all values. Keeps some memory. */
 void recent_clear(struct recent *r);
 
+/* Like recent_push, for any value and queue. */
+enum status recent_push_any(struct recent *r, const struct recent_value *value);
+
 /* Appends a value; a text is copied. Errors: STATUS_NO_MEMORY, also where --memory is used up. */
-enum status recent_push(struct recent *r, const struct recent_value *value);
+static inline enum status recent_push(struct recent *r, const struct recent_value *value)
+{
+	struct recent_piece *last = r->owns_last ? &r->pieces[r->end - 1] : NULL;
+	struct recent_block *b = last ? last->block : NULL;
 
-/* Values that have no text, as vectors: significand[i] x 10^-scale[i]; no value where the scale is
- * RECENT_SCALE_NONE. */
-#define RECENT_SCALE_NONE 255
+	if (!b || !r->is_last || b->nvalues == b->capacity || value->kind == RECENT_TEXT)
+		return recent_push_any(r, value);
+	b->significands[b->nvalues] = value->number.significand;
+	b->scales[b->nvalues++] = value->kind == RECENT_NUMBER ? (uint8_t)value->number.scale
+							       : RECENT_SCALE_NONE;
+	last->has_sum = false;
+	last->end++;
+	r->nvalues++;
+	return STATUS_OK;
+}
 
-/* Appends n of them. Errors: as above. */
+/* Appends n numbers, significand[i] x 10^-scale[i]; no value where the scale is RECENT_SCALE_NONE. Errors: as above. */
 enum status recent_push_numbers(struct recent *r, const int64_t *significand,
 				const uint8_t *scale, size_t n);
 
@@ -95,16 +120,47 @@ bool recent_read_numbers(const struct recent *r, size_t n, int64_t *significand,
 /* Removes the oldest values but n. */
 void recent_keep(struct recent *r, uint64_t n);
 
-/* Removes the oldest values for which `leaves` is true, up to the first for which it is not: then
- * it is not for all after it. Returns how many these were. */
-typedef bool recent_test(const void *context, const struct recent_value *value);
-uint64_t recent_drop(struct recent *r, recent_test *leaves, const void *context);
+/* Removes the oldest value, of at least one. */
+static inline void recent_drop_oldest(struct recent *r)
+{
+	struct recent_piece *p = &r->pieces[r->first];
+
+	if (p->end - p->begin <= 1) {
+		recent_keep(r, r->nvalues - 1);
+		return;
+	}
+	p->begin++;
+	r->nvalues--;
+}
 
 /* Appends later's values. later stays as it is. Errors: as above. */
 enum status recent_append(struct recent *r, const struct recent *later);
 
+/* The value at a place in a block. */
+static inline struct recent_value recent_block_value(const struct recent_block *b, uint32_t at)
+{
+	const uint64_t bits = (uint64_t)b->significands[at];
+	struct recent_value v = {RECENT_NUMBER, {b->significands[at], b->scales[at]}, NULL, 0};
+
+	if (b->scales[at] == RECENT_SCALE_NONE)
+		v.kind = RECENT_NONE;
+	if (b->scales[at] != RECENT_SCALE_TEXT)
+		return v;
+	v.kind = RECENT_TEXT;
+	v.text = b->text + (bits >> 32);
+	v.nbytes = (uint32_t)bits;
+	return v;
+}
+
 /* The value that came as the k-th, from 0 on, of those that are there. */
-struct recent_value recent_at(const struct recent *r, uint64_t k);
+static inline struct recent_value recent_at(const struct recent *r, uint64_t k)
+{
+	const struct recent_piece *p = &r->pieces[r->first];
+
+	for (; k >= p->end - p->begin; p++)
+		k -= p->end - p->begin;
+	return recent_block_value(p->block, p->begin + (uint32_t)k);
+}
 
 /* The oldest value, of at least one. */
 static inline struct recent_value recent_oldest(const struct recent *r)
@@ -113,7 +169,23 @@ static inline struct recent_value recent_oldest(const struct recent *r)
 }
 
 /* The latest one. */
-struct recent_value recent_latest(const struct recent *r);
+static inline struct recent_value recent_latest(const struct recent *r)
+{
+	const struct recent_piece *p = &r->pieces[r->end - 1];
+
+	return recent_block_value(p->block, p->end - 1);
+}
+
+/* Returns how many values the oldest piece of a queue that has values has, and sets *last to the last of them. */
+static inline uint64_t recent_first_piece(const struct recent *r, struct recent_value *last)
+{
+	const struct recent_piece *p = &r->pieces[r->first];
+
+	while (p->begin == p->end)
+		p++;
+	*last = recent_block_value(p->block, p->end - 1);
+	return p->end - p->begin;
+}
 
 typedef enum status (*recent_visitor)(void *context, const struct recent_value *value);
 

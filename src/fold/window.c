@@ -355,7 +355,8 @@ static char *write_middle(const struct recent_value middle[2], size_t n, int sca
 /* ---- what the values of a window add up to ---- */
 
 struct rolling {
-	unsigned needs;     /* the aggregate's: a set of enum moment */
+	enum operation aggregate;
+	unsigned needs; /* its: a set of enum moment */
 	uint64_t nrecords;  /* in the window */
 	uint64_t count;     /* numbers in it */
 	int scale;          /* the largest of all numbers so far, in the window or before it */
@@ -364,8 +365,7 @@ struct rolling {
 	struct exact sum, squares;
 	struct held_queue held;   /* with MOMENT_EXTREMES or MOMENT_VALUES, in place of the sums */
 	uint64_t nodd; /* of values: one held that came after these has no text, and has `scale` */
-	struct half halves[2];    /* with MOMENT_VALUES */
-	struct recent_value last; /* of changes: the last number, a long one in the fold's values */
+	struct half halves[2]; /* with MOMENT_VALUES */
 };
 
 static void rolling_clear(struct rolling *r)
@@ -376,7 +376,6 @@ static void rolling_clear(struct rolling *r)
 	r->halves[0].n = r->halves[1].n = 0;
 	r->count = r->ncoarsest = 0;
 	r->coarsest = 0;
-	r->last.kind = RECENT_NONE;
 }
 
 /* Notes that a number of a scale enters or leaves the window. */
@@ -442,16 +441,21 @@ static bool take_in_piece(void *context, const struct recent_sum *some)
 	return true;
 }
 
-/* The scale of a value's number. */
-static int scale_of(const struct recent_value *v)
+static __attribute__((noinline)) int long_scale(const struct recent_value *v)
 {
 	struct integer room;
 	struct exact x;
 
-	if (v->kind != RECENT_TEXT)
-		return v->kind == RECENT_NUMBER ? v->number.scale : 0;
 	recent_number(v, &room, &x);
 	return exact_kept_scale(&x);
+}
+
+/* The scale of a value's number. */
+static inline int scale_of(const struct recent_value *v)
+{
+	return v->kind == RECENT_NUMBER ? v->number.scale
+	       : v->kind == RECENT_TEXT ? long_scale(v)
+					: 0;
 }
 
 static enum status note_value(void *context, const struct recent_value *v)
@@ -509,18 +513,17 @@ static void set_limit(struct time_limit *limit, const struct plan_window *window
 	limit->exact = exact_sum(&x, &then, &limit->room);
 }
 
-static bool has_left(const void *limit, const struct recent_value *time)
+static inline bool has_left(const struct time_limit *limit, const struct recent_value *time)
 {
-	const struct time_limit *l = limit;
 	struct integer room;
 	struct exact x;
 
-	if (l->is_short && time->kind == RECENT_NUMBER && time->number.scale <= TIME_SCALE)
+	if (limit->is_short && time->kind == RECENT_NUMBER && time->number.scale <= TIME_SCALE)
 		return (int128)time->number.significand *
 			       decimal_powers[TIME_SCALE - time->number.scale] <=
-		       l->value;
+		       limit->value;
 	recent_number(time, &room, &x);
-	return exact_compare(&x, &l->exact) <= 0;
+	return exact_compare(&x, &limit->exact) <= 0;
 }
 
 /* Drops the times that are no longer in the window of a record of time `now`. Returns how many. */
@@ -528,20 +531,35 @@ static __attribute__((noinline)) uint64_t drop_times(struct window_fold *w,
 						     const struct recent_value *now)
 {
 	struct time_limit limit; /* large: not zeroed */
+	struct recent_value oldest;
+	uint64_t n = 0;
 
 	set_limit(&limit, w->plan, now);
-	return recent_drop(&w->times, has_left, &limit);
+	for (; w->times.nvalues > 0; n++) {
+		oldest = recent_oldest(&w->times);
+		if (!has_left(&limit, &oldest))
+			break;
+		recent_drop_oldest(&w->times);
+	}
+	return n;
 }
 
-/* Takes the next record into a window of *nrecords. Sets *nleaving to how many of the oldest ones
- * leave it. */
-static inline enum status pass(struct window_fold *w, uint64_t *nrecords,
-			       const struct recent_value *time, uint64_t *nleaving)
+/* Drops what the window of the fold's last record does not hold: whole pieces at once, since most of a text's records may have left. */
+static void drop_before(struct window_fold *w)
 {
-	*nleaving = w->plan->is_timed ? drop_times(w, time) : *nrecords == w->plan->nrows;
-	*nrecords += 1 - *nleaving;
-	w->times.is_last = true; /* nobody wants their sum */
-	return w->plan->is_timed ? recent_push(&w->times, time) : STATUS_OK;
+	struct time_limit limit; /* large: not zeroed */
+	struct recent_value now, last;
+	uint64_t n;
+
+	if (w->times.nvalues == 0)
+		return;
+	now = recent_latest(&w->times);
+	set_limit(&limit, w->plan, &now);
+	while ((n = recent_first_piece(&w->times, &last)) < w->times.nvalues &&
+	       has_left(&limit, &last))
+		recent_keep(&w->times, w->times.nvalues - n);
+	drop_times(w, &now);
+	recent_keep(&w->recent, w->times.nvalues);
 }
 
 /* ---- the fold ---- */
@@ -581,15 +599,17 @@ void window_clear(struct window_fold *w)
 enum status window_add(struct window_fold *w, const struct recent_value *value,
 		       const struct recent_value *time)
 {
-	uint64_t n = plan_window_nbefore(w->plan), nrecords = w->recent.nvalues, nleaving;
+	const uint64_t n = plan_window_nbefore(w->plan);
 
 	if (n == 0)
 		return STATUS_OK;
 	if (w->plan->is_timed) {
-		TRY(pass(w, &nrecords, time, &nleaving));
-		n = nrecords;
+		w->times.is_last = true; /* nobody wants their sum */
+		TRY(recent_push(&w->times, time));
+	} else if (w->recent.nvalues >= n) {
+		recent_keep(&w->recent, n - 1);
 	}
-	recent_keep(&w->recent, n - 1);
+	w->recent.is_last |= w->plan->kind == NEW_EWMA;
 	return recent_push(&w->recent, value);
 }
 
@@ -661,37 +681,32 @@ static enum status settle(struct window_fold *w)
 
 enum status row_windows_end(const struct plan *plan, struct partial *out)
 {
-	for (size_t i = 0; plan->nkeys == 0 && i < plan->nwindows; i++)
+	for (size_t i = 0; plan->nkeys == 0 && i < plan->nwindows; i++) {
 		if (plan->windows[i].kind == NEW_EWMA)
 			TRY(settle(&out->windows[i]));
+		drop_before(&out->windows[i]);
+	}
 	return STATUS_OK;
 }
 
 enum status window_combine(struct window_fold *w, const struct window_fold *later)
 {
-	uint64_t n = plan_window_nbefore(w->plan);
-	enum status status;
+	const uint64_t n = plan_window_nbefore(w->plan);
 
 	if (w->plan->kind == NEW_EWMA)
 		return combine_means(w, later);
 	if (later->recent.nvalues >= n)
 		recent_clear(&w->recent);
-	status = recent_append(&w->recent, &later->recent);
-	if (!w->plan->is_timed) {
-		recent_keep(&w->recent, n);
-		return status;
-	}
-	TRY(status);
+	TRY(recent_append(&w->recent, &later->recent));
 	TRY(recent_append(&w->times, &later->times));
-	if (w->times.nvalues > 0) {
-		struct recent_value now = recent_latest(&w->times);
-		drop_times(w, &now);
-		recent_keep(&w->recent, w->times.nvalues);
-	}
+	if (w->plan->is_timed)
+		drop_before(w);
+	else
+		recent_keep(&w->recent, n);
 	return STATUS_OK;
 }
 
-/* ---- what a record shows ---- */
+/* ---- a window that is not in line ---- */
 
 static enum status add_held(void *rolling, const struct recent_value *v)
 {
@@ -710,26 +725,22 @@ static bool wants_max(const struct plan_window *window)
 	return window->kind == NEW_ROLLING_MAX;
 }
 
-enum status window_begin(struct window_fold *w, int scale)
+/* Has the fold of all records before a text print the next ones. scale: the largest of all numbers of the column so far. */
+static enum status begin(struct window_fold *w, int scale)
 {
 	const enum operation aggregate = new_column_aggregate(w->plan->kind);
-	struct rolling *r = w->rolling;
+	struct rolling *r;
 
 	w->is_begun = w->recent.is_last = true;
 	if (w->plan->kind == NEW_EWMA)
 		return combine_means(w, &(struct window_fold){.plan = w->plan});
-	if (new_column_has(w->plan->kind, NEW_COPIES))
+	if (aggregate == OPERATION_NONE)
 		return STATUS_OK;
-	if (!r)
-		NEED(r = w->rolling = calloc(1, sizeof *r));
-	rolling_clear(r);
+	NEED(r = w->rolling = calloc(1, sizeof *r));
 	r->scale = scale;
 	r->nrecords = w->recent.nvalues;
-	r->needs = aggregate == OPERATION_NONE ? 0 : operation_needs(aggregate);
-	if (aggregate == OPERATION_NONE) {
-		r->last = w->recent.nvalues ? recent_oldest(&w->recent) : r->last;
-		return STATUS_OK;
-	}
+	r->aggregate = aggregate;
+	r->needs = operation_needs(aggregate);
 	if (!(r->needs & (MOMENT_EXTREMES | MOMENT_VALUES)))
 		return recent_each(&w->recent, false, take_in_piece, take_in, r);
 	for (int i = 0; i < 2; i++) {
@@ -740,23 +751,571 @@ enum status window_begin(struct window_fold *w, int scale)
 		TRY(recent_each(&w->recent, false, NULL, add_held, r));
 	else
 		TRY(extremes_begin(&r->held, wants_max(w->plan), &w->recent));
-	r->nodd = 0;
 	for (size_t i = 0; i < r->held.n; i++)
 		note_odd(r, &held_at(&r->held, i)->value, held_at(&r->held, i)->at);
 	recent_clear(&w->recent);
 	return STATUS_OK;
 }
 
-/* ---- a record more, or a block ---- */
+/* Adds a value to an extreme's window, which has nrecords with it. */
+static inline enum status slide_extreme(const struct window_fold *w, uint64_t nrecords,
+					const struct recent_value *v)
+{
+	struct held_queue *q = &w->rolling->held;
+
+	while (q->n > 0 && held_at(q, 0)->at + nrecords <= q->nvalues)
+		drop_first(q);
+	return extremes_add(q, wants_max(w->plan), v);
+}
+
+/* Moves the window on by a record. */
+static inline enum status slide(struct window_fold *w, const struct recent_value *v,
+				const struct recent_value *time)
+{
+	struct rolling *r = w->rolling;
+	uint64_t nleaving = r->nrecords == w->plan->nrows;
+
+	if (w->plan->is_timed) {
+		nleaving = drop_times(w, time);
+		TRY(recent_push(&w->times, time));
+	}
+	r->nrecords += 1 - nleaving;
+	if (r->needs & MOMENT_VALUES)
+		return halves_add(r->halves, nleaving, v);
+	note_odd(r, v, r->held.nvalues);
+	if (r->needs & MOMENT_EXTREMES)
+		return slide_extreme(w, r->nrecords, v);
+	for (; nleaving > 0; nleaving--) {
+		struct recent_value oldest = recent_oldest(&w->recent);
+		TRY(take(r, &oldest, true));
+		recent_drop_oldest(&w->recent);
+	}
+	TRY(take(r, v, false));
+	return recent_push(&w->recent, v);
+}
+
+/* Writes what the window shows. */
+static inline char *write_rolling(struct window_fold *w, struct decimal_writer *d, char *to)
+{
+	struct rolling *r = w->rolling;
+	const struct half *half = r->halves;
+	const struct held *extreme = r->held.n ? held_at(&r->held, 0) : NULL;
+	struct recent_value middle[2];
+	struct column_moments m; /* large: not zeroed */
+	struct integer room;
+	int64_t total;
+
+	if (r->needs & MOMENT_VALUES) {
+		for (int i = 0; i < 2 && half[i].n > 0; i++)
+			middle[i] = held_of(&r->held, half[i].at[0])->value;
+		return write_middle(middle, (half[0].n > 0) + (half[0].n > 0 && half[0].n == half[1].n), r->scale, to);
+	}
+	if (r->needs & MOMENT_EXTREMES) {
+		if (!extreme)
+			return to;
+		if (r->scale <= DECIMAL_POWER_MAX && fits_scale(&extreme->value, r->scale, &total))
+			return write_short_total(d, r->aggregate, total, r->scale, 1, to);
+		m.numbers.count = 1;
+		recent_number(&extreme->value, &room, &m.numbers.min);
+		m.numbers.scale = r->scale;
+		m.numbers.max = m.numbers.min;
+		return statistic_format(r->aggregate, &m, to);
+	}
+	if (!(r->needs & MOMENT_SQUARES) && !r->coarsest && r->scale <= DECIMAL_POWER_MAX &&
+	    exact_raise(&r->sum, r->scale) == STATUS_OK && !r->sum.is_long &&
+	    (total = (int64_t)r->sum.value) == r->sum.value)
+		return write_short_total(d, r->aggregate, total, r->scale, r->count, to);
+	m.npresent = r->count;
+	m.squares = &r->squares;
+	m.numbers = (struct number_sums){
+		.count = r->count, .scale = window_scale(w), .sum = r->sum};
+	return statistic_format(r->aggregate, &m, to);
+}
+
+/* ---- changes ---- */
+
+/* now / last: of rounded ones the digits that are right, as --let has them; one beyond the range is not rounded so. */
+static char *write_ratio(const struct exact *now, const struct exact *last, char *to)
+{
+	struct integer room;
+	struct exact ratio;
+
+	if (exact_is_zero(last))
+		return to;
+	if ((now->is_rounded || last->is_rounded) && exact_divide(now, last, &room, &ratio))
+		return exact_write_computed(&ratio, to);
+	return exact_write_quotient(now, last, to);
+}
+
+/* Writes how v differs from the value before; nothing where one of the two is missing, or where 0 would divide. */
+static char *write_change(enum new_column_kind kind, const struct recent_value *last, const struct recent_value *v, char *to)
+{
+	struct integer now_room, last_room, room;
+	struct exact now, before, change;
+
+	if (v->kind == RECENT_NONE || last->kind == RECENT_NONE)
+		return to;
+	recent_number(v, &now_room, &now);
+	recent_number(last, &last_room, &before);
+	if (kind == NEW_RATIO)
+		return write_ratio(&now, &before, to);
+	exact_negate(&before);
+	change = exact_sum(&now, &before, &room);
+	exact_negate(&before);
+	return kind == NEW_PCT_CHANGE ? write_ratio(&change, &before, to) : exact_write_computed(&change, to);
+}
+
+/* ---- values in line ---- */
+
+static_assert(sizeof(struct group_window) % 4 == 0 && GROUP_WINDOW_TEXT_NBYTES % 8 == 0 &&
+		      sizeof(struct ewma) <= GROUP_WINDOW_NWEIGHTED * sizeof(int64_t),
+	      "groups lie at multiples of 8 bytes");
+
+static size_t value_nbytes(const struct plan_window *window)
+{
+	return new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_TEXT_NBYTES
+							: sizeof(int64_t);
+}
+
+void group_window_plan(struct plan_window *window, uint32_t offset)
+{
+	const uint64_t needed = plan_window_nbefore(window);
+	const uint64_t room = new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_NTEXTS
+			      : window->kind == NEW_EWMA ? GROUP_WINDOW_NWEIGHTED : GROUP_WINDOW_NVALUES;
+
+	window->cell_offset = offset;
+	window->cell_nvalues = (uint8_t)(window->is_timed ? 0 : needed < room ? needed : room);
+	window->cell_suffices = needed <= room;
+	window->cell_values = (uint8_t)((sizeof(struct group_window) + window->cell_nvalues + 7) /
+					8 * 8);
+}
+
+size_t group_window_nbytes(const struct plan_window *window)
+{
+	const size_t nbytes = window->cell_nvalues * value_nbytes(window);
+
+	return window->cell_values + (nbytes < sizeof(void *) ? sizeof(void *) : nbytes);
+}
+
+static inline char *values_of(const struct group_window *w, const struct plan_window *window)
+{
+	return (char *)w + window->cell_values;
+}
+
+/* The k-th value from the oldest on. Its text is the group's. */
+static inline struct recent_value value_of(const struct group_window *w,
+					   const struct plan_window *window, unsigned k)
+{
+	const unsigned at = w->first + k < window->cell_nvalues
+				    ? w->first + k
+				    : w->first + k - window->cell_nvalues;
+	const uint8_t kind = w->kinds[at];
+
+	if (new_column_has(window->kind, NEW_COPIES))
+		return (struct recent_value){.kind = RECENT_TEXT,
+					     .text = values_of(w, window) +
+						     at * GROUP_WINDOW_TEXT_NBYTES,
+					     .nbytes = kind};
+	return (struct recent_value){.kind = kind == GROUP_WINDOW_NONE ? RECENT_NONE
+								       : RECENT_NUMBER,
+				     .number = {((const int64_t *)values_of(w, window))[at], kind}};
+}
+
+/* Whether the values are in line, and are so with one more, a number or none. */
+static inline bool fits_in_line(const struct group_window *w, const struct plan_window *window,
+				const struct recent_value *value)
+{
+	return value->kind != RECENT_TEXT && w->n != GROUP_WINDOW_ELSEWHERE &&
+	       (w->n < window->cell_nvalues || window->cell_suffices);
+}
+
+/* Notes the scale of a value. */
+static inline void raise_scale(struct group_window *w, const struct recent_value *value)
+{
+	const int scale = scale_of(value);
+
+	if (scale > w->scale)
+		w->scale = (uint16_t)scale;
+}
+
+/* Returns where the next value goes in; the oldest leaves if as many as are needed are there. */
+static inline unsigned next_place(struct group_window *w, const struct plan_window *window)
+{
+	const unsigned room = window->cell_nvalues, at = w->first;
+
+	if (w->n < room)
+		return w->n++;
+	w->first = (uint8_t)(at + 1 == room ? 0 : at + 1);
+	return at;
+}
+
+/* Adds a number that fits, or none. */
+static inline void put(struct group_window *w, const struct plan_window *window,
+		       const struct recent_value *value)
+{
+	const bool is_number = value->kind == RECENT_NUMBER;
+	unsigned at;
+
+	if (window->cell_nvalues == 0)
+		return;
+	at = next_place(w, window);
+	w->kinds[at] = is_number ? (uint8_t)value->number.scale : GROUP_WINDOW_NONE;
+	((int64_t *)values_of(w, window))[at] = is_number ? value->number.significand : 0;
+}
+
+/* Adds a text, if the values are in line, and are so with it. */
+static bool put_text(struct group_window *w, const struct plan_window *window,
+		     const struct recent_value *value)
+{
+	unsigned at;
+
+	if (w->n == GROUP_WINDOW_ELSEWHERE || !window->cell_suffices ||
+	    value->nbytes > GROUP_WINDOW_TEXT_NBYTES)
+		return false;
+	if (window->cell_nvalues == 0)
+		return true;
+	at = next_place(w, window);
+	w->kinds[at] = (uint8_t)value->nbytes;
+	memcpy(values_of(w, window) + at * GROUP_WINDOW_TEXT_NBYTES, value->text, value->nbytes);
+	return true;
+}
+
+/* Sets *mean to that of all values so far but those in line, where these would lie. */
+static inline void get_mean(const struct group_window *w, const struct plan_window *window,
+			    struct ewma *mean)
+{
+	if (w->n == 0)
+		memcpy(mean, values_of(w, window), sizeof *mean);
+	else
+		*mean = (struct ewma){.is_set = false};
+}
+
+static inline void set_mean(struct group_window *w, const struct plan_window *window,
+			    const struct ewma *mean)
+{
+	memcpy(values_of(w, window), mean, sizeof *mean);
+	w->n = 0;
+}
+
+/* Takes a value into the mean of a group that holds its records from the input's first on. */
+static inline void weigh_in_line(struct group_window *w, const struct plan_window *window,
+				 const struct recent_value *value, struct ewma *mean)
+{
+	get_mean(w, window, mean);
+	for (unsigned k = 0; k < w->n; k++) {
+		struct recent_value v = value_of(w, window, k);
+		window_weigh(mean, window, &v);
+	}
+	window_weigh(mean, window, value);
+	set_mean(w, window, mean);
+}
+
+/* ---- elsewhere ---- */
+
+/* One of struct window_folds. */
+struct group_fold {
+	struct window_fold fold;
+	struct group_fold *before;
+};
+
+void window_folds_free(struct window_folds *folds)
+{
+	for (struct group_fold *f = folds->last; f; f = f->before)
+		window_free(&f->fold);
+	key_arena_free(&folds->memory);
+	folds->last = NULL;
+}
+
+/* The fold of a window that is not in line. */
+static struct window_fold *fold_of(const struct group_window *w, const struct plan_window *window)
+{
+	return *(struct window_fold **)values_of(w, window);
+}
+
+enum status group_window_add_to(const struct group_window *w, struct window_fold *to)
+{
+	struct ewma mean;
+
+	if (w->n == GROUP_WINDOW_ELSEWHERE)
+		return window_combine(to, fold_of(w, to->plan));
+	if (to->plan->kind == NEW_EWMA) {
+		get_mean(w, to->plan, &mean);
+		to->mean = mean.is_set ? mean : to->mean;
+	}
+	for (unsigned k = 0; k < w->n; k++) {
+		struct recent_value v = value_of(w, to->plan, k);
+		TRY(window_add(to, &v, NULL));
+	}
+	return STATUS_OK;
+}
+
+enum status group_window_fold(const struct window_place *at, struct window_fold **out)
+{
+	struct group_window *w = at->w;
+	struct group_fold *made;
+	void *memory;
+
+	if (w->n != GROUP_WINDOW_ELSEWHERE) {
+		TRY(key_arena_take_zeros(&at->folds->memory, sizeof *made, &memory));
+		made = memory;
+		made->fold.plan = at->window;
+		made->before = at->folds->last;
+		at->folds->last = made;
+		TRY(group_window_add_to(w, &made->fold));
+		*(struct window_fold **)values_of(w, at->window) = &made->fold;
+		w->n = GROUP_WINDOW_ELSEWHERE;
+	}
+	*out = fold_of(w, at->window);
+	return STATUS_OK;
+}
+
+enum status group_window_add(const struct window_place *at, const struct recent_value *value,
+			     const struct recent_value *time)
+{
+	struct window_fold *fold;
+
+	if (new_column_has(at->window->kind, NEW_COPIES)) {
+		if (put_text(at->w, at->window, value))
+			return STATUS_OK;
+	} else {
+		raise_scale(at->w, value);
+		if (fits_in_line(at->w, at->window, value)) {
+			put(at->w, at->window, value);
+			return STATUS_OK;
+		}
+	}
+	TRY(group_window_fold(at, &fold));
+	return window_add(fold, value, time);
+}
+
+/* Like group_window_add, for a group that holds all its records before this one: a weighted mean goes on with the value. */
+static enum status go_on(void *place, const struct recent_value *value)
+{
+	const struct window_place *at = place;
+	struct ewma ignored;
+
+	if (at->window->kind != NEW_EWMA || at->w->n == GROUP_WINDOW_ELSEWHERE)
+		return group_window_add(at, value, NULL);
+	weigh_in_line(at->w, at->window, value, &ignored);
+	return STATUS_OK;
+}
+
+enum status group_window_add_fold(const struct window_place *at, const struct window_fold *later,
+				  int scale)
+{
+	struct group_window *w = at->w;
+	struct window_place place = *at;
+	struct window_fold *fold;
+
+	w->scale = scale > w->scale ? (uint16_t)scale : w->scale;
+	if (w->n == GROUP_WINDOW_ELSEWHERE || at->window->is_timed ||
+	    (later->recent.nvalues > at->window->cell_nvalues && at->window->kind != NEW_EWMA)) {
+		TRY(group_window_fold(at, &fold));
+		return window_combine(fold, later);
+	}
+	if (later->mean.is_set) /* it is the fold from the first record on */
+		set_mean(w, at->window, &later->mean);
+	return recent_each(&later->recent, false, NULL, go_on, &place);
+}
+
+enum status group_window_combine(const struct window_place *at, const struct group_window *later)
+{
+	struct group_window *w = at->w;
+	struct window_place place = *at;
+	struct window_fold *fold;
+	struct ewma mean;
+
+	w->scale = later->scale > w->scale ? later->scale : w->scale;
+	if (later->n == GROUP_WINDOW_ELSEWHERE) {
+		TRY(group_window_fold(at, &fold));
+		return window_combine(fold, fold_of(later, at->window));
+	}
+	if (at->window->kind == NEW_EWMA) {
+		get_mean(later, at->window, &mean);
+		if (mean.is_set)
+			set_mean(w, at->window, &mean);
+	}
+	for (unsigned k = 0; k < later->n; k++) {
+		struct recent_value v = value_of(later, at->window, k);
+		TRY(go_on(&place, &v));
+	}
+	return STATUS_OK;
+}
+
+/* ---- where times fall ---- */
+
+/* Notes the first time of a text if it is before the latest one of the records before. */
+static void find_backward(const struct window_fold *before, const struct window_fold *later,
+			  size_t *offset)
+{
+	const struct first_time *first = &later->first_time;
+	struct recent_value latest;
+
+	if (before->times.nvalues == 0 || first->time.kind == RECENT_NONE ||
+	    first->offset >= *offset)
+		return;
+	latest = recent_latest(&before->times);
+	if (recent_compare(&first->time, &latest) < 0)
+		*offset = first->offset;
+}
+
+/* A search in all groups of a text. */
+struct backward {
+	const struct plan_window *window;
+	size_t *offset;
+};
+
+static enum status find_group_backward(void *backward, struct group *before, struct group *group)
+{
+	const struct backward *b = backward;
+	const struct group_window *x = group_window(before, b->window),
+				  *y = group_window(group, b->window);
+
+	if (x->n == GROUP_WINDOW_ELSEWHERE && y->n == GROUP_WINDOW_ELSEWHERE)
+		find_backward(fold_of(x, b->window), fold_of(y, b->window), b->offset);
+	return STATUS_OK;
+}
+
+enum status windows_find_backward(const struct plan *plan, const struct partial *before,
+				  struct partial *later, size_t *offset)
+{
+	struct backward b = {&plan->windows[plan->first_timed], offset};
+
+	*offset = later->first_backward_offset;
+	if (plan->first_timed == plan->nwindows)
+		return STATUS_OK;
+	if (later->groups) /* only where records are printed are groups bound to those before: a later pass does that */
+		return plan->emits ? groups_each_before(later->groups, find_group_backward, &b) : STATUS_OK;
+	if (plan->nkeys == 0)
+		find_backward(&before->windows[plan->first_timed],
+			      &later->windows[plan->first_timed], offset);
+	return STATUS_OK;
+}
+
+/* ---- what a record shows ---- */
+
+/* The fold of a window that is not in line, begun; NULL: no memory. */
+static struct window_fold *begun_fold(const struct window_place *at)
+{
+	struct window_fold *w;
+
+	if (group_window_fold(at, &w) != STATUS_OK)
+		return NULL;
+	return w->is_begun || begin(w, at->w->scale) == STATUS_OK ? w : NULL;
+}
+
+/* Adds a number to some at the largest scale so far. Returns false where it does not fit. */
+static inline bool add_few(int64_t x[], unsigned *n, int64_t significand, int scale, int largest)
+{
+	x[*n] = significand;
+	return scale == largest || decimal_lengthen_64(&x[*n], (unsigned)(largest - scale)) ? ++*n
+											    : 0;
+}
+
+/* Writes what a window in line shows with the next record: of so few values, whatever it is, it is computed anew. Returns NULL where
+ * that is not for 64 bits. */
+static char *write_few(const struct window_place *at, const struct recent_value *value,
+		       struct decimal_writer *d, char *to)
+{
+	const enum operation aggregate = new_column_aggregate(at->window->kind);
+	const unsigned needs = operation_needs(aggregate);
+	const struct group_window *w = at->w;
+	const int64_t *values = (const int64_t *)values_of(w, at->window);
+	int64_t x[GROUP_WINDOW_NVALUES + 1], total = 0;
+	const int scale = w->scale;
+	struct exact squares = {.scale = 2 * scale};
+	struct column_moments m; /* large: not zeroed */
+	bool fits = scale <= DECIMAL_POWER_MAX;
+	unsigned n = 0;
+
+	for (unsigned k = 0; fits && k < w->n; k++)
+		fits = w->kinds[k] == GROUP_WINDOW_NONE ||
+		       add_few(x, &n, values[k], w->kinds[k], scale);
+	if (!fits || (value->kind == RECENT_NUMBER &&
+		      !add_few(x, &n, value->number.significand, value->number.scale, scale)))
+		return NULL;
+	if (needs & MOMENT_VALUES)
+		return n ? quantile_write_short(aggregate, (struct percentile){50, 0}, x, n, scale,
+						to)
+			 : to;
+	if (needs & MOMENT_EXTREMES) {
+		total = n ? x[0] : 0;
+		for (unsigned k = 1; k < n; k++)
+			total = (at->window->kind == NEW_ROLLING_MAX) == (x[k] > total) ? x[k]
+											: total;
+		return write_short_total(d, aggregate, total, scale, n, to);
+	}
+	for (unsigned k = 0; k < n; k++)
+		fits &= !__builtin_add_overflow(total, x[k], &total);
+	for (unsigned k = 0; needs & MOMENT_SQUARES && k < n; k++)
+		fits &= !__builtin_add_overflow(squares.value, (int128)x[k] * x[k], &squares.value);
+	if (!fits)
+		return NULL;
+	if (!(needs & MOMENT_SQUARES))
+		return write_short_total(d, aggregate, total, scale, n, to);
+	m.npresent = n;
+	m.squares = &squares;
+	m.numbers = (struct number_sums){
+		.count = n, .scale = scale, .sum = {.value = total, .scale = scale}};
+	return statistic_format(aggregate, &m, to);
+}
+
+char *rolling_show(const struct window_place *at, const struct recent_value *v,
+		   const struct recent_value *time, struct decimal_writer *d, char *to)
+{
+	struct window_fold *w;
+	int scale;
+	char *end;
+
+	if (fits_in_line(at->w, at->window, v)) {
+		raise_scale(at->w, v);
+		end = write_few(at, v, d, to);
+		if (end) {
+			put(at->w, at->window, v);
+			return end;
+		}
+	}
+	w = begun_fold(at);
+	if (!w)
+		return NULL;
+	scale = scale_of(v);
+	if (scale > w->rolling->scale) {
+		w->rolling->scale = scale;
+		w->rolling->nodd = w->rolling->held.nvalues;
+	}
+	if (w->plan->is_timed && time->kind == RECENT_NONE)
+		return to;
+	return slide(w, v, time) == STATUS_OK ? write_rolling(w, d, to) : NULL;
+}
+
+char *ewma_show(const struct window_place *at, const struct recent_value *v,
+		const struct recent_value *time, struct decimal_writer *d, char *to)
+{
+	struct window_fold *w;
+	struct ewma mean;
+
+	(void)time;
+	if (at->w->n != GROUP_WINDOW_ELSEWHERE) {
+		weigh_in_line(at->w, at->window, v, &mean);
+		return ewma_write(&mean, d, to);
+	}
+	w = begun_fold(at);
+	if (!w)
+		return NULL;
+	window_weigh(&w->mean, at->window, v);
+	return ewma_write(&w->mean, d, to);
+}
+
+/* ---- a block of records ---- */
 
 /* How many records from before a block may leave while its records enter. */
 #define GONE_NROWS (2 * ROW_BLOCK_NROWS)
 
 /* What leaves a window with the records of a block: first what was in it, then records of the block itself. */
 struct leaving {
-	unsigned n;     /* all of them */
+	unsigned n; /* all of them */
 	unsigned first; /* by rows: one leaves with each record from that on */
-	bool one_each;  /* it is by rows; else: */
+	bool one_each; /* it is by rows; else: */
 	unsigned with[ROW_BLOCK_NROWS]; /* how many have left with the k-th and those before it */
 };
 
@@ -765,8 +1324,8 @@ struct leaving {
 static bool pass_times(const struct window_fold *w, const struct window_block *b,
 		       struct leaving *out)
 {
-	const unsigned nold =
-		w->times.nvalues < GONE_NROWS ? (unsigned)w->times.nvalues : GONE_NROWS;
+	const unsigned nold = w->times.nvalues < GONE_NROWS ? (unsigned)w->times.nvalues
+							    : GONE_NROWS;
 	int64_t times[GONE_NROWS + ROW_BLOCK_NROWS], width = w->plan->width.significand;
 	uint8_t scales[GONE_NROWS + ROW_BLOCK_NROWS];
 	const int scale = b->time_scale[0], nzeros = scale - w->plan->width.scale;
@@ -831,46 +1390,6 @@ static inline unsigned left_with(const struct leaving *leaving, unsigned k)
 	return k < leaving->first ? 0 : k + 1 - leaving->first;
 }
 
-/* Adds a value to an extreme's window, which has nrecords with it. */
-static inline enum status slide_extreme(const struct window_fold *w, uint64_t nrecords,
-					const struct recent_value *v)
-{
-	struct held_queue *q = &w->rolling->held;
-
-	while (q->n > 0 && held_at(q, 0)->at + nrecords <= q->nvalues)
-		drop_first(q);
-	return extremes_add(q, wants_max(w->plan), v);
-}
-
-/* Moves the window on by a record. */
-static enum status slide(struct window_fold *w, const struct recent_value *v,
-			 const struct recent_value *time)
-{
-	struct rolling *r = w->rolling;
-	uint64_t nleaving;
-	int scale = scale_of(v);
-
-	if (scale > r->scale) {
-		r->scale = scale;
-		r->nodd = r->held.nvalues;
-	}
-	if (w->plan->is_timed && time->kind == RECENT_NONE)
-		return STATUS_OK;
-	TRY(pass(w, &r->nrecords, time, &nleaving));
-	if (r->needs & MOMENT_VALUES)
-		return halves_add(r->halves, nleaving, v);
-	note_odd(r, v, r->held.nvalues);
-	if (r->needs & MOMENT_EXTREMES)
-		return slide_extreme(w, r->nrecords, v);
-	for (; nleaving > 0; nleaving--) {
-		struct recent_value oldest = recent_oldest(&w->recent);
-		TRY(take(r, &oldest, true));
-		recent_keep(&w->recent, w->recent.nvalues - 1);
-	}
-	TRY(take(r, v, false));
-	return recent_push(&w->recent, v);
-}
-
 bool window_block_read(struct window_block *b, const struct simd_numbers *x, uint64_t rows,
 		       bool skips_missing)
 {
@@ -905,7 +1424,8 @@ static bool align(int64_t *x, const uint8_t *scales, unsigned n, int scale)
 		int nzeros = scale - scales[k];
 		if (scales[k] == RECENT_SCALE_NONE)
 			x[k] = 0;
-		else if (nzeros != 0 && (nzeros < 0 || !decimal_lengthen_64(&x[k], (unsigned)nzeros)))
+		else if (nzeros != 0 &&
+			 (nzeros < 0 || !decimal_lengthen_64(&x[k], (unsigned)nzeros)))
 			return false;
 	}
 	return true;
@@ -934,9 +1454,9 @@ static enum status slide_extremes(struct window_fold *w, struct window_block *b,
 
 /* Adds up the totals of a block from what was in the window, *total and *count. x: its numbers; gone: what leaves, at gone[k] with
  * the k-th if one leaves with each. Returns false where a total overflows. */
-static inline __attribute__((always_inline)) bool
-slide_totals(struct window_block *b, const int64_t *x, const int64_t *gone, const uint8_t *gone_scales,
-	     const struct leaving *leaving, bool one_each, int64_t *total, uint64_t *count)
+static inline __attribute__((always_inline)) bool slide_totals(
+	struct window_block *b, const int64_t *x, const int64_t *gone, const uint8_t *gone_scales,
+	const struct leaving *leaving, bool one_each, int64_t *total, uint64_t *count)
 {
 	const unsigned n = b->n;
 	int64_t sum = *total;
@@ -961,21 +1481,26 @@ slide_totals(struct window_block *b, const int64_t *x, const int64_t *gone, cons
 	return !overflows;
 }
 
-enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done)
+enum status rolling_slide(const struct window_place *at, struct window_block *b, bool *is_done)
 {
 	const unsigned n = b->n;
 	struct leaving leaving; /* large: not zeroed */
 	int64_t x[ROW_BLOCK_NROWS], all_gone[GONE_NROWS + ROW_BLOCK_NROWS], *gone = all_gone, total;
 	uint8_t all_scales[GONE_NROWS + ROW_BLOCK_NROWS], *scales = all_scales;
-	struct rolling *r = w->rolling;
-	uint64_t count = r->count;
+	struct window_fold *w = begun_fold(at);
+	struct rolling *r;
+	uint64_t count;
 	unsigned nold;
 	bool fits;
 
 	*is_done = false;
+	NEED(w);
+	r = w->rolling;
+	count = r->count;
 	b->total_scale = r->scale;
 	memcpy(x, b->significand, n * sizeof *x);
-	if (r->scale > DECIMAL_POWER_MAX || !align(x, b->scale, n, r->scale) || !pass_block(w, b, &leaving))
+	if (r->scale > DECIMAL_POWER_MAX || !align(x, b->scale, n, r->scale) ||
+	    !pass_block(w, b, &leaving))
 		return STATUS_OK;
 	if (r->needs & MOMENT_EXTREMES)
 		return slide_extremes(w, b, x, &leaving, is_done);
@@ -988,7 +1513,8 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 		gone += leaving.first;
 		scales += leaving.first;
 	}
-	nold = leaving.n < r->nrecords ? leaving.n : (unsigned)r->nrecords; /* that came before the block */
+	nold = leaving.n < r->nrecords ? leaving.n
+				       : (unsigned)r->nrecords; /* that came before the block */
 	if (nold > 0 && !recent_read_numbers(&w->recent, nold, gone, scales))
 		return STATUS_OK;
 	memcpy(gone + nold, b->significand, (leaving.n - nold) * sizeof *gone);
@@ -996,8 +1522,9 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	if (!align(gone, scales, leaving.n, r->scale))
 		return STATUS_OK;
 	total = (int64_t)r->sum.value;
-	fits = leaving.one_each ? slide_totals(b, x, all_gone, all_scales, NULL, true, &total, &count)
-				: slide_totals(b, x, gone, scales, &leaving, false, &total, &count);
+	fits = leaving.one_each
+		       ? slide_totals(b, x, all_gone, all_scales, NULL, true, &total, &count)
+		       : slide_totals(b, x, gone, scales, &leaving, false, &total, &count);
 	if (!fits)
 		return STATUS_OK;
 	r->sum.value = total;
@@ -1009,584 +1536,40 @@ enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *i
 	return STATUS_OK;
 }
 
-char *rolling_show(struct window_fold *w, const struct recent_value *v, const struct recent_value *time,
-		   struct decimal_writer *d, char *to)
+struct recent_value group_window_oldest(const struct window_place *at)
 {
-	const struct rolling *r = w->rolling;
-	const struct half *half = r->halves;
-	struct recent_value middle[2];
-	struct column_moments m; /* large: not zeroed */
-	struct integer room;
+	const struct group_window *w = at->w;
+	const uint64_t needed = plan_window_nbefore(at->window);
+	struct window_fold *fold;
 
-	(void)d;
-	if (slide(w, v, time) != STATUS_OK)
-		return NULL;
-	if (w->plan->is_timed && time->kind == RECENT_NONE)
-		return to;
-	if (r->needs & MOMENT_VALUES) {
-		for (int i = 0; i < 2 && half[i].n > 0; i++)
-			middle[i] = held_of(&r->held, half[i].at[0])->value;
-		return write_middle(middle, (half[0].n > 0) + (half[0].n > 0 && half[0].n == half[1].n), r->scale, to);
-	}
-	m.npresent = r->count;
-	m.squares = &r->squares;
-	m.numbers = (struct number_sums){.count = r->count, .scale = r->scale, .sum = r->sum};
-	if (!(r->needs & MOMENT_EXTREMES))
-		m.numbers.scale = window_scale(w);
-	else if ((m.numbers.count = r->held.n) > 0)
-		recent_number(&held_at(&r->held, 0)->value, &room, &m.numbers.min);
-	m.numbers.max = m.numbers.min;
-	return statistic_format(new_column_aggregate(w->plan->kind), &m, to);
+	if (w->n != GROUP_WINDOW_ELSEWHERE)
+		return w->n == needed ? value_of(w, at->window, 0)
+				      : (struct recent_value){.kind = RECENT_NONE, .text = ""};
+	fold = fold_of(w, at->window);
+	return fold->recent.nvalues == needed
+		       ? recent_oldest(&fold->recent)
+		       : (struct recent_value){.kind = RECENT_NONE, .text = ""};
 }
 
-char *ewma_show(struct window_fold *w, const struct recent_value *v, const struct recent_value *time,
-		struct decimal_writer *d, char *to)
+char *change_show(const struct window_place *at, const struct recent_value *v,
+		  const struct recent_value *time, struct decimal_writer *d, char *to)
 {
-	(void)time;
-	window_weigh(&w->mean, w->plan, v);
-	return ewma_write(&w->mean, d, to);
-}
-
-/* ---- changes ---- */
-
-/* now / last: of rounded ones the digits that are right, as --let has them; one beyond the range is not rounded so. */
-static char *write_ratio(const struct exact *now, const struct exact *last, char *to)
-{
-	struct integer room;
-	struct exact ratio;
-
-	if (exact_is_zero(last))
-		return to;
-	if ((now->is_rounded || last->is_rounded) && exact_divide(now, last, &room, &ratio))
-		return exact_write_computed(&ratio, to);
-	return exact_write_quotient(now, last, to);
-}
-
-/* Writes how v differs from the value before; nothing where one of the two is missing, or where 0 would divide. */
-static char *write_change(enum new_column_kind kind, const struct recent_value *last, const struct recent_value *v, char *to)
-{
-	struct integer now_room, last_room, room;
-	struct exact now, before, change;
-
-	if (v->kind == RECENT_NONE || last->kind == RECENT_NONE)
-		return to;
-	if (kind == NEW_DELTA && v->kind == RECENT_NUMBER && last->kind == RECENT_NUMBER && v->number.scale == last->number.scale)
-		return decimal_write(to, (int128)v->number.significand - last->number.significand, v->number.scale);
-	recent_number(v, &now_room, &now);
-	recent_number(last, &last_room, &before);
-	if (kind == NEW_RATIO)
-		return write_ratio(&now, &before, to);
-	exact_negate(&before);
-	change = exact_sum(&now, &before, &room);
-	exact_negate(&before);
-	return kind == NEW_PCT_CHANGE ? write_ratio(&change, &before, to) : exact_write_computed(&change, to);
-}
-
-char *change_show(struct window_fold *w, const struct recent_value *v, const struct recent_value *time,
-		  struct decimal_writer *d, char *to)
-{
-	struct rolling *r = w->rolling;
+	const struct group_window *w = at->w;
+	int64_t *in_line = (int64_t *)values_of(w, at->window), before = *in_line;
+	struct recent_value last;
 
 	(void)time;
-	(void)d;
-	to = write_change(w->plan->kind, &r->last, v, to);
-	if (v->kind != RECENT_NONE)
-		r->last = *v;
-	if (v->kind != RECENT_TEXT)
+	if (v->kind == RECENT_NONE)
 		return to;
-	recent_keep(&w->recent, 0);
-	if (recent_push(&w->recent, v) != STATUS_OK)
-		return NULL;
-	r->last = recent_oldest(&w->recent);
-	return to;
-}
-
-/* ---- fields ---- */
-
-enum status window_show_field(struct window_fold *w, const struct recent_value *value, struct recent_value *out)
-{
-	static const struct recent_value none = {.kind = RECENT_TEXT, .text = ""};
-
-	if (w->plan->kind == NEW_LAG) {
-		recent_keep(&w->recent, w->plan->nrows); /* without what was shown last */
-		TRY(recent_push(&w->recent, value));
-		*out = w->recent.nvalues > w->plan->nrows ? recent_oldest(&w->recent) : none;
-		return STATUS_OK;
+	if (at->window->kind == NEW_DELTA && v->kind == RECENT_NUMBER && w->n == 1 &&
+	    w->kinds[0] == v->number.scale && v->number.scale <= DECIMAL_POWER_MAX) {
+		*in_line = v->number.significand;
+		return write_short_total(d, OPERATION_SUM, v->number.significand - before,
+					 v->number.scale, 2, to);
 	}
-	if (value->kind == RECENT_TEXT) {
-		*out = *value;
-		recent_keep(&w->recent, 0);
-		return recent_push(&w->recent, value);
-	}
-	*out = w->recent.nvalues ? recent_oldest(&w->recent) : none;
-	return STATUS_OK;
-}
-
-/* ---- of a group: values in line ---- */
-
-static_assert(sizeof(struct group_window) % 8 == 0 && GROUP_WINDOW_TEXT_NBYTES % 8 == 0 &&
-		      sizeof(struct ewma) <= GROUP_WINDOW_NWEIGHTED * sizeof(int64_t),
-	      "groups lie at multiples of 8 bytes");
-
-void group_window_plan(struct plan_window *window, uint32_t offset)
-{
-	const uint64_t needed = plan_window_nbefore(window);
-	const uint64_t room = new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_NTEXTS
-			      : window->kind == NEW_EWMA ? GROUP_WINDOW_NWEIGHTED : GROUP_WINDOW_NVALUES;
-
-	window->cell_offset = offset;
-	window->cell_nvalues = (uint8_t)(window->is_timed ? 0 : needed < room ? needed : room);
-	window->cell_suffices = needed <= room;
-}
-
-static size_t value_nbytes(const struct plan_window *window)
-{
-	return new_column_has(window->kind, NEW_COPIES) ? GROUP_WINDOW_TEXT_NBYTES : sizeof(int64_t);
-}
-
-size_t group_window_nbytes(const struct plan_window *window)
-{
-	const size_t nbytes = window->cell_nvalues * value_nbytes(window);
-
-	return sizeof(struct group_window) + (nbytes < sizeof(void *) ? sizeof(void *) : nbytes);
-}
-
-static char *value_at(const struct group_window *w, const struct plan_window *window, unsigned k)
-{
-	return (char *)(w + 1) + k * value_nbytes(window);
-}
-
-/* The k-th value. Its text is the group's. */
-static struct recent_value value_of(const struct group_window *w, const struct plan_window *window, unsigned k)
-{
-	struct recent_value v = {.kind = w->kinds[k] == GROUP_WINDOW_NONE ? RECENT_NONE : RECENT_NUMBER};
-	const char *at = value_at(w, window, k);
-
-	if (new_column_has(window->kind, NEW_COPIES))
-		return (struct recent_value){.kind = RECENT_TEXT, .text = at, .nbytes = w->kinds[k]};
-	v.number.scale = w->kinds[k];
-	memcpy(&v.number.significand, at, sizeof v.number.significand);
-	return v;
-}
-
-bool group_window_fits(const struct group_window *w, const struct plan_window *window, const struct recent_value *value)
-{
-	bool is_text = new_column_has(window->kind, NEW_COPIES);
-
-	if (w->n == GROUP_WINDOW_ELSEWHERE || (is_text ? value->nbytes > GROUP_WINDOW_TEXT_NBYTES : value->kind == RECENT_TEXT))
-		return false;
-	return w->n < window->cell_nvalues || window->cell_suffices;
-}
-
-/* Adds a value that fits; the oldest leaves if as many as are needed are there. */
-static void put(struct group_window *w, const struct plan_window *window, const struct recent_value *value)
-{
-	unsigned room = window->cell_nvalues;
-
-	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
-		w->scale = (uint8_t)value->number.scale;
-	if (room == 0)
-		return;
-	if (w->n == room && room == 1) {
-		w->n = 0;
-	} else if (w->n == room) {
-		memmove(w->kinds, w->kinds + 1, room - 1);
-		memmove(value_at(w, window, 0), value_at(w, window, 1), (room - 1) * value_nbytes(window));
-		w->n--;
-	}
-	if (new_column_has(window->kind, NEW_COPIES)) {
-		w->kinds[w->n] = (uint8_t)value->nbytes;
-		memcpy(value_at(w, window, w->n), value->text, value->nbytes);
-	} else {
-		w->kinds[w->n] = value->kind == RECENT_NUMBER ? (uint8_t)value->number.scale : GROUP_WINDOW_NONE;
-		memcpy(value_at(w, window, w->n), &value->number.significand, sizeof value->number.significand);
-	}
-	w->n++;
-}
-
-/* ---- the weighted mean ---- */
-
-/* Where no value is: it lies in their place. */
-static struct ewma mean_of(const struct group_window *w)
-{
-	struct ewma mean = {.is_set = false};
-
-	if (w->n == 0)
-		memcpy(&mean, w + 1, sizeof mean);
-	return mean;
-}
-
-static void set_mean(struct group_window *w, const struct ewma *mean)
-{
-	memcpy(w + 1, mean, sizeof *mean);
-	w->n = 0;
-}
-
-/* The mean up to the last value; the group holds its records from the input's first on. */
-static struct ewma mean_now(const struct group_window *w, const struct plan_window *window)
-{
-	struct ewma mean = mean_of(w);
-
-	for (unsigned k = 0; k < w->n; k++) {
-		struct recent_value v = value_of(w, window, k);
-		window_weigh(&mean, window, &v);
-	}
-	return mean;
-}
-
-/* ---- elsewhere ---- */
-
-/* One of struct window_folds. */
-struct group_fold {
-	struct window_fold fold;
-	struct group_fold *before;
-};
-
-void window_folds_free(struct window_folds *folds)
-{
-	for (struct group_fold *f = folds->last; f; f = f->before)
-		window_free(&f->fold);
-	key_arena_free(&folds->memory);
-	folds->last = NULL;
-}
-
-/* The fold of a window that is not in line. */
-static struct window_fold *fold_of(const struct group_window *w, const struct plan_window *window)
-{
-	struct window_fold *fold;
-
-	memcpy(&fold, value_at(w, window, 0), sizeof fold);
-	return fold;
-}
-
-enum status group_window_add_to(const struct group_window *w, struct window_fold *to)
-{
-	if (w->n == GROUP_WINDOW_ELSEWHERE)
-		return window_combine(to, fold_of(w, to->plan));
-	if (to->plan->kind == NEW_EWMA && mean_of(w).is_set)
-		to->mean = mean_of(w);
-	for (unsigned k = 0; k < w->n; k++) {
-		struct recent_value v = value_of(w, to->plan, k);
-		TRY(window_add(to, &v, NULL));
-	}
-	return STATUS_OK;
-}
-
-/* Sets *out to the fold to which the values of a window are moved, unless they are there. Errors: as above. */
-static enum status move(struct window_folds *to, struct group_window *w, const struct plan_window *window, struct window_fold **out)
-{
-	struct group_fold *made;
-	void *memory;
-
-	if (w->n != GROUP_WINDOW_ELSEWHERE) {
-		TRY(key_arena_take_zeros(&to->memory, sizeof *made, &memory));
-		made = memory;
-		made->fold.plan = window;
-		made->before = to->last;
-		to->last = made;
-		TRY(group_window_add_to(w, &made->fold));
-		memcpy(value_at(w, window, 0), &(struct window_fold *){&made->fold}, sizeof(struct window_fold *));
-		w->n = GROUP_WINDOW_ELSEWHERE;
-	}
-	*out = fold_of(w, window);
-	return STATUS_OK;
-}
-
-enum status group_window_fold(struct window_folds *to, struct group *g, const struct plan *plan,
-			      size_t i, struct window_fold **out)
-{
-	return move(to, group_window(g, &plan->windows[i]), &plan->windows[i], out);
-}
-
-enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct group_window *w = group_window(g, window);
-	struct window_fold *fold;
-
-	if (group_window_fits(w, window, value)) {
-		put(w, window, value);
-		return STATUS_OK;
-	}
-	if (value->kind == RECENT_NUMBER && value->number.scale > w->scale)
-		w->scale = (uint8_t)value->number.scale;
-	TRY(move(to, w, window, &fold));
-	return window_add(fold, value, NULL);
-}
-
-/* Like group_window_add, for a group that holds all its records before this one: a weighted mean goes on with the value. */
-static enum status go_on(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct group_window *w = group_window(g, window);
-	struct ewma mean;
-
-	if (window->kind != NEW_EWMA || w->n == GROUP_WINDOW_ELSEWHERE)
-		return group_window_add(to, g, plan, i, value);
-	mean = mean_now(w, window);
-	window_weigh(&mean, window, value);
-	set_mean(w, &mean);
-	return STATUS_OK;
-}
-
-/* ---- several ---- */
-
-struct adding {
-	struct window_folds *to;
-	struct group *g;
-	const struct plan *plan;
-	size_t i;
-};
-
-static enum status add_next(void *context, const struct recent_value *value)
-{
-	const struct adding *a = context;
-
-	return go_on(a->to, a->g, a->plan, a->i, value);
-}
-
-enum status group_window_add_fold(struct window_folds *to, struct group *g, const struct plan *plan, size_t i,
-				  const struct window_fold *later)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct group_window *w = group_window(g, window);
-	struct adding a = {to, g, plan, i};
-	struct window_fold *fold;
-
-	if (window->is_timed) {
-		TRY(move(to, w, window, &fold));
-		return window_combine(fold, later);
-	}
-	if (later->mean.is_set) { /* it is the fold from the first record on */
-		if (w->n == GROUP_WINDOW_ELSEWHERE)
-			return window_combine(fold_of(w, window), later);
-		set_mean(w, &later->mean);
-	}
-	return recent_each(&later->recent, false, NULL, add_next, &a);
-}
-
-enum status group_window_combine(struct window_folds *to, struct group *g, struct group *later, const struct plan *plan, size_t i)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct group_window *w = group_window(g, window), *x = group_window(later, window);
-	struct window_fold *fold;
-
-	w->scale = x->scale > w->scale ? x->scale : w->scale;
-	if (x->n == GROUP_WINDOW_ELSEWHERE) {
-		TRY(move(to, w, window, &fold));
-		return window_combine(fold, fold_of(x, window));
-	}
-	if (window->kind == NEW_EWMA && mean_of(x).is_set) {
-		memcpy(w + 1, x + 1, sizeof(struct ewma));
-		w->n = 0;
-	}
-	for (unsigned k = 0; k < x->n; k++) {
-		struct recent_value v = value_of(x, window, k);
-		TRY(go_on(to, g, plan, i, &v));
-	}
-	return STATUS_OK;
-}
-
-/* ---- where times fall ---- */
-
-/* Notes the first time of a text if it is before the latest one of the records before. */
-static void find_backward(const struct window_fold *before, const struct window_fold *later,
-			  size_t *offset)
-{
-	const struct first_time *first = &later->first_time;
-	struct recent_value latest;
-
-	if (before->times.nvalues == 0 || first->time.kind == RECENT_NONE ||
-	    first->offset >= *offset)
-		return;
-	latest = recent_latest(&before->times);
-	if (recent_compare(&first->time, &latest) < 0)
-		*offset = first->offset;
-}
-
-/* A search in all groups of a text. */
-struct backward {
-	const struct plan_window *window;
-	size_t *offset;
-};
-
-static enum status find_group_backward(void *backward, struct group *before, struct group *group)
-{
-	const struct backward *b = backward;
-	const struct group_window *x = group_window(before, b->window),
-				  *y = group_window(group, b->window);
-
-	if (x->n == GROUP_WINDOW_ELSEWHERE && y->n == GROUP_WINDOW_ELSEWHERE)
-		find_backward(fold_of(x, b->window), fold_of(y, b->window), b->offset);
-	return STATUS_OK;
-}
-
-enum status windows_find_backward(const struct plan *plan, const struct partial *before,
-				  struct partial *later, size_t *offset)
-{
-	struct backward b = {&plan->windows[plan->first_timed], offset};
-
-	*offset = later->first_backward_offset;
-	if (plan->first_timed == plan->nwindows)
-		return STATUS_OK;
-	if (later->groups) /* only where records are printed are groups bound to those before: a later pass does that */
-		return plan->emits ? groups_each_before(later->groups, find_group_backward, &b) : STATUS_OK;
-	if (plan->nkeys == 0)
-		find_backward(&before->windows[plan->first_timed],
-			      &later->windows[plan->first_timed], offset);
-	return STATUS_OK;
-}
-
-/* ---- what a record of a group shows ---- */
-
-/* The largest scale of the numbers so far of window i's column in the group. */
-static int group_scale(struct group *group, const struct plan *plan, size_t i)
-{
-	const struct plan_column *column = &plan->columns[plan->windows[i].column];
-	int scale = group_window(group, &plan->windows[i])->scale;
-	struct group_sums sums;
-
-	group_cell_read(group_cell(group, column), column->needs, &sums);
-	return sums.numbers.scale > scale ? sums.numbers.scale : scale;
-}
-
-struct window_fold *group_window_elsewhere(struct window_folds *to, struct group *group, const struct plan *plan, size_t i)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct window_fold *w;
-
-	if (move(to, group_window(group, window), window, &w) != STATUS_OK)
-		return NULL;
-	return w->is_begun || window_begin(w, group_scale(group, plan, i)) == STATUS_OK ? w : NULL;
-}
-
-/* The sums of the window's numbers and the next one, which are so few that they are added up anew: first those of one scale, which most
- * have, and of which so few fit a bin. */
-static enum status add_few(struct running *r, bool has_squares, const struct group_window *w, const struct recent_value *value, int scale)
-{
-	const int64_t *x = (const int64_t *)(w + 1);
-	const bool is_number = value->kind == RECENT_NUMBER, is_alike = is_number && value->number.scale == scale;
-	int64_t first = value->number.significand;
-	struct decimal_bin bin = {0, INT64_MAX, INT64_MIN};
-	unsigned count = is_alike, nothers = is_number && !is_alike;
-	int128 squares = is_alike ? (int128)first * first : 0;
-
-	if (is_alike)
-		bin = (struct decimal_bin){first, first, first};
-	for (unsigned k = 0; k < w->n; k++)
-		if (w->kinds[k] == scale) {
-			count++;
-			bin.sum += x[k];
-			bin.min = x[k] < bin.min ? x[k] : bin.min;
-			bin.max = x[k] > bin.max ? x[k] : bin.max;
-		} else {
-			nothers += w->kinds[k] != GROUP_WINDOW_NONE;
-		}
-	for (unsigned k = 0; has_squares && k < w->n; k++)
-		squares += w->kinds[k] == scale ? (int128)x[k] * x[k] : 0;
-	if (count)
-		r->numbers = (struct numbers){.count = count, .scale = scale, .form = NUMBERS_BIN, .bin = bin};
-	if (has_squares)
-		TRY(exact_add_scaled(&r->squares, squares, 2 * scale));
-	for (unsigned k = 0; nothers && k < w->n; k++)
-		if (w->kinds[k] != scale && w->kinds[k] != GROUP_WINDOW_NONE)
-			TRY(running_add(r, has_squares, (struct decimal){x[k], w->kinds[k]}));
-	return is_number && !is_alike ? running_add(r, has_squares, value->number) : STATUS_OK;
-}
-
-/* Writes the median of so few numbers, which are put in order anew. */
-static char *write_few_middle(const struct plan_window *window, const struct group_window *w, const struct recent_value *value, int scale,
-			      char *to)
-{
-	struct recent_value numbers[GROUP_WINDOW_NVALUES + 1], v;
-	int64_t x[GROUP_WINDOW_NVALUES + 1];
-	unsigned n = 0, nshort = 0, at;
-	char *end = NULL;
-
-	for (unsigned k = 0; k <= w->n; k++) {
-		v = k < w->n ? value_of(w, window, k) : *value;
-		if (v.kind == RECENT_NONE)
-			continue;
-		nshort += fits_scale(&v, scale, &x[n]);
-		numbers[n++] = v;
-	}
-	if (n > 0 && nshort == n)
-		end = quantile_write_short(OPERATION_MEDIAN, (struct percentile){50, 0}, x, n, scale, to);
-	if (end)
-		return end;
-	for (unsigned k = 1; k < n; k++) {
-		v = numbers[k];
-		for (at = k; at > 0 && recent_compare(&numbers[at - 1], &v) > 0; at--)
-			numbers[at] = numbers[at - 1];
-		numbers[at] = v;
-	}
-	return write_middle(numbers + (n - (n > 0)) / 2, n == 0 ? 0 : 2 - n % 2, scale, to);
-}
-
-char *group_rolling_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-			struct decimal_writer *d, char *to)
-{
-	const struct plan_window *window = &plan->windows[i];
-	const enum operation aggregate = new_column_aggregate(window->kind);
-	const unsigned needs = operation_needs(aggregate);
-	const bool has_squares = needs & MOMENT_SQUARES;
-	struct group_window *w = group_window(group, window);
-	struct running all = {.numbers = {.count = 0}};
-	int scale = group_scale(group, plan, i);
-
-	scale = value->kind == RECENT_NUMBER && value->number.scale > scale ? value->number.scale : scale;
-	if (needs & MOMENT_VALUES)
-		to = write_few_middle(window, w, value, scale, to);
-	else if (add_few(&all, has_squares, w, value, scale) == STATUS_OK)
-		to = running_write(&all, aggregate, scale, d, to);
-	else
-		to = NULL;
-	running_free(&all, has_squares);
-	put(w, window, value);
-	return to;
-}
-
-char *group_change_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-			struct decimal_writer *d, char *to)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct group_window *w = group_window(group, window);
-	const struct recent_value last = w->n ? value_of(w, window, 0) : (struct recent_value){.kind = RECENT_NONE};
-
-	(void)d;
-	to = write_change(window->kind, &last, value, to);
-	if (value->kind != RECENT_NONE)
-		put(w, window, value);
-	return to;
-}
-
-char *group_ewma_show(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-			struct decimal_writer *d, char *to)
-{
-	struct group_window *w = group_window(group, &plan->windows[i]);
-	struct ewma mean = mean_now(w, &plan->windows[i]);
-
-	window_weigh(&mean, &plan->windows[i], value);
-	set_mean(w, &mean);
-	return ewma_write(&mean, d, to);
-}
-
-void group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-			     char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out)
-{
-	const struct plan_window *window = &plan->windows[i];
-	struct group_window *w = group_window(group, window);
-	bool is_lag = window->kind == NEW_LAG;
-
-	*out = (struct recent_value){.kind = RECENT_TEXT, .text = ""};
-	if (!is_lag && value->kind == RECENT_TEXT) {
-		*out = *value;
-	} else if (is_lag ? w->n == window->nrows : w->n > 0) {
-		*out = value_of(w, window, 0);
-		out->text = memcpy(shown, out->text, out->nbytes);
-	}
-	if (value->kind == RECENT_TEXT)
-		put(w, window, value);
+	last = group_window_oldest(at);
+	to = write_change(at->window->kind, &last, v, to);
+	return group_window_add(at, v, NULL) == STATUS_OK ? to : NULL;
 }
 
 /* ---- of rows ---- */
@@ -1598,17 +1581,14 @@ const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c)
 	return b->plan->columns[c].parses ? row_block_numbers(b, c) : &none;
 }
 
-enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,
-			     struct scratch *scratch, struct recent_value *out)
+enum status row_other_number(const struct row_block *b, size_t c, const struct simd_numbers *x,
+			     unsigned row, struct scratch *scratch, struct recent_value *out)
 {
 	enum status status;
 	struct value v;
 	bool is;
 
-	*out = (struct recent_value){.kind = RECENT_NUMBER, .number = {x->significand[row], x->scale[row]}};
-	if (x->numbers >> row & 1)
-		return STATUS_OK;
-	out->kind = RECENT_NONE;
+	*out = (struct recent_value){.kind = RECENT_NONE};
 	if (x->empty >> row & 1)
 		return STATUS_OK;
 	if (!b->plan->columns[c].parses) {
@@ -1701,25 +1681,6 @@ static enum status note_time(struct row_folder *f, struct window_fold *w,
 	return STATUS_OK;
 }
 
-/* Adds a row's value to window i, which is by time, unless its time is missing. times: the column's
- * numbers. */
-static enum status add_timed(struct row_folder *f, size_t i, const struct simd_numbers *times,
-			     const struct recent_value *v, unsigned row, struct partial *out)
-{
-	struct group *group = f->plan->nkeys > 0 ? f->groups.groups[row] : NULL;
-	struct window_fold *w = &out->windows[i];
-	struct recent_value time;
-
-	TRY(row_number_value(&f->block, f->plan->over, times, row, &f->time_scratch, &time));
-	if (time.kind == RECENT_NONE)
-		return STATUS_OK;
-	if (group)
-		TRY(group_window_fold(&out->groups->windows, group, f->plan, i, &w));
-	if (i == f->plan->first_timed)
-		TRY(note_time(f, w, &time, row, out));
-	return window_add(w, v, &time);
-}
-
 /* Adds a block to window i, whose times have been read. row: its first one. Sets *is_done; or adds
  * nothing, where the times are of several scales, or fall. */
 static enum status add_timed_block(struct row_folder *f, size_t i, const struct window_block *b,
@@ -1741,33 +1702,41 @@ static enum status add_timed_block(struct row_folder *f, size_t i, const struct 
 		TRY(note_time(f, w, &time, row, out));
 	TRY(recent_push_numbers(&w->recent, b->significand, b->scale, b->n));
 	w->times.is_last = true;
-	TRY(recent_push_numbers(&w->times, b->time, b->time_scale, b->n));
-	time.number.significand = b->time[b->n - 1];
-	drop_times(w, &time);
-	recent_keep(&w->recent, w->times.nvalues);
-	return STATUS_OK;
+	return recent_push_numbers(&w->times, b->time, b->time_scale, b->n);
 }
 
 /* Adds a row's value to the plan's window i, its group's or that of all records. x: the column's
  * numbers; times: of a window by time. *adds: set to false if it is missing, and does not count. */
-static enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x,
-			   const struct simd_numbers *times, unsigned row, struct partial *out,
-			   bool *adds)
+static inline enum status add_row(struct row_folder *f, size_t i, const struct simd_numbers *x,
+				  const struct simd_numbers *times, unsigned row,
+				  struct partial *out, bool *adds)
 {
 	const struct plan_window *window = &f->plan->windows[i];
-	struct group *group = f->plan->nkeys > 0 ? f->groups.groups[row] : NULL;
-	struct recent_value v;
-	size_t c = window->column;
-	enum status status = x ? row_number_value(&f->block, c, x, row, &f->scratch, &v)
-			       : row_text_value(&f->block, c, row, window->kind == NEW_FILL_DOWN, &f->scratch, &v);
+	struct window_place at = {.window = window};
+	struct window_fold *w = &out->windows[i];
+	struct recent_value v, time;
 
-	*adds = v.kind != RECENT_NONE || !new_column_has(window->kind, NEW_SKIPS_MISSING);
-	if (status != STATUS_OK || !*adds)
-		return status;
+	TRY(x ? row_number_value(&f->block, window->column, x, row, &f->scratch, &v)
+	      : row_text_value(&f->block, window->column, row, window->kind == NEW_FILL_DOWN,
+			       &f->scratch, &v));
 	if (times)
-		return add_timed(f, i, times, &v, row, out);
-	return group ? group_window_add(&out->groups->windows, group, f->plan, i, &v)
-		     : window_add(&out->windows[i], &v, NULL);
+		TRY(row_number_value(&f->block, f->plan->over, times, row, &f->time_scratch,
+				     &time));
+	*adds = times ? time.kind != RECENT_NONE
+		      : v.kind != RECENT_NONE || !new_column_has(window->kind, NEW_SKIPS_MISSING);
+	if (f->plan->nkeys > 0) {
+		at.folds = &out->groups->windows;
+		at.w = group_window(f->groups.groups[row], window);
+		if (times)
+			raise_scale(at.w, &v); /* also of a record that has no time */
+	}
+	if (!*adds)
+		return STATUS_OK;
+	if (at.w && times)
+		TRY(group_window_fold(&at, &w));
+	if (i == f->plan->first_timed)
+		TRY(note_time(f, w, &time, row, out));
+	return at.w ? group_window_add(&at, &v, &time) : window_add(w, &v, &time);
 }
 
 /* The last n of the rows. */
@@ -1784,7 +1753,7 @@ static bool is_of_last_value(const struct plan_window *window)
 	return new_column_has(window->kind, NEW_SKIPS_MISSING) && plan_window_nbefore(window) == 1;
 }
 
-/* Adds rows to window i. *adds: whether a value of them counts. */
+/* Adds rows to window i. *adds: whether a value of the last one counts. */
 static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, struct partial *out, bool *adds)
 {
 	const struct plan_window *window = &f->plan->windows[i];
@@ -1792,16 +1761,15 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 		new_column_has(window->kind, NEW_COPIES) ? NULL : row_window_numbers(&f->block, window->column);
 	const struct simd_numbers *times =
 		window->is_timed ? row_window_numbers(&f->block, f->plan->over) : NULL;
-	bool by_group = f->plan->nkeys > 0;
-	enum status status = STATUS_OK;
+	const bool by_group = f->plan->nkeys > 0;
 	struct window_block b;
 	bool is_done;
 
 	*adds = false;
 	if (!by_group && is_of_last_value(window)) {
-		for (; rows && status == STATUS_OK && !*adds; rows -= UINT64_C(1) << highest(rows))
-			status = add_row(f, i, x, NULL, highest(rows), out, adds);
-		return status;
+		for (; rows && !*adds; rows -= UINT64_C(1) << highest(rows))
+			TRY(add_row(f, i, x, NULL, highest(rows), out, adds));
+		return STATUS_OK;
 	}
 	if (!by_group)
 		rows = last_rows(rows, plan_window_nbefore(window));
@@ -1812,13 +1780,15 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 	}
 	if (!by_group && x && !times &&
 	    window_block_read(&b, x, rows, new_column_has(window->kind, NEW_SKIPS_MISSING))) {
+		out->windows[i].recent.is_last = window->kind ==
+						 NEW_EWMA; /* nobody wants its sum */
 		TRY(recent_push_numbers(&out->windows[i].recent, b.significand, b.scale, b.n));
 		recent_keep(&out->windows[i].recent, plan_window_nbefore(window));
 		return STATUS_OK;
 	}
-	for (; rows && status == STATUS_OK; rows &= rows - 1)
-		status = add_row(f, i, x, times, lowest(rows), out, adds);
-	return status;
+	for (; rows; rows &= rows - 1)
+		TRY(add_row(f, i, x, times, lowest(rows), out, adds));
+	return STATUS_OK;
 }
 
 enum status row_windows_fold(struct row_folder *f, uint64_t rows, struct partial *out)

@@ -24,7 +24,8 @@
  *
  * A group has a few values in line with its cells: struct group_window. One with a value too long
  * for that, or with more values, keeps them in a struct window_fold; then its struct group_window
- * says so, and has its address. While records are printed, both are moved on from record to record.
+ * says so, and has its address. While records are printed, both are moved on from record to record;
+ * without groups, all records are one.
  */
 #pragma once
 
@@ -171,10 +172,6 @@ enum status window_add(struct window_fold *w, const struct recent_value *value,
 /* w becomes the fold of w's records followed by later's, which stays as it is. Errors: STATUS_NO_MEMORY. */
 enum status window_combine(struct window_fold *w, const struct window_fold *later);
 
-/* Has the fold of all records before a text print the next ones. scale: the largest of all numbers of the column so far. Errors:
- * STATUS_NO_MEMORY. */
-enum status window_begin(struct window_fold *w, int scale);
-
 /* Sets *offset to that of the first time in a text that is earlier than the time before it, which
  * may be in the records before the text, or to OFFSET_NONE if times rise. By group, times of earlier
  * texts are known only to a plan that prints records, which binds the text's groups.
@@ -182,45 +179,7 @@ enum status window_begin(struct window_fold *w, int scale);
 enum status windows_find_backward(const struct plan *plan, const struct partial *before,
 				  struct partial *later, size_t *offset);
 
-/* These take the next record's number into a window that has begun, and write what the new column shows, in no more than
- * NEW_NUMBER_NBYTES; nothing where there is no number. No terminator. They return the text's end, or NULL where memory ran out. The
- * row of the column's kind in emit/new_fields.c names its function. d: the column's. */
-typedef char *window_show(struct window_fold *w, const struct recent_value *value,
-			  const struct recent_value *time, struct decimal_writer *d, char *to);
-window_show rolling_show, change_show, ewma_show;
-
-/* The numbers of a block's records in order, as vectors of recent.h, and what the window of each
- * holds. */
-struct window_block {
-	unsigned n;
-	int64_t significand[ROW_BLOCK_NROWS];
-	uint8_t scale[ROW_BLOCK_NROWS];
-	int64_t time[ROW_BLOCK_NROWS]; /* if the window is by time: as the numbers, none missing */
-	uint8_t time_scale[ROW_BLOCK_NROWS];
-	uint64_t count[ROW_BLOCK_NROWS]; /* of the numbers in the window; with extremes, 0 if it has no number */
-	int64_t total[ROW_BLOCK_NROWS];  /* their sum, or their extreme, x 10^total_scale */
-	int total_scale;                 /* at most DECIMAL_POWER_MAX */
-};
-
-/* Makes b those of some rows, in which x has numbers; or returns false, where another value is among
- * them. skips_missing: without those that are missing. */
-bool window_block_read(struct window_block *b, const struct simd_numbers *x, uint64_t rows,
-		       bool skips_missing);
-
-/* Adds their times. Returns false where one is no short number, or missing. */
-bool window_block_read_times(struct window_block *b, const struct simd_numbers *times,
-			     uint64_t rows);
-
-/* Moves a window that has begun on by the block's records, as rolling_show does with each, and sets
- * *is_done; or changes nothing, where the window shows more than such a total, or is not of short
- * numbers only. Errors: STATUS_NO_MEMORY. */
-enum status rolling_slide(struct window_fold *w, struct window_block *b, bool *is_done);
-
-/* The same for fields: sets *out to the one that the new column shows, of no bytes if the column is empty in this record. Its text is
- * the caller's to copy: it is valid up to the next call, and as long as value's. Errors: STATUS_NO_MEMORY. */
-enum status window_show_field(struct window_fold *w, const struct recent_value *value, struct recent_value *out);
-
-/* ---- of a group ---- */
+/* ---- of a group, or of all records ---- */
 
 #define GROUP_WINDOW_NVALUES 14    /* numbers in line */
 #define GROUP_WINDOW_NWEIGHTED 8   /* of a weighted mean */
@@ -229,12 +188,15 @@ enum status window_show_field(struct window_fold *w, const struct recent_value *
 #define GROUP_WINDOW_ELSEWHERE 255 /* the values are not in line */
 #define GROUP_WINDOW_NONE 255      /* no value */
 
-/* The values follow: texts of GROUP_WINDOW_TEXT_NBYTES each, or significands; or where they are. Where
- * no value is, with NEW_EWMA, the struct ewma of those so far. */
+/* After the kinds, the values lie in a ring of window->cell_nvalues: texts of GROUP_WINDOW_TEXT_NBYTES each, or significands. There is
+ * the address of a struct window_fold, where they are not in line; or, where no value is, with NEW_EWMA, the struct ewma of
+ * those so far. */
 struct group_window {
-	uint8_t n;     /* values, from the oldest on; or GROUP_WINDOW_ELSEWHERE */
-	uint8_t scale; /* the largest of all short numbers so far, in the window or before it */
-	uint8_t kinds[GROUP_WINDOW_NVALUES]; /* of each value: a text's length, a number's scale, or GROUP_WINDOW_NONE */
+	uint8_t n; /* values; or GROUP_WINDOW_ELSEWHERE */
+	uint8_t first; /* where the oldest is */
+	uint16_t scale; /* the largest of all numbers so far, in the window or before it */
+	uint8_t kinds
+		[]; /* of each value: a text's length, a number's scale, or GROUP_WINDOW_NONE */
 };
 
 /* Sets the window's place in a group. */
@@ -248,44 +210,71 @@ static inline struct group_window *group_window(struct group *g, const struct pl
 	return (struct group_window *)((char *)g + window->cell_offset);
 }
 
-/* Whether the values are in line, and are so with one more. */
-bool group_window_fits(const struct group_window *w, const struct plan_window *window, const struct recent_value *value);
+/* Where a window is. All that differs between the whole input, groups and runs. */
+struct window_place {
+	struct window_folds *folds; /* what is not in line from now on belongs to these */
+	const struct plan_window *window;
+	struct group_window *w;
+};
 
 /* Frees all of them. */
 void window_folds_free(struct window_folds *folds);
 
-/* Sets *out to what window i of the plan has kept of a group; it is not in line from then on.
- * Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
-enum status group_window_fold(struct window_folds *to, struct group *g, const struct plan *plan,
-			      size_t i, struct window_fold **out);
+/* Sets *out to what the window has kept; it is not in line from then on. Errors: STATUS_NO_MEMORY, STATUS_MANY_KEYS. */
+enum status group_window_fold(const struct window_place *at, struct window_fold **out);
 
-/* Adds the value of the group's next record to window i of the plan, which is not by time; values
- * that are not in line then belong to `to`, as in those below. Errors: STATUS_NO_MEMORY,
- * STATUS_MANY_KEYS. */
-enum status group_window_add(struct window_folds *to, struct group *g, const struct plan *plan, size_t i, const struct recent_value *value);
+/* Adds the value of the next record. time: as of window_add. Errors: as above. */
+enum status group_window_add(const struct window_place *at, const struct recent_value *value,
+			     const struct recent_value *time);
 
-/* Like window_show, for window i of the plan, where the group has it in line, and the value fits. */
-typedef char *group_window_show(struct group *group, const struct plan *plan, size_t i,
-				const struct recent_value *value, struct decimal_writer *d,
-				char *to);
-group_window_show group_rolling_show, group_change_show, group_ewma_show;
+/* Adds all that `later` holds. scale: the largest of the numbers of its column up to there. Errors: as above. */
+enum status group_window_add_fold(const struct window_place *at, const struct window_fold *later,
+				  int scale);
 
-/* Like window_show_field, there; shown: room for the text of *out. */
-void group_window_show_field(struct group *group, const struct plan *plan, size_t i, const struct recent_value *value,
-			     char shown[GROUP_WINDOW_TEXT_NBYTES], struct recent_value *out);
-
-/* The window, which is not in line from then on, begun; NULL: no memory. */
-struct window_fold *group_window_elsewhere(struct window_folds *to, struct group *group, const struct plan *plan, size_t i);
-
-/* Adds all that `later` holds. Errors: as above. */
-enum status group_window_add_fold(struct window_folds *to, struct group *g, const struct plan *plan, size_t i,
-				  const struct window_fold *later);
-
-/* Combines window i of two groups: g's becomes that of both. Errors: as above. */
-enum status group_window_combine(struct window_folds *to, struct group *g, struct group *later, const struct plan *plan, size_t i);
+/* Adds what the same window of a later group has. Errors: as above. */
+enum status group_window_combine(const struct window_place *at, const struct group_window *later);
 
 /* Adds the values of a window to `to`. Errors: STATUS_NO_MEMORY. */
 enum status group_window_add_to(const struct group_window *w, struct window_fold *to);
+
+/* The value that comes before the next record by as many as the window needs; none, an empty text, if there are fewer.
+ * Valid until the next call. */
+struct recent_value group_window_oldest(const struct window_place *at);
+
+/* These take the next record's number into a window, and write what the new column shows, in no more than NEW_NUMBER_NBYTES;
+ * nothing where there is no number. No terminator. time: if the window is by time. d: the column's. They return the text's end, or
+ * NULL where memory ran out. The row of the column's kind in emit/new_fields.c names its function. */
+typedef char *window_show(const struct window_place *at, const struct recent_value *value,
+			  const struct recent_value *time, struct decimal_writer *d, char *to);
+window_show rolling_show, change_show, ewma_show;
+
+/* The numbers of a block's records in order, as vectors of recent.h, and what the window of each
+ * holds. */
+struct window_block {
+	unsigned n;
+	int64_t significand[ROW_BLOCK_NROWS];
+	uint8_t scale[ROW_BLOCK_NROWS];
+	int64_t time[ROW_BLOCK_NROWS]; /* if the window is by time: as the numbers, none missing */
+	uint8_t time_scale[ROW_BLOCK_NROWS];
+	uint64_t count
+		[ROW_BLOCK_NROWS]; /* of the numbers in the window; with extremes, 0 if it has no number */
+	int64_t total[ROW_BLOCK_NROWS]; /* their sum, or their extreme, x 10^total_scale */
+	int total_scale; /* at most DECIMAL_POWER_MAX */
+};
+
+/* Makes b those of some rows, in which x has numbers; or returns false, where another value is among
+ * them. skips_missing: without those that are missing. */
+bool window_block_read(struct window_block *b, const struct simd_numbers *x, uint64_t rows,
+		       bool skips_missing);
+
+/* Adds their times. Returns false where one is no short number, or missing. */
+bool window_block_read_times(struct window_block *b, const struct simd_numbers *times,
+			     uint64_t rows);
+
+/* Moves a window on by the block's records, as rolling_show does with each, and sets *is_done; or adds none of
+ * them, where the window shows more than such a total, or is not of short numbers only. Errors: STATUS_NO_MEMORY,
+ * STATUS_MANY_KEYS. */
+enum status rolling_slide(const struct window_place *at, struct window_block *b, bool *is_done);
 
 /* ---- of rows ---- */
 
@@ -310,11 +299,24 @@ static inline enum status row_is_there(const struct row_block *b, size_t c, unsi
 /* The numbers of column c in a block; of one that does not parse, none. */
 const struct simd_numbers *row_window_numbers(struct row_block *b, size_t c);
 
+/* What row_number_value does where the row has no number of the fast path. */
+enum status row_other_number(const struct row_block *b, size_t c, const struct simd_numbers *x,
+			     unsigned row, struct scratch *scratch, struct recent_value *out);
+
 /* Sets *out to the number of column c in a row, or to no value: text that is no number was counted where the
  * column was folded. In a column that does not parse, each value is 0. x: row_window_numbers of the column. The value's text is in the
  * block or the scratch. Errors: STATUS_NO_MEMORY. */
-enum status row_number_value(const struct row_block *b, size_t c, const struct simd_numbers *x, unsigned row,
-			     struct scratch *scratch, struct recent_value *out);
+static inline enum status row_number_value(const struct row_block *b, size_t c,
+					   const struct simd_numbers *x, unsigned row,
+					   struct scratch *scratch, struct recent_value *out)
+{
+	if (!(x->numbers >> row & 1))
+		return row_other_number(b, c, x, row, scratch, out);
+	out->kind = RECENT_NUMBER;
+	out->number.significand = x->significand[row];
+	out->number.scale = x->scale[row];
+	return STATUS_OK;
+}
 
 /* Sets *out to the field of column c in a row as it is printed. skips_missing: or to no value, if it is missing.
  * Errors: STATUS_NO_MEMORY. */

@@ -139,6 +139,7 @@ struct plan_window {
 	uint32_t cell_offset;
 	uint8_t cell_nvalues; /* that it has room for */
 	bool cell_suffices;   /* no more are needed */
+	uint8_t cell_values; /* where they are, in bytes */
 };
 
 /* How many of a column's values before a record are needed. */
