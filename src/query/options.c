@@ -446,7 +446,7 @@ static enum status set_rename(const struct setting *s)
 		if (!sign || sign == at)
 			return option_fault(s->fault, "--rename: '%.64s' is not OLD=NEW", rename.old);
 		rename.old[sign - at] = '\0';
-		s->o->renames[s->o->nrenames - 1].new = rename.old + (sign - at) + 1;
+		s->o->renames[s->o->nrenames - 1].name = rename.old + (sign - at) + 1;
 		at = end + 1;
 	} while (*end);
 	return STATUS_OK;

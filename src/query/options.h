@@ -85,7 +85,7 @@ struct record_choice {
 /* OLD=NEW of --rename. */
 struct new_name {
 	char *old;       /* owned, with what follows it */
-	const char *new;
+	const char *name;
 };
 
 /* A file whose name an option took for its argument. */

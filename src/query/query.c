@@ -122,7 +122,7 @@ static enum status parse_rename(struct making *m, const struct new_name *given, 
 	struct selection *of = &m->selections[m->nselections++];
 	enum status status = selection_parse(given->old, of, m->fault);
 
-	rename->name = given->new;
+	rename->name = given->name;
 	rename->old = strdup(status == STATUS_OK && of->nselectors == 1 ? of->selectors[0].text : given->old);
 	return rename->old ? status : STATUS_NO_MEMORY;
 }

@@ -9,13 +9,6 @@
 #include "lang/lane.h"
 #include "query/value.h"
 
-/* Whether a column's texts are needed, and the column is not likely to be one of numbers, whose texts
- * may be left out. */
-static bool needs_texts_of_cpu(const struct plan *plan, const struct plan_column *column)
-{
-	return plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text);
-}
-
 /* Whether a GPU does a step of a program. A column whose texts count as well is read in one way only; of computed columns a GPU
  * has numbers of the fast path, and no text. What conditions compute with may be passed over: then it need be no number. */
 static bool step_is_for_gpus(const struct plan *plan, const struct program *p, const struct step *step)
@@ -62,9 +55,11 @@ static bool program_is_for_gpus(const struct plan *plan, const struct program *p
 	return true;
 }
 
-/* Whether a column needs moments that no kernel keeps: beyond the fused fold there are its numbers, different
- * ones, and the squares, which are summed where nothing needs each record's values, or by group. */
-static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_column *column)
+/* Whether a column needs what no kernel keeps: beyond the fused fold there are its numbers, distinct
+ * ones, and the squares, which are summed where nothing needs each record's values, or by group. Nor are numbers kept that leave
+ * the process, or are looked for in several passes; nor texts, but of a column that is likely to be one of numbers, whose texts may be
+ * left out. */
+static bool is_for_cpus(const struct plan *plan, const struct plan_column *column)
 {
 	unsigned others = column->needs & ~(unsigned)(MOMENTS_FUSED | MOMENT_TEXTS | MOMENT_VALUES);
 
@@ -72,21 +67,8 @@ static bool needs_moments_of_cpu(const struct plan *plan, const struct plan_colu
 		others &= ~(unsigned)MOMENT_SQUARES;
 	if (!(others & MOMENT_KEY_COUNTS) && column->nkeys_most == 0 && !column->begins_as_text)
 		others &= ~(unsigned)MOMENT_KEYS;
-	return others != 0;
-}
-
-/* Whether a column's numbers are kept, and then leave the process, or are looked for in several passes. */
-static bool keeps_numbers_for_cpu(const struct plan *plan, const struct plan_column *column)
-{
-	return column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_saved || values_are_searched());
-}
-
-static bool has_new_column(const struct plan *plan, enum new_column_kind kind)
-{
-	for (size_t i = 0; i < plan->nnew_columns; i++)
-		if (plan->new_columns[i].kind == kind)
-			return true;
-	return false;
+	return others != 0 || (plan_column_has_texts(column) && (!plan->guesses_texts || column->begins_as_text)) ||
+	       (column->needs & (MOMENT_VALUES | MOMENT_KEYS) && (plan->is_saved || values_are_searched()));
 }
 
 /* Whether a GPU keeps all of the groups. */
@@ -102,18 +84,20 @@ static bool groups_are_for_gpus(const struct plan *plan)
 
 const char *beyond_gpus(const struct plan *plan, const struct input *input)
 {
-	bool condition = plan->where != PREDICATE_NONE && plan->where > 0, /* GPUs choose records by one */ let = false, result = false, new_column = false;
+	bool condition = plan->where != PREDICATE_NONE && plan->where > 0; /* GPUs choose records by one */
+	bool let = false, result = false, new_column = false, position = false;
 
 	for (size_t p = 0; p < plan->npredicates; p++)
 		condition |= !program_is_for_gpus(plan, plan->predicates[p]);
 	for (size_t c = 0; c < plan->ncolumns; c++) {
 		const struct plan_column *column = &plan->columns[c];
 		let |= column->let && !program_is_for_gpus(plan, column->let);
-		result |= needs_moments_of_cpu(plan, column) || plan->npairs || keeps_numbers_for_cpu(plan, column) ||
-			  needs_texts_of_cpu(plan, column);
+		result |= plan->npairs || is_for_cpus(plan, column);
 	}
-	for (size_t i = 0; i < plan->nnew_columns; i++)
+	for (size_t i = 0; i < plan->nnew_columns; i++) {
 		new_column |= !new_column_has(plan->new_columns[i].kind, NEW_FOR_GPUS);
+		position |= plan->new_columns[i].kind == NEW_OFFSET;
+	}
 
 	/* DEVICES in the manual lists the reasons in this order, and tests/cli/device_table.py compares them; the first that
 	 * holds is the answer. Should a GPU fail, the groups that it keeps are lost, and the input is read again. */
@@ -133,7 +117,7 @@ const char *beyond_gpus(const struct plan *plan, const struct input *input)
 		{"CPU only: no GPU joins columns by name", plan->nunited > 0},
 		{"CPU only: no GPU prints records in a format", plan->emits && plan->formats},
 		{"CPU only: no GPU prints numbers in a style", plan->emits && plan->shown},
-		{"CPU only: no GPU numbers records by group", plan->nkeys && has_new_column(plan, NEW_OFFSET)},
+		{"CPU only: no GPU numbers records by group", plan->nkeys && position},
 		{"CPU only: no GPU tells runs apart", plan->has_runs},
 		{"CPU only: no GPU keeps groups of an input that cannot be read again",
 		 plan_leaves_groups(plan) && !input_is_repeatable(input)},

@@ -23,6 +23,7 @@
 #include "base/machine.h"
 #include "csv/dfa.h"
 #include "csv/record.h"
+#include "fold/word_set.h"
 #include "io/message.h"
 #include "run/beyond_gpus.h"
 #include "simd/simd.h"
@@ -165,168 +166,110 @@ static size_t cpu_chunk_nbytes(const struct job *job)
 	return wanted > usual && !has_moments(plan) ? wanted : usual;
 }
 
-/* ---- the forecast: groups in a sample ---- */
+/* ---- the forecast ---- */
 
 #define FNV_BEGIN UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3) /* of FNV-1a: Fowler, Noll, Vo */
 #define REPEATED_SHARE 4 /* one record in so many may be of a key that was there before, or groups are few */
 
-static double sample_lines_per_byte(const char *text, size_t nbytes)
+static double lines_per_byte(const char *text, size_t nbytes)
 {
 	return nbytes ? (double)count_lines(text, nbytes) / (double)nbytes : 0;
 }
 
-/* Records of a sample, how many different keys they have, and the bytes of all records' keys with their delimiters. */
+/* Records of a sample, how many distinct keys they have, and the bytes of all records' keys with their delimiters. */
 struct group_sample {
 	size_t nrecords, nkeys, nbytes;
 };
 
-/* Hashes of keys. */
-struct hash_set {
-	uint64_t *slots; /* nslots, a power of 2; 0: none. Owned. */
-	size_t nslots, n;
-};
-
-static void add_hash(struct hash_set *set, uint64_t hash)
+/* Counts a text that begins with a record, up to the last record that it has whole. The keys are compared by hashes
+ * of their fields as they stand in the text: an estimate is made of it, and nothing else. Returns 0 records where fields end
+ * at blanks, a key is too far right, or memory is short. Cost: some ns a byte. */
+static struct group_sample count_sample(const struct plan *plan, const char *text, size_t nbytes)
 {
-	size_t i = (size_t)(hash ^ hash >> 32) & (set->nslots - 1);
+	struct group_sample sample = {0, 0, 0};
+	struct word_set keys = {.n = 0};
+	enum csv_state state = CSV_FIELD_START;
+	uint64_t hash = FNV_BEGIN, fields = 0, wanted; /* bit i: field i is a key */
+	unsigned char classes[256];
+	enum status status = STATUS_OK;
 
-	hash |= 1; /* 0 marks an empty slot */
-	while (set->slots[i] && set->slots[i] != hash)
-		i = (i + 1) & (set->nslots - 1);
-	set->n += set->slots[i] == 0;
-	set->slots[i] = hash;
-}
-
-/* Which fields are keys: bit i, of field i. false: one is too far right. */
-static bool key_fields(const struct plan *plan, uint64_t *fields)
-{
-	*fields = 0;
 	for (size_t i = 0; i < plan->nkeys; i++) {
 		size_t field = plan->columns[plan->keys[i]].field;
-		if (field >= 64)
-			return false;
-		*fields |= (uint64_t)1 << field;
+		if (field >= 64 || plan->dialect.whitespace)
+			return sample;
+		fields |= (uint64_t)1 << field;
 	}
-	return true;
-}
-
-static void count_records(const struct plan *plan, uint64_t fields, const char *text, size_t nbytes,
-			  struct group_sample *sample, struct hash_set *set)
-{
-	enum csv_state state = CSV_FIELD_START;
-	uint64_t hash = FNV_BEGIN, wanted = fields;
-	unsigned char classes[256];
-
 	for (int byte = 0; byte < 256; byte++)
 		classes[byte] = (unsigned char)csv_dialect_classify(&plan->dialect, (char)byte);
-	for (size_t i = 0; i < nbytes; i++) {
+	wanted = fields;
+	for (size_t i = 0; i < nbytes && status == STATUS_OK; i++) {
 		enum csv_class c = classes[(unsigned char)text[i]];
 		bool inside = state == CSV_QUOTED;
 		state = csv_full_step(state, c);
 		if (wanted & 1) {
 			hash = (hash ^ (unsigned char)text[i]) * FNV_PRIME;
-			sample->nbytes++;
+			sample.nbytes++;
 		}
 		if (inside || (c != CSV_DELIMITER && c != CSV_NEWLINE))
 			continue;
 		wanted >>= 1;
 		if (c == CSV_DELIMITER)
 			continue;
-		add_hash(set, hash);
-		sample->nrecords++;
+		status = word_set_add(&keys, false, hash | 1, (struct key_count){0, 0});
+		sample.nrecords++;
 		hash = FNV_BEGIN;
 		wanted = fields;
 	}
+	word_set_settle(&keys);
+	sample.nkeys = keys.n;
+	word_set_free(&keys);
+	return status == STATUS_OK ? sample : (struct group_sample){0, 0, 0};
 }
 
-/* Counts a text that begins with a record, up to the last record that it has whole. The keys are compared by hashes
- * of their fields as they stand in the text: an estimate is made of it, and nothing else. Returns 0 records where fields end
- * at blanks, or memory is short. Cost: some ns a byte. */
-static struct group_sample count_sample(const struct plan *plan, const char *text, size_t nbytes)
-{
-	struct group_sample sample = {0, 0, 0};
-	struct hash_set set = {NULL, 1, 0};
-	uint64_t fields;
-
-	if (plan->dialect.whitespace || !key_fields(plan, &fields))
-		return sample;
-	while (set.nslots < 2 * (count_lines(text, nbytes) + 1)) /* there are fewer records */
-		set.nslots *= 2;
-	set.slots = calloc(set.nslots, sizeof *set.slots);
-	if (set.slots)
-		count_records(plan, fields, text, nbytes, &sample, &set);
-	free(set.slots);
-	sample.nkeys = set.n;
-	return sample;
-}
-
-/* The groups that nrecords records are likely to have, if their keys are as evenly spread as the sample's; 0: few, at
- * most some times as many as the sample has records. */
-static double likely_ngroups(const struct group_sample *s, double nrecords)
-{
-	size_t nrepeated = s->nrecords - s->nkeys;
-	double n = (double)s->nrecords, ngroups;
-
-	if (s->nrecords < REPEATED_SHARE || nrepeated > s->nrecords / REPEATED_SHARE)
-		return 0;
-	ngroups = n * n / (2.0 * (double)(nrepeated ? nrepeated : 1));
-	return nrecords * ngroups / (nrecords + ngroups); /* some of them do not come: about 1 - e^-x, and simpler */
-}
-
-/* ---- the forecast ---- */
-
-/* Seconds of a core for what a record's values leave to do when all have been read. */
-static double seconds_kept(const struct plan *plan)
-{
-	double s = 0;
-
-	for (size_t c = 0; c < plan->ncolumns; c++) {
-		s += plan->columns[c].needs & MOMENT_VALUES ? VALUE_S : 0;
-		s += plan->columns[c].needs & MOMENT_KEYS ? KEY_S : 0;
-	}
-	return s;
-}
-
-static double records_per_byte(const struct forecast *f)
-{
-	return sample_lines_per_byte(f->sample, f->sample_nbytes);
-}
-
+/* If the keys of all records are as evenly spread as the sample's. Few: at most some times as many as it has records. */
 struct forecast_groups forecast_groups_of(const struct forecast *f)
 {
-	struct group_sample sample = {0, 0, 0};
+	const double nrecords = f->nbytes * lines_per_byte(f->sample, f->sample_nbytes);
+	struct group_sample s = {0, 0, 0};
+	size_t nrepeated;
+	double ngroups;
 
 	if (f->plan->nkeys && f->nbytes > 0 && f->plan->where == PREDICATE_NONE && !f->plan->emits)
-		sample = count_sample(f->plan, f->sample, f->sample_nbytes);
-	if (sample.nrecords < SAMPLE_NRECORDS_MIN)
+		s = count_sample(f->plan, f->sample, f->sample_nbytes);
+	nrepeated = s.nrecords - s.nkeys;
+	if (s.nrecords < SAMPLE_NRECORDS_MIN || nrepeated > s.nrecords / REPEATED_SHARE)
 		return (struct forecast_groups){0, false};
-	return (struct forecast_groups){likely_ngroups(&sample, f->nbytes * records_per_byte(f)),
-					sample.nbytes > SHORT_NBYTES * sample.nrecords};
+	ngroups = (double)s.nrecords * (double)s.nrecords / (2.0 * (double)(nrepeated ? nrepeated : 1));
+	/* some of them do not come: about 1 - e^-x, and simpler */
+	return (struct forecast_groups){nrecords * ngroups / (nrecords + ngroups), s.nbytes > SHORT_NBYTES * s.nrecords};
 }
 
-/* Whether a GPU is likely to be faster, where groups are many: neither helps the other then. */
-static bool groups_are_for_gpu(const struct forecast *f)
+static double text_nbytes(const struct forecast *f)
 {
-	double nrecords = f->nbytes * records_per_byte(f);
-	double make_s = f->groups.are_long ? MAKE_LONG_S : MAKE_SHORT_S;
-	double print_s = f->groups.are_long ? PRINT_LONG_S : PRINT_SHORT_S;
-	double cpu_s = f->nbytes * READ_S + nrecords * FIND_S + f->groups.n * make_s; /* of a core */
-
-	return cpu_s / f->ncores > f->gpu_s + nrecords * GPU_FIND_S + f->groups.n * print_s / f->ncores;
+	return f->nbytes_packed > 0 ? f->nbytes_packed * FORECAST_TEXT_RATIO : f->nbytes;
 }
 
 bool forecast_gpu_alone(const struct forecast *f)
 {
-	double kept = f->plan->nkeys ? 0 : seconds_kept(f->plan) * records_per_byte(f); /* a byte */
-	double nbytes = f->nbytes_packed > 0 ? f->nbytes_packed * FORECAST_TEXT_RATIO : f->nbytes;
-	double read = f->nbytes_packed > 0 ? f->nbytes_packed * DECODE_S : f->nbytes * READ_S;
+	const double per_byte = lines_per_byte(f->sample, f->sample_nbytes), nrecords = f->nbytes * per_byte;
+	const double read_s = f->nbytes_packed > 0 ? f->nbytes_packed * DECODE_S : f->nbytes * READ_S; /* of a core */
+	double kept_s = 0; /* of a record's values, when all have been read */
 
-	if (f->groups.n > 0)
-		return groups_are_for_gpu(f);
-	if (kept <= 0 && f->can_share)
+	if (f->groups.n > 0) { /* many: neither CPUs nor GPUs help the other then */
+		double make_s = f->groups.are_long ? MAKE_LONG_S : MAKE_SHORT_S;
+		double print_s = f->groups.are_long ? PRINT_LONG_S : PRINT_SHORT_S;
+		double cpu_s = read_s + nrecords * FIND_S + f->groups.n * make_s;
+		return cpu_s / f->ncores > f->gpu_s + nrecords * GPU_FIND_S + f->groups.n * print_s / f->ncores;
+	}
+	for (size_t c = 0; c < f->plan->ncolumns && !f->plan->nkeys; c++) {
+		kept_s += f->plan->columns[c].needs & MOMENT_VALUES ? VALUE_S : 0;
+		kept_s += f->plan->columns[c].needs & MOMENT_KEYS ? KEY_S : 0;
+	}
+	kept_s *= per_byte;
+	if (kept_s <= 0 && f->can_share)
 		return false; /* the run will show its speed */
-	return (read + nbytes * kept) / f->ncores > f->gpu_s * SURE;
+	return (read_s + text_nbytes(f) * kept_s) / f->ncores > f->gpu_s * SURE;
 }
 
 int forecast_ngpus(double work_s, double more_s)
@@ -345,21 +288,15 @@ static bool unpacks(const struct job *job)
 	return input_leaves_blocks(job->input) || (job->gpus_alone && input_has_long_member(job->input));
 }
 
-static bool is_long_packed(const struct job *job)
-{
-	uint64_t stored = input_nbytes_stored(job->input);
-
-	return stored != UINT64_MAX && stored >= LONG_PACKED_NBYTES;
-}
-
 static size_t gpu_chunk_nbytes(const struct job *job)
 {
+	uint64_t stored = input_nbytes_stored(job->input);
+	bool is_long = input_leaves_blocks(job->input) && stored != UINT64_MAX && stored >= LONG_PACKED_NBYTES;
+
 	if (job->options->chunk_nbytes)
 		return job->options->chunk_nbytes;
-	if (input_leaves_blocks(job->input) && is_long_packed(job))
-		return GPU_LONG_UNPACKED_CHUNK_NBYTES;
 	if (unpacks(job))
-		return GPU_UNPACKED_CHUNK_NBYTES;
+		return is_long ? GPU_LONG_UNPACKED_CHUNK_NBYTES : GPU_UNPACKED_CHUNK_NBYTES;
 	return job->query->plan.emits ? GPU_PRINTED_CHUNK_NBYTES : GPU_CHUNK_NBYTES;
 }
 
@@ -379,7 +316,7 @@ static uint64_t likely_nrecords(const struct job *job, uint64_t nbytes)
 	size_t nsampled;
 	const char *sample = input_peeked(job->input, &nsampled);
 
-	return (uint64_t)((double)nbytes * sample_lines_per_byte(sample, nsampled));
+	return (uint64_t)((double)nbytes * lines_per_byte(sample, nsampled));
 }
 
 /* ---- how GPUs are fed ---- */
@@ -403,28 +340,20 @@ static bool is_packable(const struct job *job)
 	return nbytes > 0 && nibbles_pack(sample, nbytes, nibble_letters(job->query->plan.dialect.delimiter), packed);
 }
 
-static int most_threads(const struct job *job, int ngpus, bool packs)
-{
-	int share = MAX_READING_AHEAD_ALL / ngpus;
-
-	if (unpacks(job))
-		return MAX_THREADS;
-	if (job->nbytes == UINT64_MAX || job->query->plan.emits)
-		return MAX_IN_TURN;
-	if (packs || !reads_ahead(job))
-		return MAX_THREADS;
-	return share < MAX_READING_AHEAD ? share : MAX_READING_AHEAD;
-}
-
 /* The number of threads that keep one of ngpus busy. Reading takes longest, at 7 GB/s a thread; threads
  * that only read leave half of the cores to CPU workers beside them. */
 static int count_feeding(const struct job *job, int ngpus, bool beside_cpus)
 {
-	int nasked = job->options->nthreads, ncores = (nasked ? nasked : cores_count()) / ngpus;
-	bool packs = reads_ahead(job) && ngpus == 1 && ncores >= MIN_PACKING && is_packable(job);
-	bool leaves_half = beside_cpus && reads_ahead(job) && !packs;
-	int nthreads = leaves_half ? ncores / 2 : ncores, most = most_threads(job, ngpus, packs);
+	int nasked = job->options->nthreads, nthreads = (nasked ? nasked : cores_count()) / ngpus, most = MAX_THREADS;
+	bool packs = reads_ahead(job) && ngpus == 1 && nthreads >= MIN_PACKING && is_packable(job);
+	bool only_reads = reads_ahead(job) && !packs;
 
+	if (only_reads && beside_cpus)
+		nthreads /= 2;
+	if (!unpacks(job) && (job->nbytes == UINT64_MAX || job->query->plan.emits))
+		most = MAX_IN_TURN;
+	else if (!unpacks(job) && only_reads)
+		most = MAX_READING_AHEAD_ALL / ngpus < MAX_READING_AHEAD ? MAX_READING_AHEAD_ALL / ngpus : MAX_READING_AHEAD;
 	nthreads = nthreads < most ? nthreads : most;
 	return nthreads > MIN_THREADS ? nthreads : MIN_THREADS;
 }
@@ -501,23 +430,15 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 	return (int)(devices->npools - before);
 }
 
-/* Whether all files may have one long member. */
-static bool has_long_members(const struct job *job)
-{
-	for (int i = 0; i < input_nfiles(job->input); i++)
-		if (input_file_nbytes_stored(job->input, i) < MEMBER_NBYTES_LONG)
-			return false;
-	return input_has_long_member(job->input);
-}
-
-/* The bytes of compressed files that a GPU may decode; 0 if it cannot decode them. */
+/* The bytes of compressed files that a GPU may decode, blocks or long members; 0 if it cannot decode them. */
 static uint64_t nbytes_packed(const struct job *job)
 {
 	uint64_t stored = input_nbytes_stored(job->input);
+	bool is_decoded = input_has_long_member(job->input);
 
-	if (stored == UINT64_MAX || (!input_leaves_blocks(job->input) && !has_long_members(job)))
-		return 0;
-	return stored;
+	for (int i = 0; i < input_nfiles(job->input); i++)
+		is_decoded &= input_file_nbytes_stored(job->input, i) >= MEMBER_NBYTES_LONG;
+	return stored != UINT64_MAX && (is_decoded || input_leaves_blocks(job->input)) ? stored : 0;
 }
 
 /* What is known of the run before it begins. */
@@ -534,14 +455,6 @@ static struct forecast forecast_of(const struct device_choice *devices, const st
 	return f;
 }
 
-/* The seconds in which a GPU reads and folds all, at a speed in bytes of text a second. */
-static double gpu_s(const struct forecast *f, double speed)
-{
-	double nbytes = f->nbytes_packed > 0 ? f->nbytes_packed * FORECAST_TEXT_RATIO : f->nbytes;
-
-	return f->can_share ? nbytes / speed : f->nbytes_packed * MEMBER_S_PER_BYTE;
-}
-
 /* How many GPUs are to do all of it, if they are there, which the system is not asked for; 0: it is not sure that they end
  * sooner. One member is decoded by one GPU. */
 static int count_gpus_preferred(const struct device_choice *devices, const struct job *job, struct forecast f)
@@ -553,7 +466,7 @@ static int count_gpus_preferred(const struct device_choice *devices, const struc
 	with_one.ngpus_most = 1;
 	if (!forecast_gpu_alone(&f) || !add_gpus(&offered, &with_one, true))
 		return 0;
-	work_s = gpu_s(&f, offered.pools[1].offer.speed);
+	work_s = f.can_share ? text_nbytes(&f) / offered.pools[1].offer.speed : f.nbytes_packed * MEMBER_S_PER_BYTE;
 	f.gpu_s += work_s;
 	if (!forecast_gpu_alone(&f))
 		return 0;
@@ -563,47 +476,27 @@ static int count_gpus_preferred(const struct device_choice *devices, const struc
 	return f.can_share && f.groups.n <= 0 ? forecast_ngpus(work_s, WAKE_S_EACH_MORE) : 1;
 }
 
-/* Chooses up to so many GPUs alone, if they are there. */
-static bool add_gpus_alone(struct device_choice *devices, const struct job *job, int ngpus_most)
-{
-	struct device_choice alone = {.npools = 0};
-	struct job changed = *job;
-
-	changed.gpus_alone = true;
-	changed.ngpus_most = ngpus_most;
-	if (!add_gpus(&alone, &changed, false))
-		return false;
-	*devices = alone;
-	return true;
-}
-
 /* Chooses what a forecast tells; returns what is to be said of it; NULL: the run will show its speed. */
 static const char *add_as_forecast(struct device_choice *devices, const struct job *job)
 {
 	struct forecast f = forecast_of(devices, job);
-	int ngpus = count_gpus_preferred(devices, job, f);
+	struct device_choice alone = {.npools = 0};
+	struct job changed = *job;
 
-	if (ngpus > 0)
-		return add_gpus_alone(devices, job, ngpus)
-			       ? "GPUs, as many as pay: the CPUs would surely take longer" : "CPU only: no GPU";
-	return f.groups.n > 0 ? "CPU only: too few records for so many groups on GPUs" : NULL;
+	changed.gpus_alone = true;
+	changed.ngpus_most = count_gpus_preferred(devices, job, f);
+	if (changed.ngpus_most == 0)
+		return f.groups.n > 0 ? "CPU only: too few records for so many groups on GPUs" : NULL;
+	if (!add_gpus(&alone, &changed, false))
+		return "CPU only: no GPU";
+	*devices = alone;
+	return "GPUs, as many as pay: the CPUs would surely take longer";
 }
 
-#else
-static int add_gpus(struct device_choice *devices, const struct job *job, bool optional)
-{
-	(void)devices;
-	(void)job;
-	(void)optional;
-	return 0;
-}
-
-static const char *add_as_forecast(struct device_choice *devices, const struct job *job)
-{
-	(void)devices;
-	(void)job;
-	return NULL;
-}
+#else /* no GPU is there */
+#define gpu_estimate() 0
+#define add_gpus(devices, job, optional) 0
+#define add_as_forecast(devices, job) NULL
 #endif
 
 static enum status no_gpu(const struct options *o, struct fault *fault)
@@ -620,7 +513,6 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 static const char *offer_gpus(struct device_choice *devices, const struct job *job)
 {
 	uint64_t nbytes = input_leaves_blocks(job->input) ? input_nbytes_stored(job->input) : job->nbytes;
-
 	const char *forecast = add_as_forecast(devices, job);
 
 	if (forecast)
@@ -690,28 +582,17 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 
 int devices_estimate_gpus(void)
 {
-#ifdef HAVE_CUDA
 	return gpu_estimate();
-#else
-	return 0;
-#endif
-}
-
-/* Whether a thread of any pool reads a chunk before it has finished the last one. */
-static bool any_reads_ahead(const struct device_choice *devices)
-{
-	for (size_t i = 0; i < devices->npools; i++)
-		if (devices->pools[i].reads_ahead)
-			return true;
-	return false;
 }
 
 void devices_set_up_input(const struct device_choice *devices, const struct plan *plan,
 			  struct input *input)
 {
-	struct input_setup setup = {.decodes_alone = any_reads_ahead(devices), .is_prompt = plan->emits && !plan->sorter,
+	struct input_setup setup = {.is_prompt = plan->emits && !plan->sorter,
 				    .is_ordered = plan->emits || !input_is_repeatable(input)};
 
+	for (size_t i = 0; i < devices->npools; i++) /* a thread reads a chunk before it has finished the last one */
+		setup.decodes_alone |= devices->pools[i].reads_ahead;
 #ifdef HAVE_CUDA
 	if (devices->npools && devices->pools[0].ops == &worker_gpu && !setup.decodes_alone && input_has_long_member(input)) {
 		setup.device_ops = &device_inflate_gpu;
