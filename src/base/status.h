@@ -16,7 +16,9 @@
 #define STATUS_FIRST_RUN "the first run without --from-state"
 #define STATUS_NO_STATE "a run over all inputs without --from-state"
 
-/* name, words, exit status, what to try where a fault has no better remedy, or "" */
+/* name, words, exit status, what to try where a fault has no better remedy, or "". In the words, @ stands for the
+ * fault's detail as a value, in quotes, and % for the detail as it is; words without either are followed by the
+ * detail, if there is one. */
 #define STATUS_TABLE(X) \
 	X(STATUS_OK, "no error", 0, "") \
 	X(STATUS_NO_MEMORY, "out of memory", 1, "--threads 1, or a smaller --memory") \
@@ -34,30 +36,30 @@
 	X(STATUS_TEMPORARY, "cannot write or read a temporary file", 1, "TMPDIR=FOLDER with more room, or --memory SIZE with more") \
 	X(STATUS_NO_OUTPUT, "standard output is closed: the result has nowhere to go", 1, "") \
 	/* of compressed data, "FORMAT data" by the fault's detail */ \
-	X(STATUS_DAMAGED, "corrupt", 1, "") \
-	X(STATUS_TRUNCATED, "truncated", 1, "") \
-	X(STATUS_TRAILING, "trailing garbage after", 1, "") \
+	X(STATUS_DAMAGED, "corrupt %", 1, "") \
+	X(STATUS_TRUNCATED, "truncated %", 1, "") \
+	X(STATUS_TRAILING, "trailing garbage after %", 1, "") \
 	/* a format that is not read; its name and the remedy are the fault's detail */ \
-	X(STATUS_FOREIGN, "not CSV but", 1, "") \
-	X(STATUS_NOT_A_NUMBER, "not a number", 1, "--invalid skip") \
-	/* @ stands for the value */ \
+	X(STATUS_FOREIGN, "not CSV but %", 1, "") \
+	X(STATUS_NOT_A_NUMBER, "not a number: @", 1, "--invalid skip") \
 	X(STATUS_NUL, "NUL byte in @: try iconv -f UTF-16 -t UTF-8, or tr '\\0' '\\n'", 1, "") \
-	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400", 1, "--invalid skip") \
-	X(STATUS_NOT_A_DATE, "not an ISO date", 1, "") \
-	X(STATUS_TIME_BACKWARDS, "earlier than the time before it", 1, "") \
-	X(STATUS_NOT_BOTH_NUMBERS, "cannot be compared with the other value", 1, \
+	X(STATUS_OUT_OF_RANGE, "number beyond 10^-400 to 10^400: @", 1, "--invalid skip") \
+	X(STATUS_NOT_A_DATE, "not an ISO date: @", 1, "") \
+	X(STATUS_TIME_BACKWARDS, "earlier than the time before it: @", 1, "") \
+	X(STATUS_NOT_BOTH_NUMBERS, "cannot be compared with the other value: @", 1, \
 	  "text(COL) in place of one column, to compare texts, or --invalid skip") \
-	X(STATUS_NOT_IN_FORMAT, "not a time in the format of the expression", 1, "--invalid skip") \
-	X(STATUS_NOT_A_DURATION, "not a duration", 1, "1h30m, 01:30:15 or 10:00") \
-	X(STATUS_NOT_A_SIZE, "not a size", 1, "1.5K, 10 MB or 2GiB") \
-	X(STATUS_NOT_AN_INTEGER, "not an integer", 1, "--invalid skip") \
-	X(STATUS_UNWRITABLE, "a text with a delimiter, a quote or a line end in it cannot be written in this input", 1, "") \
-	X(STATUS_CURRENCY, "", 1, "") /* the detail has the words */ \
+	X(STATUS_NOT_IN_FORMAT, "not a time in the format of the expression: @", 1, "--invalid skip") \
+	X(STATUS_NOT_A_DURATION, "not a duration: @", 1, "1h30m, 01:30:15 or 10:00") \
+	X(STATUS_NOT_A_SIZE, "not a size: @", 1, "1.5K, 10 MB or 2GiB") \
+	X(STATUS_NOT_AN_INTEGER, "not an integer: @", 1, "--invalid skip") \
+	X(STATUS_UNWRITABLE, \
+	  "a text with a delimiter, a quote or a line end in it cannot be written in this input: @", 1, "") \
+	X(STATUS_CURRENCY, "%", 1, "") \
 	X(STATUS_TOO_COSTLY, \
 	  "a regular expression takes too many steps on this value", 1, "a simpler pattern, or --invalid skip") \
-	X(STATUS_RAGGED, "", 1, "") /* the detail has the words */ \
+	X(STATUS_RAGGED, "%", 1, "") \
 	X(STATUS_HEADER_AGAIN, "this record is the header again", 1, "") \
-	X(STATUS_PACKED, "", 1, "") /* the detail has the words */ \
+	X(STATUS_PACKED, "%", 1, "") \
 	X(STATUS_LONG_RECORD, "record longer than 256 MiB; is a quote left open?", 1, "--quote none, if quotes are data") \
 	X(STATUS_OPEN_QUOTE, "quoted field is never closed", 1, "--quote none, if quotes are data") \
 	X(STATUS_HEADER_DIFFERS, "header differs from the first file's: --union prints the columns of all files, --select COLS those that they share", 1, "") \
@@ -75,7 +77,7 @@
 	  "blanks between a quote and a delimiter: try --trim, or --quote none if quotes are data", 1, "") \
 	X(STATUS_DOUBTFUL_HEADER, \
 	  "@ may be names or data: say -H if these are names, -N if they are data", 1, "") \
-	X(STATUS_MISALIGNED, "", 1, "") /* the detail has the words */ \
+	X(STATUS_MISALIGNED, "%", 1, "") \
 	X(STATUS_UNALIGNED, "this record's words do not stand below the header's names", 1, "") \
 	X(STATUS_ALIGNED_ONLY, \
 	  "records that are read below their names are printed only as they came, since fields may be empty or hold blanks", \
@@ -109,8 +111,7 @@
 	X(STATUS_STATE_TRUNCATED, "truncated state", 1, STATUS_NO_STATE) \
 	/* the option that differs is the fault's detail */ \
 	X(STATUS_NOT_PLAIN, "not a plain file: --part takes one that is not compressed, or only by bgzip", 1, "") \
-	/* the detail has the words */ \
-	X(STATUS_PART_ORDER, "", 1, "") \
+	X(STATUS_PART_ORDER, "%", 1, "") \
 	X(STATUS_PART_QUERY, "another query than the first part's", 1, "the same options for all parts") \
 	X(STATUS_STATE_QUERY, "state of another query", 1, "the options of the run that saved it, or another file") \
 	X(STATUS_RANK_VERSION, "ranks of different versions", 1, "") \
@@ -120,7 +121,7 @@
 	X(STATUS_ENOUGH, "so many records as --head asks for", 1, "") \
 	X(STATUS_MISGUESSED, "wrong guess: to be run again", 1, "") \
 	X(STATUS_WRONG_RESULT, "wrong results", 1, "") \
-	X(STATUS_UNKNOWN_COLUMN, "unknown column", 2, "") \
+	X(STATUS_UNKNOWN_COLUMN, "unknown column @", 2, "") \
 	X(STATUS_USAGE, "usage error", 2, "")
 
 enum status {

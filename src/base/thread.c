@@ -45,9 +45,11 @@ void team_run(size_t nthreads, void *(*work)(void *context), void *context)
 
 /* ---- an ordered queue ----
  *
- * A turn wakes only those that wait for it, or for one of a few others: with a
+ * A turn wakes only those that wait for it, or for one that is a multiple of NWAITS later: with a
  * broadcast to dozens of threads, waking them takes longer than their work.
  */
+
+enum item_state { ITEM_NOT_DONE, ITEM_POSTED, ITEM_FINISHED };
 
 void ordered_queue_init(struct ordered_queue *q, uint64_t capacity, uint64_t nput, bool has_consumer)
 {
@@ -116,22 +118,56 @@ bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item)
 		*item = q->ntaken++;
 	if (taken && has_next(q))
 		pthread_cond_signal(&q->put); /* for another thread: one may have been woken for several items */
+	else if (q->ended && q->ntaken == q->nput)
+		pthread_cond_broadcast(&q->put); /* those that wait for room: no item is left for them */
 	pthread_mutex_unlock(&q->lock);
 	return taken;
 }
 
-/* Under the lock: passes the turn on, as far as items are finished. */
-static void pass_turn(struct ordered_queue *q)
+/* Under the lock. */
+static uint8_t *state_of(struct ordered_queue *q, uint64_t item)
 {
-	for (bool *at; *(at = &q->finished[q->turn % ORDERED_QUEUE_MOST]);) {
-		*at = false;
+	return &q->states[item % ORDERED_QUEUE_MOST];
+}
+
+/* Under the lock: passes the turn on, as far as items are finished. Returns whether it comes to one that was posted. */
+static bool pass_turn(struct ordered_queue *q)
+{
+	bool is_posted;
+
+	for (uint8_t *at; *(at = state_of(q, q->turn)) == ITEM_FINISHED;) {
+		*at = ITEM_NOT_DONE;
 		q->turn++;
 		pthread_cond_broadcast(&q->turned[q->turn % ORDERED_QUEUE_NWAITS]);
 	}
+	is_posted = *state_of(q, q->turn) == ITEM_POSTED;
+	*state_of(q, q->turn) = ITEM_NOT_DONE;
+	return is_posted;
 }
 
-void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault)
+bool ordered_queue_enter(struct ordered_queue *q, uint64_t item)
 {
+	uint64_t turn = item < q->capacity ? 0 : item - q->capacity + 1;
+
+	return ordered_queue_await(q, turn, turn + q->capacity / 4);
+}
+
+bool ordered_queue_post(struct ordered_queue *q, uint64_t item)
+{
+	bool has_turn;
+
+	pthread_mutex_lock(&q->lock);
+	has_turn = q->turn == item;
+	if (!has_turn)
+		*state_of(q, item) = ITEM_POSTED;
+	pthread_mutex_unlock(&q->lock);
+	return has_turn;
+}
+
+bool ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault)
+{
+	bool is_posted;
+
 	pthread_mutex_lock(&q->lock);
 	if (status != STATUS_OK && item < q->fault_at) {
 		q->fault_at = item;
@@ -139,17 +175,31 @@ void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status st
 		fault_complete(&q->fault, status); /* a worker may have left it without details */
 	}
 	if (item >= q->turn) /* it was not skipped */
-		q->finished[item % ORDERED_QUEUE_MOST] = true;
-	pass_turn(q);
+		*state_of(q, item) = ITEM_FINISHED;
+	is_posted = pass_turn(q);
 	if (has_next(q))
 		pthread_cond_signal(&q->put);
 	pthread_mutex_unlock(&q->lock);
+	return is_posted;
+}
+
+#define NSPINS 100 /* some 4 us: less than the system takes to wake a thread */
+
+static inline void spin_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
 }
 
 bool ordered_queue_await(struct ordered_queue *q, uint64_t item, uint64_t enough)
 {
 	bool good;
 
+	for (int i = 0; i < NSPINS && q->turn < item; i++)
+		spin_pause();
 	pthread_mutex_lock(&q->lock);
 	if (q->turn < item)
 		while (!q->stopped && (q->turn < item || (q->turn < enough && !q->paused && !q->ended)))
@@ -182,7 +232,7 @@ bool ordered_queue_is_finished(struct ordered_queue *q, uint64_t item)
 	bool is;
 
 	pthread_mutex_lock(&q->lock);
-	is = item < q->turn || (item < q->ntaken && q->finished[item % ORDERED_QUEUE_MOST]);
+	is = item < q->turn || (item < q->ntaken && *state_of(q, item) == ITEM_FINISHED);
 	pthread_mutex_unlock(&q->lock);
 	return is;
 }
@@ -214,7 +264,7 @@ void ordered_queue_skip(struct ordered_queue *q, uint64_t item)
 {
 	pthread_mutex_lock(&q->lock);
 	for (uint64_t i = q->turn; i < item && i < q->turn + ORDERED_QUEUE_MOST; i++)
-		q->finished[i % ORDERED_QUEUE_MOST] = false;
+		*state_of(q, i) = ITEM_NOT_DONE;
 	q->turn = item;
 	pass_turn(q);
 	wake_all(q);

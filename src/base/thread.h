@@ -40,13 +40,15 @@ void team_run(size_t nthreads, void *(*work)(void *context), void *context);
  * and delivered in order. The first error in that order is the queue's. As outqueue.c of xz does.
  *
  * Items are numbers from 0 on; what they stand for lies in an array of the caller's, at the number modulo the queue's
- * capacity or more. An item's *turn* comes when all before it are finished. There are two ways to deliver: the thread that
- * has an item awaits its turn, delivers it, and finishes it then; or it finishes the item at once, and one thread, the
- * consumer, awaits the turn of the next item, which means that this one is finished.
+ * capacity or more. An item's *turn* comes when all before it are finished. There are three ways to deliver: the thread that
+ * has an item awaits its turn, delivers it, and finishes it then; or it posts what the turn needs and goes on to other work, and
+ * the thread that finishes the item before delivers this one as well; or it finishes the item at once, and one thread, the
+ * consumer, awaits the turn of the next item, which means that this one is finished. A thread that waits is woken for its own
+ * turn, not for every one, and one that posts wakes nobody: to wake dozens of threads takes longer than their turns do.
  */
 
-#define ORDERED_QUEUE_MOST 1024
-#define ORDERED_QUEUE_NWAITS 8
+#define ORDERED_QUEUE_MOST 4096
+#define ORDERED_QUEUE_NWAITS 64
 
 struct ordered_queue {
 #ifdef __cplusplus
@@ -61,7 +63,7 @@ struct ordered_queue {
 	uint64_t nreleased; /* by the consumer; UINT64_MAX: the queue has no consumer */
 	uint64_t capacity;
 	bool ended, paused, stopped;
-	bool finished[ORDERED_QUEUE_MOST]; /* items behind the turn, by their number modulo MOST */
+	uint8_t states[ORDERED_QUEUE_MOST]; /* enum item_state of thread.c, of items from the turn on, by their number modulo MOST */
 	uint64_t fault_at; /* the first item with an error; UINT64_MAX: none */
 	struct fault fault;
 };
@@ -81,8 +83,16 @@ void ordered_queue_end(struct ordered_queue *q);
  * waiting, if there is none now. */
 bool ordered_queue_take(struct ordered_queue *q, bool waits, uint64_t *item);
 
-/* The item is done. status, fault: its error, or STATUS_OK and NULL. */
-void ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault);
+/* Waits until the item is less than the capacity after the turn, or up to a quarter of the capacity longer: for items that the
+ * caller numbers. Returns as ordered_queue_await does. */
+bool ordered_queue_enter(struct ordered_queue *q, uint64_t item);
+
+/* Posts an item: all that its turn needs must have been written. Returns true if the turn has come: the caller delivers it. */
+bool ordered_queue_post(struct ordered_queue *q, uint64_t item);
+
+/* The item is done. status, fault: its error, or STATUS_OK and NULL. Returns whether the item that has the turn now was posted:
+ * the caller then delivers it, too. */
+bool ordered_queue_finish(struct ordered_queue *q, uint64_t item, enum status status, const struct fault *fault);
 
 /* Waits for the item's turn. If it has to wait, it does so until that of `enough`, an item behind it, has come, too, or the
  * queue pauses or ends: a thread that sleeps is woken for several items. Returns false if an earlier item has an error, and

@@ -177,9 +177,12 @@ enum status codec_starve(const struct codec *codec, const struct feed *feed, boo
 struct foreign {
 	const char *name;   /* "bzip2 data" */
 	const char *remedy; /* what to do, a sentence; each % stands for the file's name */
-	/* Either a magic number of magic_nbytes at offset_bytes, or a function. */
+	/* Either a magic number of magic_nbytes at offset_bytes; or units of text with NULs in the places that `nuls` has; or a
+	 * function. */
 	const char *magic;
 	size_t magic_nbytes, offset_bytes;
+	size_t unit;
+	unsigned nuls;
 	bool (*is)(const unsigned char *data, size_t nbytes);
 };
 

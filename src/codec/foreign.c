@@ -74,16 +74,6 @@ static bool is_utf32(const unsigned char *data, size_t nbytes)
 		       : nbytes >= 4 && memcmp(data, "\0\0\xfe\xff", 4) == 0;
 }
 
-static bool is_utf32le(const unsigned char *data, size_t nbytes)
-{
-	return has_nuls_at(data, nbytes, 4, 0xe);
-}
-
-static bool is_utf32be(const unsigned char *data, size_t nbytes)
-{
-	return has_nuls_at(data, nbytes, 4, 0x7);
-}
-
 /* With the mark alone it could be text of one byte a character. */
 static bool is_utf16(const unsigned char *data, size_t nbytes)
 {
@@ -94,16 +84,6 @@ static bool is_utf16(const unsigned char *data, size_t nbytes)
 static bool has_lines(const unsigned char *data, size_t nbytes)
 {
 	return nbytes >= FOREIGN_NBYTES || memchr(data, '\n', nbytes);
-}
-
-static bool is_utf16le(const unsigned char *data, size_t nbytes)
-{
-	return has_lines(data, nbytes) && has_nuls_at(data, nbytes, 2, 0x2);
-}
-
-static bool is_utf16be(const unsigned char *data, size_t nbytes)
-{
-	return has_lines(data, nbytes) && has_nuls_at(data, nbytes, 2, 0x1);
 }
 
 /* Bytes that text has no use for. *nnuls: NULs; *nkinds: how many different ones. */
@@ -148,89 +128,27 @@ static bool has_nuls_for_lines(const unsigned char *data, size_t nbytes)
 
 /* ---- JSON ---- */
 
-/* RFC 8259, but any run of a number's or a literal's bytes passes as one. */
+/* RFC 8259, but any order of a container's tokens, and any run of a number's or a literal's bytes, passes. */
 
 #define LIMIT_NBYTES 4096
-#define DEPTH_MAX 63
 
-/* What may come next. */
-enum place { AT_VALUE, AT_FIRST_ITEM, AT_FIRST_NAME, AT_NAME, AT_COLON, BEHIND_VALUE };
-
-struct scan {
-	const unsigned char *data;
-	size_t at, nbytes;
-	enum place place;
-	uint64_t objects; /* bit d: the container at depth d is an object */
-	unsigned depth;
-	bool has_member;
-};
-
-/* Passes over a string, or what there is of it. Returns false if it is no string. */
-static bool pass_string(struct scan *s)
+/* Passes over a string, or what there is of it. Returns the place behind it, or 0 if it is no string. */
+static size_t pass_string(const unsigned char *data, size_t nbytes, size_t at)
 {
-	if (s->data[s->at++] != '"')
-		return false;
-	for (; s->at < s->nbytes && s->data[s->at] != '"'; s->at++) {
-		if (s->data[s->at] < ' ')
-			return false;
-		s->at += s->data[s->at] == '\\';
+	for (at++; at < nbytes && data[at] != '"'; at++) {
+		if (data[at] < ' ')
+			return 0;
+		at += data[at] == '\\';
 	}
-	s->at = s->at < s->nbytes ? s->at + 1 : s->nbytes;
-	return true;
+	return at < nbytes ? at + 1 : nbytes;
 }
 
-static bool pass_value(struct scan *s, unsigned char c)
+/* Passes over the bytes that are among some. *line_ended: an LF is. */
+static size_t pass_all(const unsigned char *data, size_t nbytes, size_t at, const char *some, bool *line_ended)
 {
-	size_t begin = s->at;
-
-	s->place = BEHIND_VALUE;
-	if (c == '"')
-		return pass_string(s);
-	if (c == '{' || c == '[') {
-		s->depth++;
-		s->objects &= ~(UINT64_C(1) << s->depth % 64);
-		s->objects |= (uint64_t)(c == '{') << s->depth % 64;
-		s->place = c == '{' ? AT_FIRST_NAME : AT_FIRST_ITEM;
-		s->at++;
-		return s->depth <= DEPTH_MAX;
-	}
-	while (s->at < s->nbytes && s->data[s->at] && strchr("+-.0123456789EINaefilnrstuy", s->data[s->at]))
-		s->at++; /* a number or a literal */
-	return s->at > begin;
-}
-
-/* Passes over the token that begins with c, no blank. False: this is no JSON. */
-static bool pass_token(struct scan *s, unsigned char c)
-{
-	bool in_object = s->objects >> s->depth & 1;
-	enum place place = s->place;
-
-	if (c == (in_object ? '}' : ']') && (place == AT_FIRST_NAME || place == AT_FIRST_ITEM || place == BEHIND_VALUE)) {
-		s->depth--;
-		s->place = BEHIND_VALUE;
-		s->at++;
-		return true;
-	}
-	if (place == AT_FIRST_NAME || place == AT_NAME) {
-		s->place = AT_COLON;
-		return pass_string(s);
-	}
-	if (place != AT_COLON && place != BEHIND_VALUE)
-		return pass_value(s, c);
-	s->place = place == BEHIND_VALUE && in_object ? AT_NAME : AT_VALUE;
-	s->has_member |= place == AT_COLON;
-	s->at++;
-	return c == (place == AT_COLON ? ':' : ',');
-}
-
-/* Passes over blanks; returns whether an LF was among them. */
-static bool pass_blanks(struct scan *s)
-{
-	bool line_ended = false;
-
-	for (; s->at < s->nbytes && s->data[s->at] && strchr(" \t\n\r", s->data[s->at]); s->at++)
-		line_ended |= s->data[s->at] == '\n';
-	return line_ended;
+	for (*line_ended = false; at < nbytes && data[at] && strchr(some, data[at]); at++)
+		*line_ended |= data[at] == '\n';
+	return at;
 }
 
 /* Whether a file's first nbytes begin a JSON text with an object in it: CODEC_BEGINS only where no
@@ -239,31 +157,42 @@ static bool pass_blanks(struct scan *s)
  * *is_array: it begins with [. CODEC_PERHAPS: more bytes decide. */
 static enum codec_match json_begins(const unsigned char *data, size_t nbytes, bool at_end, bool *is_array)
 {
-	bool all = at_end || nbytes >= LIMIT_NBYTES, line_ended = false;
-	struct scan s = {.data = data, .nbytes = nbytes < LIMIT_NBYTES ? nbytes : LIMIT_NBYTES};
+	const size_t n = nbytes < LIMIT_NBYTES ? nbytes : LIMIT_NBYTES;
+	const char *blanks = " \t\n\r";
+	bool has_member = false, line_ended;
+	size_t depth = 0, at = pass_all(data, n, 0, blanks, &line_ended);
+	unsigned char before = '\0'; /* the token that was passed last */
 
-	pass_blanks(&s);
-	if (s.at == s.nbytes || (data[s.at] != '{' && data[s.at] != '['))
+	if (at == n || (data[at] != '{' && data[at] != '['))
 		return CODEC_OTHER;
-	*is_array = data[s.at] == '[';
+	*is_array = data[at] == '[';
 	do {
-		if (!pass_token(&s, data[s.at]))
+		unsigned char c = data[at];
+		size_t end = at + 1;
+		if (c == '"')
+			end = pass_string(data, n, at);
+		else if (!strchr("{}[]:,", c))
+			end = pass_all(data, n, at, "+-.0123456789EINaefilnrstuy", &line_ended);
+		if (end <= at)
 			return CODEC_OTHER;
-		line_ended = pass_blanks(&s);
-	} while (s.at < s.nbytes && s.depth > 0);
-	if (s.depth == 0 && !line_ended && s.at < s.nbytes)
+		depth += c == '{' || c == '[';
+		depth -= c == '}' || c == ']';
+		has_member |= c == ':' && before == '"';
+		before = c;
+		at = pass_all(data, n, end, blanks, &line_ended);
+	} while (at < n && depth > 0);
+	if (depth == 0 && !line_ended && at < n)
 		return CODEC_OTHER;
-	if (s.depth > 0 || !line_ended) /* cut short, unless all is there */
-		if (!all)
-			return CODEC_PERHAPS;
-	return s.has_member ? CODEC_BEGINS : CODEC_OTHER;
+	if ((depth > 0 || !line_ended) && !at_end && nbytes < LIMIT_NBYTES) /* cut short */
+		return CODEC_PERHAPS;
+	return has_member ? CODEC_BEGINS : CODEC_OTHER;
 }
 
 /* ---- the table: the first row that fits counts ---- */
 
-#define MAGIC(text) text, sizeof text - 1, 0, NULL
-#define MAGIC_AT(offset, text) text, sizeof text - 1, offset, NULL
-#define IS(function) NULL, 0, 0, function
+#define MAGIC(text) .magic = text, .magic_nbytes = sizeof text - 1
+#define IS(function) .is = function
+#define NULS(nbytes_each, places) .unit = nbytes_each, .nuls = places
 #define PANDAS(read) \
 	"try: python3 -c 'import sys, pandas; pandas." read "(sys.argv[1])" \
 	".to_csv(sys.stdout, index=False)' % | gpustat ..."
@@ -280,7 +209,7 @@ static const struct foreign rows[] = {
 	{"a zip archive", "try: unzip -p % | gpustat ...", IS(is_zip)},
 	{"a 7z archive", "try: 7z x -so % | gpustat ...", MAGIC("7z\xbc\xaf\x27\x1c")},
 	{"a RAR archive", "try: unrar p -inul % | gpustat ...", MAGIC("Rar!\x1a\7")},
-	{"a tar archive", "try: tar -xOf % | gpustat ...", MAGIC_AT(257, "ustar")},
+	{"a tar archive", "try: tar -xOf % | gpustat ...", MAGIC("ustar"), .offset_bytes = 257},
 	{"a workbook", "save it as CSV, or try: in2csv % | gpustat ...",
 	 MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")},
 	{"a Parquet file", "try: duckdb -csv -c \"from '%'\" | gpustat ...", MAGIC("PAR1\x15")},
@@ -302,10 +231,10 @@ static const struct foreign rows[] = {
 	{"XML", "export its table as CSV", MAGIC("<?xml ")},
 	{"UTF-32 text", ICONV("UTF-32"), IS(is_utf32)},
 	{"UTF-16 text", ICONV("UTF-16"), IS(is_utf16)},
-	{"UTF-32 text", ICONV("UTF-32LE"), IS(is_utf32le)},
-	{"UTF-32 text", ICONV("UTF-32BE"), IS(is_utf32be)},
-	{"UTF-16 text", ICONV("UTF-16LE"), IS(is_utf16le)},
-	{"UTF-16 text", ICONV("UTF-16BE"), IS(is_utf16be)},
+	{"UTF-32 text", ICONV("UTF-32LE"), NULS(4, 0xe)},
+	{"UTF-32 text", ICONV("UTF-32BE"), NULS(4, 0x7)},
+	{"UTF-16 text", ICONV("UTF-16LE"), NULS(2, 0x2)},
+	{"UTF-16 text", ICONV("UTF-16BE"), NULS(2, 0x1)},
 	{"binary data", "to see what it is: file %", IS(is_binary)},
 	{"text with NUL bytes for line ends", "try: tr '\\0' '\\n' <% | gpustat ...",
 	 IS(has_nuls_for_lines)},
@@ -332,6 +261,15 @@ static size_t deciding_nbytes(const unsigned char *data, size_t nbytes, bool at_
 	return suspicious ? n : line;
 }
 
+static bool fits(const struct foreign *f, const unsigned char *data, size_t nbytes)
+{
+	if (f->is)
+		return f->is(data, nbytes);
+	if (f->unit)
+		return (f->unit != 2 || has_lines(data, nbytes)) && has_nuls_at(data, nbytes, f->unit, f->nuls);
+	return nbytes >= f->offset_bytes + f->magic_nbytes && !memcmp(data + f->offset_bytes, f->magic, f->magic_nbytes);
+}
+
 enum codec_match foreign_find(const unsigned char *data, size_t nbytes, bool at_end,
 			      const struct foreign **found)
 {
@@ -349,9 +287,7 @@ enum codec_match foreign_find(const unsigned char *data, size_t nbytes, bool at_
 	if (is_json == CODEC_BEGINS)
 		*found = is_array ? &json_array : &json;
 	for (const struct foreign *f = rows; f < rows + sizeof rows / sizeof *rows && !*found; f++)
-		if (f->is ? f->is(data, n)
-			  : n >= f->offset_bytes + f->magic_nbytes &&
-				    !memcmp(data + f->offset_bytes, f->magic, f->magic_nbytes))
+		if (fits(f, data, n))
 			*found = f;
 	return *found ? CODEC_BEGINS : CODEC_OTHER;
 }

@@ -2,14 +2,14 @@
  *
  * engine.c - see engine.h. First what each thread does with its chunks, then how threads start and end.
  *
- * Three chains (chain.h) run through the chunks in input order:
+ * Three ordered queues (base/thread.h) have the chunks as their items:
  *
- *   entry chain   chunk k's transition map takes its entry state to chunk k + 1's
- *   total chain   chunk k's partial is added to the total of all chunks before it
- *   write chain   if records are printed, chunk k's output follows chunk k - 1's
+ *   entries   chunk k's transition map takes its entry state to chunk k + 1's
+ *   totals    chunk k's partial is added to the total of all chunks before it
+ *   writes    if records are printed, chunk k's output follows chunk k - 1's
  *
- * A thread posts its chunk's map to the entry chain, and waits for the entry only if the fold
- * depends on it (enum chunk_dependence). In the total chain it rarely has to wait: sums are
+ * A thread posts its chunk's map to the entries, and waits for the entry only if the fold
+ * depends on it (enum chunk_dependence). For the totals it rarely has to wait: sums are
  * exact, so the fold of a chunk without a fault may be added at any time. The thread adds it to a
  * partial of its own and posts only the chunk's border: its two ends, which hold cut records. It
  * waits only where order matters: if the chunk has a fault or long ends, until every column has had
@@ -33,15 +33,16 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/thread.h"
 #include "emit/lead.h"
-#include "engine/chain.h"
 #include "fold/groups.h"
 #include "io/output.h"
 
-/* Chunks that may be folded while the total waits for one. The entry chain has more slots, one for
+/* Chunks that may be folded while the total waits for one. There are more entries, one for
  * each thread: its threads may be a chunk ahead, and an entry must still be there when it is asked
  * for. */
-#define TOTAL_NSLOTS 1024
+#define NTOTALS 1024
+#define NENTRIES ORDERED_QUEUE_MOST /* --threads takes at most 1024, and each GPU some */
 
 _Atomic uint64_t engine_nbytes_begun;
 
@@ -52,16 +53,13 @@ struct pace_meter {
 	unsigned npaying;      /* looks in a row at which the device would have paid */
 };
 
-/* A chunk's slot of the entry chain: the chunk's transition map, and, after its turn, its entry. */
+/* What the entries have of a chunk: its transition map, and, after its turn, its entry. */
 struct entry_slot {
 	csv_full_map map;
 	bool first_of_file;
 	bool is_empty, ends_line; /* no bytes; the last is an LF */
 	struct chunk_entry entry;
-	atomic_int state;      /* an enum entry_state */
-	struct waiter *waiter; /* of the thread that awaits entry */
 };
-enum entry_state { ENTRY_UNKNOWN, ENTRY_AWAITED, ENTRY_KNOWN };
 
 struct engine {
 	const struct plan *plan;
@@ -69,13 +67,13 @@ struct engine {
 	struct worker_thread *threads;
 	int nthreads;
 
-	struct chain entries, totals, writes;
-	struct entry_slot *entry_slots; /* these two: by slot of the entry chain, and of the total chain; owned */
-	struct border *borders;
+	struct ordered_queue entries, totals, writes;
+	struct entry_slot *entry_slots; /* NENTRIES; owned */
+	struct border *borders;         /* NTOTALS; owned */
 	bool guesses; /* chunks may be folded before their entry is known */
-	struct chunk_entry entry; /* of the next chunk; guarded by the entry chain's turn */
-	struct total *total;      /* guarded by the total chain's turn */
-	struct writer writer;     /* these two: guarded by the write chain's turn */
+	struct chunk_entry entry; /* of the next chunk; guarded by the turn of the entries */
+	struct total *total;      /* guarded by the turn of the totals */
+	struct writer writer;     /* these two: guarded by the turn of the writes */
 	struct lead_queue leads;
 	pthread_mutex_t writing;  /* held while a chunk's output is written. Once the run has failed
 				   * it stays locked: the process must not end during a write. */
@@ -113,7 +111,6 @@ struct worker_thread {
 	bool is_first;  /* of its pool */
 	bool has_place; /* a core has been freed for it, so it works even if the device fails */
 	struct pace_meter meter; /* of the first thread of an optional pool */
-	struct waiter waiter;
 	struct work_slot slots[2];
 	int nslots;
 	struct section_reader section;
@@ -129,7 +126,7 @@ struct worker_thread {
 	uint64_t nbytes, nchunks; /* of all chunks so far */
 };
 
-/* ---- the chains ---- */
+/* ---- what is done in order ---- */
 
 /* Ends the run; the first call's fault is the run's. */
 static void engine_fail(struct engine *e, const struct fault *fault)
@@ -140,11 +137,9 @@ static void engine_fail(struct engine *e, const struct fault *fault)
 	e->failed = true;
 	pthread_cond_broadcast(&e->finished);
 	pthread_mutex_unlock(&e->lock);
-	chain_stop(&e->entries);
-	chain_stop(&e->totals);
-	chain_stop(&e->writes);
-	for (int i = 0; i < e->nthreads; i++)
-		waiter_call(&e->threads[i].waiter);
+	ordered_queue_stop(&e->entries);
+	ordered_queue_stop(&e->totals);
+	ordered_queue_stop(&e->writes);
 	input_stop(e->input);
 }
 
@@ -175,14 +170,14 @@ static enum status engine_lose_device(struct engine *e, struct worker_pool *pool
 }
 
 /* Waits for the turn of the thread's chunk; false if the run has failed. */
-static bool wait_for_turn(struct worker_thread *t, struct chain *chain)
+static bool wait_for_turn(struct worker_thread *t, struct ordered_queue *queue)
 {
-	return chain_await(chain, t->slot->chunk.index, &t->waiter) && !t->engine->failed;
+	return ordered_queue_await(queue, t->slot->chunk.index, t->slot->chunk.index);
 }
 
 static struct entry_slot *entry_slot(struct engine *e, uint64_t k)
 {
-	return &e->entry_slots[chain_slot(&e->entries, k)];
+	return &e->entry_slots[k % NENTRIES];
 }
 
 /* Determines the entries of chunk k, whose turn the caller has, and of the posted ones behind
@@ -194,45 +189,33 @@ static void pass_entries(struct engine *e, uint64_t k)
 		s->entry = s->first_of_file ? CHUNK_BETWEEN_RECORDS : e->entry;
 		e->entry = s->is_empty ? s->entry
 				       : chunk_entry_after(s->map, s->ends_line, s->entry);
-		if (atomic_exchange(&s->state, ENTRY_KNOWN) == ENTRY_AWAITED)
-			waiter_call(s->waiter);
-	} while (chain_pass(&e->entries, k++));
+	} while (ordered_queue_finish(&e->entries, k++, STATUS_OK, NULL));
 }
 
-/* The entry chain: posts the chunk's map. */
+/* Posts the chunk's map to the entries. */
 static bool post_map(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
 	const struct chunk *chunk = &t->slot->chunk;
 	struct entry_slot *s = entry_slot(e, chunk->index);
 
-	if (!chain_enter(&e->entries, chunk->index))
+	if (!ordered_queue_enter(&e->entries, chunk->index))
 		return false;
 	s->map = t->map.map;
 	s->first_of_file = chunk->first_of_file;
 	s->is_empty = chunk->nbytes == 0;
 	s->ends_line = chunk->nbytes > 0 && chunk->data[chunk->nbytes - 1] == '\n';
-	atomic_store(&s->state, ENTRY_UNKNOWN);
-	if (chain_post(&e->entries, chunk->index))
+	if (ordered_queue_post(&e->entries, chunk->index))
 		pass_entries(e, chunk->index);
 	return true;
 }
 
-/* Waits for the entry of chunk k, whose map has been posted; false if the run has failed. */
+/* Waits for the entry of chunk k, whose map has been posted: until its turn is over. False if the run has failed. */
 static bool await_entry(struct worker_thread *t, uint64_t k, struct chunk_entry *entry)
 {
-	struct entry_slot *s = entry_slot(t->engine, k);
-	int unknown = ENTRY_UNKNOWN;
-
-	waiter_reset(&t->waiter);
-	if (t->engine->failed)
+	if (!ordered_queue_await(&t->engine->entries, k + 1, k + 1))
 		return false;
-	s->waiter = &t->waiter;
-	if (atomic_compare_exchange_strong(&s->state, &unknown, ENTRY_AWAITED))
-		waiter_wait(&t->waiter);
-	if (t->engine->failed)
-		return false; /* the failure may have ended the wait: the entry may be unset */
-	*entry = s->entry;
+	*entry = entry_slot(t->engine, k)->entry;
 	return true;
 }
 
@@ -255,7 +238,7 @@ static enum status write_whole(struct worker_thread *t, struct fault *fault)
 	return status;
 }
 
-/* The write chain: writes the chunk's output when its turn has come. */
+/* Writes the chunk's output when its turn has come. */
 static bool write_in_turn(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
@@ -263,13 +246,13 @@ static bool write_in_turn(struct worker_thread *t)
 
 	if (!wait_for_turn(t, &e->writes) || !engine_goes_on(e, write_whole(t, &fault), &fault))
 		return false;
-	chain_pass(&e->writes, t->slot->chunk.index);
+	ordered_queue_finish(&e->writes, t->slot->chunk.index, STATUS_OK, NULL);
 	return true;
 }
 
 static struct border *border_at(struct engine *e, uint64_t k)
 {
-	return &e->borders[chain_slot(&e->totals, k)];
+	return &e->borders[k % NTOTALS];
 }
 
 /* Adds to the total the border that was posted at chunk k, whose turn the thread has. */
@@ -291,7 +274,7 @@ static bool add_border(struct worker_thread *t, uint64_t k)
 	return engine_goes_on(e, status, &fault);
 }
 
-/* Ends the turn of chunk k in the total chain, and does those of the posted chunks behind it. False
+/* Ends the turn of chunk k in the totals, and does those of the posted chunks behind it. False
  * if the run has failed. */
 static bool pass_totals(struct worker_thread *t, uint64_t k)
 {
@@ -299,13 +282,13 @@ static bool pass_totals(struct worker_thread *t, uint64_t k)
 
 	if (!e->settled && e->total->settled)
 		e->settled = true;
-	while (chain_pass(&e->totals, k))
+	while (ordered_queue_finish(&e->totals, k, STATUS_OK, NULL))
 		if (!add_border(t, ++k))
 			return false;
 	return true;
 }
 
-/* The total chain, where order does not matter: posts the chunk's border. */
+/* Where order does not matter: posts the chunk's border to the totals. */
 static bool post_border(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
@@ -315,16 +298,16 @@ static bool post_border(struct worker_thread *t)
 
 	THEN(status, partial_fault(&t->deferred, e->plan, partial_combine(&t->deferred, &t->partial),
 				   &fault));
-	if (!engine_goes_on(e, status, &fault) || !chain_enter(&e->totals, k))
+	if (!engine_goes_on(e, status, &fault) || !ordered_queue_enter(&e->totals, k))
 		return false;
 	border_copy(border_at(e, k), &t->slot->chunk, t->map.nlines, &t->partial);
 	border_at(e, k)->guesses = t->guessed;
-	if (!chain_post(&e->totals, k))
+	if (!ordered_queue_post(&e->totals, k))
 		return true;
 	return add_border(t, k) && pass_totals(t, k);
 }
 
-/* The total chain: adds the chunk to the total when its turn has come. */
+/* Adds the chunk to the total when its turn has come. */
 static bool add_in_turn(struct worker_thread *t)
 {
 	struct engine *e = t->engine;
@@ -785,18 +768,18 @@ static void *thread_main(void *argument)
 
 /* ---- all threads ---- */
 
-/* Makes the threads, and chains for their number. */
+/* Makes the threads, and what they share. */
 static enum status threads_init(struct engine *e, struct worker_pool *pools, size_t npools)
 {
 	struct worker_thread *t;
 
 	for (size_t i = 0; i < npools; i++)
 		e->nthreads += pools[i].nthreads;
-	TRY(chain_init(&e->entries, TOTAL_NSLOTS + (uint64_t)e->nthreads));
-	TRY(chain_init(&e->writes, 2 * (uint64_t)e->nthreads)); /* a thread may have two chunks */
-	TRY(chain_init(&e->totals, TOTAL_NSLOTS));
-	e->entry_slots = calloc(e->entries.nslots, sizeof *e->entry_slots);
-	e->borders = calloc(e->totals.nslots, sizeof *e->borders);
+	ordered_queue_init(&e->entries, NENTRIES, UINT64_MAX, false);
+	ordered_queue_init(&e->totals, NTOTALS, UINT64_MAX, false);
+	ordered_queue_init(&e->writes, ORDERED_QUEUE_MOST, UINT64_MAX, false);
+	e->entry_slots = calloc(NENTRIES, sizeof *e->entry_slots);
+	e->borders = calloc(NTOTALS, sizeof *e->borders);
 	t = e->threads = calloc((size_t)e->nthreads + 1, sizeof *t);
 	NEED(e->entry_slots && e->borders && t && e->nthreads);
 	for (size_t i = 0; i < npools; i++) {
@@ -807,7 +790,6 @@ static enum status threads_init(struct engine *e, struct worker_pool *pools, siz
 			t->nslots = pools[i].reads_ahead ? 2 : 1;
 			t->slots[0].ops = t->slots[1].ops = pools[i].ops;
 			t->is_first = j == 0;
-			waiter_init(&t->waiter);
 		}
 	}
 	return STATUS_OK;
@@ -846,7 +828,6 @@ static void engine_free(struct engine *e)
 {
 	for (int i = 0; i < e->nthreads; i++) {
 		struct worker_thread *t = &e->threads[i];
-		waiter_destroy(&t->waiter);
 		partial_free(&t->partial);
 		partial_free(&t->deferred);
 		seam_folder_free(&t->folder);
@@ -856,9 +837,9 @@ static void engine_free(struct engine *e)
 	free(e->threads);
 	free(e->entry_slots);
 	free(e->borders);
-	chain_destroy(&e->entries);
-	chain_destroy(&e->writes);
-	chain_destroy(&e->totals);
+	ordered_queue_destroy(&e->entries);
+	ordered_queue_destroy(&e->totals);
+	ordered_queue_destroy(&e->writes);
 	pthread_mutex_destroy(&e->lock);
 	pthread_mutex_destroy(&e->writing);
 	pthread_cond_destroy(&e->finished);

@@ -60,14 +60,21 @@ int input_nfiles(const struct input *in)
 	return in->nsources;
 }
 
+struct source *input_source(const struct input *in, int file)
+{
+	return &in->sources[file];
+}
+
+struct source *input_next(const struct input *in)
+{
+	static struct source none;
+
+	return in->file < in->nsources ? &in->sources[in->file] : &none;
+}
+
 const char *input_name(const struct input *in, int file)
 {
 	return source_name(&in->sources[file]);
-}
-
-bool input_is_padded(const struct input *in, int file)
-{
-	return in->sources[file].padded;
 }
 
 /* ---- opening ---- */
@@ -143,11 +150,6 @@ enum status input_skip_preamble(struct input *in, uint64_t nlines, bool seeks_de
 	return preamble_skip(&in->preamble, &in->sources[0], fault);
 }
 
-uint64_t input_line(const struct input *in, int file)
-{
-	return in->sources[file].line;
-}
-
 enum status input_peek(struct input *in, int file, const char **data, size_t *nbytes,
 		       bool *at_end, struct fault *fault)
 {
@@ -162,16 +164,6 @@ enum status input_peek(struct input *in, int file, const char **data, size_t *nb
 	return status;
 }
 
-const char *input_peeked(const struct input *in, size_t *nbytes)
-{
-	return source_peeked(&in->sources[in->file], 0, nbytes);
-}
-
-enum status input_peek_further(struct input *in, size_t nbytes, struct fault *fault)
-{
-	return source_peek(&in->sources[in->file], nbytes, fault);
-}
-
 void input_begin_with(struct input *in, int file)
 {
 	for (; in->file < file; in->file++) {
@@ -184,11 +176,6 @@ void input_begin_with(struct input *in, int file)
 void input_begin_at(struct input *in, uint64_t nbytes)
 {
 	in->offset_bytes += nbytes;
-}
-
-void input_skip(struct input *in, size_t nbytes)
-{
-	source_skip(&in->sources[in->file], nbytes);
 }
 
 void input_expect_headers(struct input *in, const struct input_headers *headers)
@@ -215,34 +202,14 @@ void input_set_up(struct input *in, const struct input_setup *setup)
 	}
 }
 
-bool input_has_long_member(const struct input *in)
-{
-	return in->file < in->nsources && source_has_long_member(&in->sources[in->file]);
-}
-
 uint64_t input_device_nbytes(const struct input *in)
 {
 	return in->device_nbytes;
 }
 
-bool input_has_sections(const struct input *in)
-{
-	return source_has_sections(&in->sources[in->file]);
-}
-
-bool input_leaves_blocks(const struct input *in)
-{
-	return in->file < in->nsources && source_leaves_blocks(&in->sources[in->file]);
-}
-
 void input_count_slice_from(struct input *in, uint64_t nlines_before)
 {
 	in->slice.nlines_before = nlines_before;
-}
-
-uint64_t input_nskipped(const struct input *in, int file)
-{
-	return in->sources[file].nskipped;
 }
 
 void input_use_slice(struct input *in, const struct input_slice *slice)
@@ -291,24 +258,12 @@ uint64_t input_nbytes_left(const struct input *in)
 	return total;
 }
 
-const char *input_codec(const struct input *in, int file)
-{
-	const struct codec *codec = in->sources[file].codec;
-
-	return codec ? codec->name : NULL;
-}
-
-uint64_t input_file_nbytes_stored(const struct input *in, int file)
-{
-	return source_nbytes_stored(&in->sources[file]);
-}
-
 uint64_t input_nbytes_stored(const struct input *in)
 {
 	uint64_t total = 0;
 
 	for (int i = 0; i < in->nsources; i++) {
-		uint64_t nbytes = input_file_nbytes_stored(in, i);
+		uint64_t nbytes = source_nbytes_stored(&in->sources[i]);
 		if (nbytes == UINT64_MAX)
 			return UINT64_MAX;
 		total += nbytes;
@@ -337,11 +292,6 @@ struct section_totals input_sections(struct input *in)
 	if (in->sections)
 		sections_sum_up(in->sections, &totals);
 	return totals;
-}
-
-bool input_has_thread(const struct input *in)
-{
-	return source_has_thread(&in->sources[in->file]);
 }
 
 /* ---- a range of a plain or a BGZF file ---- */

@@ -20,6 +20,7 @@
 struct device_inflate_ops;
 struct input;
 struct plan;
+struct source; /* io/source.h */
 
 /* Opens the first file; the others are opened when they are reached. paths: npaths names, "-" is
  * standard input; not copied. Compressed files, recognised by their first bytes, are decompressed;
@@ -37,8 +38,10 @@ int input_nfiles(const struct input *in);
 /* A file's name for messages. */
 const char *input_name(const struct input *in, int file);
 
-/* Whether zero bytes behind a file's compressed data were left out, once it has been read. */
-bool input_is_padded(const struct input *in, int file);
+/* A file; and the first that will be read, which may be a blank one when all have been read. Before the first chunk is read
+ * their bytes may be peeked at and skipped; what source.h says of them holds in one thread. */
+struct source *input_source(const struct input *in, int file);
+struct source *input_next(const struct input *in);
 
 /* ---- before the first chunk is read ---- */
 
@@ -48,26 +51,14 @@ bool input_is_padded(const struct input *in, int file);
 enum status input_skip_preamble(struct input *in, uint64_t nlines, bool seeks_delimiter, struct csv_dialect *dialect,
 				struct fault *fault);
 
-/* The line of a file's first byte that is peeked at: what is skipped counts. */
-uint64_t input_line(const struct input *in, int file);
-
 /* Peeks at a file's beginning: reads on until more than *nbytes bytes are there, or the file ends
  * (*at_end). *data stays valid until the next call. All earlier files must have been peeked at to
  * their ends; they are kept in memory. */
 enum status input_peek(struct input *in, int file, const char **data, size_t *nbytes,
 		       bool *at_end, struct fault *fault);
 
-/* What was peeked at of the first file that will be read; *nbytes may be 0. */
-const char *input_peeked(const struct input *in, size_t *nbytes);
-
 /* Makes this file the first that will be read. Earlier ones only count in offsets. */
 void input_begin_with(struct input *in, int file);
-
-/* Has input_peeked return at least nbytes, or all of that file. Errors: reading's. */
-enum status input_peek_further(struct input *in, size_t nbytes, struct fault *fault);
-
-/* Skips the first nbytes of what input_peeked returns. */
-void input_skip(struct input *in, size_t nbytes);
 
 /* What is done with the headers of files that are opened from now on. Called by one thread at a
  * time, perhaps under the input's lock, in the order of the files. Errors are the caller's. */
@@ -105,27 +96,13 @@ void input_set_up(struct input *in, const struct input_setup *setup);
 /* The text that it has decoded, of all files. */
 uint64_t input_device_nbytes(const struct input *in);
 
-/* Whether the first file that will be read is one that such a device may decode. */
-bool input_has_long_member(const struct input *in);
-
 /* Has all threads that read chunks decode compressed data, where its format can be decoded in
  * sections. Before anything is peeked at beyond the first file's beginning. Errors:
  * STATUS_NO_MEMORY. */
 enum status input_share_decoding(struct input *in);
 
-/* Whether the first file that will be read is decoded in sections. */
-bool input_has_sections(const struct input *in);
-
-/* Whether the first file that will be read has blocks that are left to the reader: see reader.h. */
-bool input_leaves_blocks(const struct input *in);
-
 /* The length of all files that will be read if they are plain, else UINT64_MAX. */
 uint64_t input_nbytes_left(const struct input *in);
-
-/* Of one file: the format in which it is compressed, NULL if it is not, or has not been opened yet; and its
- * bytes as they are stored, UINT64_MAX if it is not plain. */
-const char *input_codec(const struct input *in, int file);
-uint64_t input_file_nbytes_stored(const struct input *in, int file);
 
 /* The bytes of all files as they are stored, compressed or not, if they are plain, else UINT64_MAX.
  * fd_nbytes_read grows to this. */
@@ -139,9 +116,6 @@ void input_watch_sections(struct input *in, section_watcher *watcher);
 
 /* What has been decoded in sections, of all files; 0 sections: nothing. */
 struct section_totals input_sections(struct input *in);
-
-/* Whether a thread of its own decodes the first file. */
-bool input_has_thread(const struct input *in);
 
 /* A range of a file that consists of whole lines. */
 struct input_range {
@@ -177,9 +151,6 @@ void input_count_slice_from(struct input *in, uint64_t nlines_before);
 
 /* Where the slice ends within its last file, which has been read: not before the first record. */
 uint64_t input_slice_end(const struct input *in);
-
-/* Where the first record of a file that has been opened begins. */
-uint64_t input_nskipped(const struct input *in, int file);
 
 /* Counts the lines before the range, for messages. Errors: STATUS_OPEN, STATUS_READ, STATUS_SHRANK. */
 enum status input_count_before(const struct input *in, struct input_range *range, struct fault *fault);

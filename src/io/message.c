@@ -244,17 +244,6 @@ static void say(const char *format, ...)
 	va_end(arguments);
 }
 
-/* Begins a message. */
-static void start(const char *format, ...)
-{
-	va_list arguments;
-
-	print_program();
-	va_start(arguments, format);
-	vsay(format, arguments);
-	va_end(arguments);
-}
-
 static void print_value(const struct fault *f)
 {
 	fputc('\'', stderr);
@@ -262,48 +251,6 @@ static void print_value(const struct fault *f)
 	fputc('\'', stderr);
 	if (f->value_nbytes > f->detail_nbytes)
 		fprintf(stderr, "... (%zu bytes)", f->value_nbytes);
-}
-
-/* Prints the value, or the library's or the system's text. */
-static void print_detail(const struct fault *f)
-{
-	switch (f->status) {
-	case STATUS_NOT_A_NUMBER:
-	case STATUS_OUT_OF_RANGE:
-	case STATUS_NOT_A_DATE:
-	case STATUS_TIME_BACKWARDS:
-	case STATUS_NOT_IN_FORMAT:
-	case STATUS_NOT_A_DURATION:
-	case STATUS_NOT_A_SIZE:
-	case STATUS_NOT_AN_INTEGER:
-	case STATUS_NOT_BOTH_NUMBERS:
-	case STATUS_UNWRITABLE:
-	case STATUS_UNKNOWN_COLUMN:
-		fputs(f->status == STATUS_UNKNOWN_COLUMN ? " " : ": ", stderr);
-		print_value(f);
-		break;
-	case STATUS_RAGGED:
-	case STATUS_MISALIGNED:
-	case STATUS_CURRENCY:
-	case STATUS_PACKED:
-	case STATUS_PART_ORDER:
-		utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
-		break;
-	case STATUS_DAMAGED:
-	case STATUS_TRUNCATED:
-	case STATUS_TRAILING:
-	case STATUS_FOREIGN:
-		fputs(" ", stderr);
-		utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
-		break;
-	default:
-		if (f->detail_nbytes) {
-			fputs(": ", stderr);
-			utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
-		}
-		if (f->error_number)
-			fprintf(stderr, ": %s", strerror(f->error_number));
-	}
 }
 
 static void print_place(const struct fault *f)
@@ -324,19 +271,29 @@ static void print_remedy(const struct fault *f)
 		say(" (try @)", f->remedy);
 }
 
+static void print_detail(const struct fault *f)
+{
+	utf8_print_visibly(stderr, f->detail, f->detail_nbytes);
+}
+
 /* Prints the status's words and the detail. */
 static void print_words(const struct fault *f)
 {
-	const char *words = status_words(f->status), *at = strchr(words, '@');
+	const char *words = status_words(f->status), *at = strpbrk(words, "@%");
 
-	if (at) {
-		fprintf(stderr, "%.*s", (int)(at - words), words);
+	fprintf(stderr, "%.*s", at ? (int)(at - words) : (int)strlen(words), words);
+	if (at && *at == '@')
 		print_value(f);
+	else if (at)
+		print_detail(f);
+	if (at)
 		fputs(at + 1, stderr);
-	} else {
-		fputs(words, stderr);
+	if (!at && f->detail_nbytes) {
+		fputs(": ", stderr);
 		print_detail(f);
 	}
+	if (f->error_number)
+		fprintf(stderr, ": %s", strerror(f->error_number));
 	print_remedy(f);
 }
 
@@ -411,7 +368,8 @@ void message_columns(char *const *names, size_t ncolumns, const char *const *oth
 	struct nearest nearest = nearest_begin(unknown, strlen(unknown));
 	bool is_told = false;
 
-	start("the input has # column$", (uint64_t)ncolumns);
+	print_program();
+	say("the input has # column$", (uint64_t)ncolumns);
 	for (size_t i = 0; i < ncolumns && i < NAMES_SHOWN; i++) {
 		fputs(i ? ", " : ": ", stderr);
 		print_name(names[i], i);
@@ -434,70 +392,38 @@ void message_columns(char *const *names, size_t ncolumns, const char *const *oth
 	fputc('\n', stderr);
 }
 
-/* Prints the first of the n that a warning is about. */
-static void print_first(uint64_t n, const struct fault *first)
+void message_first_of(uint64_t n, const struct fault *first, const char *format, ...)
 {
+	va_list arguments;
+
+	print_program();
+	fputs("warning: ", stderr);
+	va_start(arguments, format);
+	vsay(format, arguments);
+	va_end(arguments);
 	fputs(n == 1 ? ": " : "; the first: ", stderr);
 	print_fault(first);
 	fputc('\n', stderr);
 }
 
-void message_values_left_out(uint64_t n, const char *column, const struct fault *first)
-{
-	start("warning: # value$ of column '@' left out", n, column);
-	print_first(n, first);
-}
-
-void message_ragged(uint64_t n, bool left_out, const struct fault *first)
-{
-	start(left_out ? "warning: # record$ left out"
-	      : n == 1 ? "warning: # record has too many or too few fields"
-		       : "warning: # records have too many or too few fields", n);
-	print_first(n, first);
-}
-
 void message_header_guessed(const struct fault *first)
 {
-	start("note: ");
+	print_program();
+	say("note: ");
 	print_place(first);
 	print_value(first);
 	say(" is taken for the header: say -N if it is data\n");
 }
 
-void message_summary_hint(const char *column, uint64_t ncolumns, const char *option)
+void message_say(const char *format, ...)
 {
-	start("note: column '@'", column);
-	if (ncolumns > 1)
-		say(" and # more", ncolumns - 1);
-	say(" may hold numbers: try @\n", option);
-}
+	va_list arguments;
 
-void message_ordered_as_text(const struct fault *of)
-{
-	start("note: column '@' has numbers, but is compared with \"@\" as text: without the quotes, numbers are compared\n",
-	      of->column, of->detail);
-}
-
-void message_units(const char *file, uint64_t line)
-{
-	start("note: @:#: a line of units is taken for a record: try sed #d, which drops it\n", file, line, line);
-}
-
-void message_name_for_text(const struct fault *of)
-{
-	start("note: \"@\" is a text in an expression; the column of this name is written in backquotes: `@`\n", of->detail,
-	      of->detail);
-}
-
-void message_undecided(uint64_t n, const struct fault *first)
-{
-	start("warning: # record$ without an answer to the condition", n);
-	print_first(n, first);
-}
-
-void message_padded(const char *file)
-{
-	start("warning: @: zero bytes behind the gzip data left out\n", file);
+	print_program();
+	va_start(arguments, format);
+	vsay(format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
 }
 
 void message_note(const char *format, ...)

@@ -23,34 +23,15 @@ int message_fault(const struct fault *fault);
 void message_columns(char *const *names, size_t ncolumns, const char *const *others, size_t nothers,
 		     const char *unknown);
 
-/* Warns that n values of the column were left out. first: what is wrong with the first of them, and
- * where. */
-void message_values_left_out(uint64_t n, const char *column, const struct fault *first);
+/* Prints one line of words, in which @ stands for a text that others wrote, of which each byte is shown, # for a number, a
+ * uint64_t, and $ after it for the s of a plural. */
+void message_say(const char *format, ...);
 
-/* Warns that n records that are ragged, or the header again, were left out, or taken all the same. */
-void message_ragged(uint64_t n, bool left_out, const struct fault *first);
+/* The same, a warning about n values or records: what is wrong with the first of them, and where, comes after the words. */
+void message_first_of(uint64_t n, const struct fault *first, const char *format, ...);
 
 /* Notes that the first record was taken for the header. first: its place and its text, as a value. */
 void message_header_guessed(const struct fault *first);
-
-/* Notes that columns of text, ncolumns of which `column` is the first, may be columns of numbers with an option. */
-void message_summary_hint(const char *column, uint64_t ncolumns, const char *option);
-
-/* Notes that a condition puts a column of numbers in order as text. of: its column, and as its value the number in
- * quotes. */
-void message_ordered_as_text(const struct fault *of);
-
-/* Notes that the record at that line of a file is a line of units. */
-void message_units(const char *file, uint64_t line);
-
-/* Notes that a text in double quotes, of's value, is no column, though one has this name. */
-void message_name_for_text(const struct fault *of);
-
-/* Warns that n records leave a condition undecided. first: the first value of them, and why. */
-void message_undecided(uint64_t n, const struct fault *first);
-
-/* Warns that zero bytes behind the file's compressed data were left out. */
-void message_padded(const char *file);
 
 /* Makes SIGUSR1, unless it is ignored, print the bytes done, the total, and the speed since the
  * first call; later calls only set the total. done: static storage. all: UINT64_MAX: unknown. */

@@ -397,7 +397,8 @@ static bool parse_number(struct parser *p)
 
 	lane_read(&v);
 	if (v.kind != LANE_NUMBER && v.kind != LANE_LONG)
-		return fail(p, t->begin, "%s", v.kind == LANE_OUT_OF_RANGE ? status_words(STATUS_OUT_OF_RANGE) : "not a number" QUOTES);
+		return fail(p, t->begin, "%s",
+			    v.kind == LANE_OUT_OF_RANGE ? "number beyond 10^-400 to 10^400" : "not a number" QUOTES);
 	if (!add_literal(p, t, &step))
 		return false;
 	step.code = v.kind == LANE_NUMBER ? STEP_NUMBER : STEP_LITERAL;

@@ -16,6 +16,7 @@
 #include "csv/rows.h"
 #include "engine/worker.h"
 #include "io/file_text.h"
+#include "io/source.h"
 #include "query/option_table.h"
 
 /* Text is usually three to six times as long as its gzip data. */
@@ -306,7 +307,7 @@ static csv_full_map map_file(const struct query *q, const char *path, bool has_b
 /* Where the file's first record begins. */
 static uint64_t find_first(const struct input *input, int file, bool has_blocks)
 {
-	uint64_t nskipped = input_nskipped(input, file), place = 0;
+	uint64_t nskipped = input_source(input, file)->nskipped, place = 0;
 	int fd = has_blocks ? open(input_name(input, file), O_RDONLY | O_CLOEXEC) : -1;
 
 	if (!has_blocks)

@@ -32,6 +32,7 @@
 #include "fold/result.h"
 #include "io/message.h"
 #include "io/output.h"
+#include "io/source.h"
 #include "mpi/cut.h"
 #include "mpi/world.h"
 #include "query/option_table.h"
@@ -359,7 +360,7 @@ static bool rank_find_padded(struct rank *r)
 	if (!rank_agree(r, r->padded ? STATUS_OK : fault_set(&r->fault, STATUS_NO_MEMORY, 0, NULL)))
 		return false;
 	for (int i = 0; i < nfiles; i++)
-		r->padded[i] = input_is_padded(r->run->input, i);
+		r->padded[i] = input_source(r->run->input, i)->padded;
 	MPI_Allreduce(MPI_IN_PLACE, r->padded, nfiles, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
 	return true;
 }

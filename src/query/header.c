@@ -27,6 +27,7 @@
 
 #include "csv/record.h"
 #include "csv/word_layout.h"
+#include "io/source.h"
 #include "query/remedy.h"
 #include "query/value.h"
 
@@ -98,7 +99,7 @@ static void place_fault(const struct input *input, const struct first_text *t, s
 			struct fault *fault)
 {
 	fault->file = input_name(input, t->file);
-	fault->line = input_line(input, t->file) + count_lines(t->data, offset);
+	fault->line = input_source(input, t->file)->line + count_lines(t->data, offset);
 }
 
 /* Sets fault to a status of the record, at its byte `offset`. */
@@ -273,7 +274,7 @@ static enum status fill_header(struct header *h, const struct input *input, cons
 	for (size_t i = 0; i < h->nfields - (h->ends_empty && h->nfields > 1); i++) /* a delimiter at the line's end makes no value */
 		h->is_numbers &= h->record[0].values[i].is_number;
 	h->nbytes = t->begin + first->nbytes;
-	h->line_number = input_line(input, t->file) + count_lines(t->data, t->begin);
+	h->line_number = input_source(input, t->file)->line + count_lines(t->data, t->begin);
 	find_other_fields(h, t, &plan->dialect, false);
 	return STATUS_OK;
 }
@@ -893,8 +894,8 @@ enum status header_decide(struct header *h, struct input *input, const struct pl
 		return STATUS_OK; /* blank lines are records: begin with the first file */
 	input_begin_with(input, h->file);
 	if (h->present) {
-		TRY(keep_line(h, input_peeked(input, &nbytes)));
-		input_skip(input, h->nbytes);
+		TRY(keep_line(h, source_peeked(input_next(input), 0, &nbytes)));
+		source_skip(input_next(input), h->nbytes);
 	}
 	return STATUS_OK;
 }

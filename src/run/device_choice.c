@@ -28,6 +28,7 @@
 #include "run/beyond_gpus.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
+#include "io/source.h"
 #include "kernels/worker/gpu.h"
 #endif
 
@@ -157,7 +158,8 @@ static size_t cpu_chunk_nbytes(const struct job *job)
 {
 	const struct plan *plan = &job->query->plan;
 	bool ordered = plan->emits || !input_is_repeatable(job->input);
-	size_t usual = ordered && input_has_sections(job->input) ? ORDERED_CHUNK_NBYTES : CPU_CHUNK_NBYTES;
+	bool has_sections = ordered && source_has_sections(input_next(job->input));
+	size_t usual = has_sections ? ORDERED_CHUNK_NBYTES : CPU_CHUNK_NBYTES;
 	size_t record = FIELD_NBYTES * plan->ragged.nfields, wanted;
 
 	record = plan->header_nbytes > record ? plan->header_nbytes : record;
@@ -285,13 +287,16 @@ int forecast_ngpus(double work_s, double more_s)
 /* Whether GPUs decode the input: blocks; members only where all workers are on GPUs. */
 static bool unpacks(const struct job *job)
 {
-	return input_leaves_blocks(job->input) || (job->gpus_alone && input_has_long_member(job->input));
+	const struct source *next = input_next(job->input);
+
+	return source_leaves_blocks(next) || (job->gpus_alone && source_has_long_member(next));
 }
 
 static size_t gpu_chunk_nbytes(const struct job *job)
 {
 	uint64_t stored = input_nbytes_stored(job->input);
-	bool is_long = input_leaves_blocks(job->input) && stored != UINT64_MAX && stored >= LONG_PACKED_NBYTES;
+	bool has_blocks = source_leaves_blocks(input_next(job->input));
+	bool is_long = has_blocks && stored != UINT64_MAX && stored >= LONG_PACKED_NBYTES;
 
 	if (job->options->chunk_nbytes)
 		return job->options->chunk_nbytes;
@@ -314,7 +319,7 @@ static uint64_t likely_nbytes(const struct job *job)
 static uint64_t likely_nrecords(const struct job *job, uint64_t nbytes)
 {
 	size_t nsampled;
-	const char *sample = input_peeked(job->input, &nsampled);
+	const char *sample = source_peeked(input_next(job->input), 0, &nsampled);
 
 	return (uint64_t)((double)nbytes * lines_per_byte(sample, nsampled));
 }
@@ -334,7 +339,7 @@ static bool is_packable(const struct job *job)
 {
 	unsigned char packed[SAMPLE_NBYTES / 2];
 	size_t nbytes;
-	const char *sample = input_peeked(job->input, &nbytes);
+	const char *sample = source_peeked(input_next(job->input), 0, &nbytes);
 
 	nbytes = nbytes < SAMPLE_NBYTES ? nbytes : SAMPLE_NBYTES;
 	return nbytes > 0 && nibbles_pack(sample, nbytes, nibble_letters(job->query->plan.dialect.delimiter), packed);
@@ -434,11 +439,11 @@ static int add_gpus(struct device_choice *devices, const struct job *job, bool o
 static uint64_t nbytes_packed(const struct job *job)
 {
 	uint64_t stored = input_nbytes_stored(job->input);
-	bool is_decoded = input_has_long_member(job->input);
+	bool is_decoded = source_has_long_member(input_next(job->input));
 
 	for (int i = 0; i < input_nfiles(job->input); i++)
-		is_decoded &= input_file_nbytes_stored(job->input, i) >= MEMBER_NBYTES_LONG;
-	return stored != UINT64_MAX && (is_decoded || input_leaves_blocks(job->input)) ? stored : 0;
+		is_decoded &= source_nbytes_stored(input_source(job->input, i)) >= MEMBER_NBYTES_LONG;
+	return stored != UINT64_MAX && (is_decoded || source_leaves_blocks(input_next(job->input))) ? stored : 0;
 }
 
 /* What is known of the run before it begins. */
@@ -447,10 +452,10 @@ static struct forecast forecast_of(const struct device_choice *devices, const st
 	double nbytes = job->nbytes == UINT64_MAX ? 0 : (double)job->nbytes;
 	struct forecast f = {.plan = &job->query->plan, .nbytes = nbytes,
 			     .nbytes_packed = nbytes > 0 ? 0 : (double)nbytes_packed(job),
-			     .can_share = nbytes > 0 || input_leaves_blocks(job->input),
+			     .can_share = nbytes > 0 || source_leaves_blocks(input_next(job->input)),
 			     .ncores = devices->pools[0].nthreads, .gpu_s = WAKE_S + END_S};
 
-	f.sample = input_peeked(job->input, &f.sample_nbytes);
+	f.sample = source_peeked(input_next(job->input), 0, &f.sample_nbytes);
 	f.groups = forecast_groups_of(&f);
 	return f;
 }
@@ -512,7 +517,8 @@ static enum status no_gpu(const struct options *o, struct fault *fault)
 /* --device auto: offers GPUs to the CPUs; returns what is to be said of it. */
 static const char *offer_gpus(struct device_choice *devices, const struct job *job)
 {
-	uint64_t nbytes = input_leaves_blocks(job->input) ? input_nbytes_stored(job->input) : job->nbytes;
+	bool has_blocks = source_leaves_blocks(input_next(job->input));
+	uint64_t nbytes = has_blocks ? input_nbytes_stored(job->input) : job->nbytes;
 	const char *forecast = add_as_forecast(devices, job);
 
 	if (forecast)
@@ -539,7 +545,7 @@ static const char *add_cpus_and_gpus(struct device_choice *devices, const struct
 	if (!o->chunk_nbytes &&
 	    job->nbytes / (uint64_t)input_nfiles(job->input) < FILE_NBYTES_LEAST)
 		p->nthreads = 1;
-	p->nthreads -= input_has_thread(job->input) && p->nthreads > 1; /* one that decodes is one of --threads */
+	p->nthreads -= source_has_thread(input_next(job->input)) && p->nthreads > 1; /* one that decodes is one of --threads */
 	if (job->options->device == DEVICE_CPU)
 		return "CPU only, as asked";
 	if (beyond_gpus(&job->query->plan, job->input))
@@ -559,7 +565,7 @@ enum status devices_peek(const struct options *options, const struct query *quer
 	if (options->device != DEVICE_AUTO || plan->nkeys == 0 || plan->emits || nbytes == UINT64_MAX ||
 	    nbytes < FORECAST_SAMPLED_NBYTES || devices_estimate_gpus() == 0 || beyond_gpus(plan, input))
 		return STATUS_OK;
-	return input_peek_further(input, FORECAST_SAMPLE_NBYTES, fault);
+	return source_peek(input_next(input), FORECAST_SAMPLE_NBYTES, fault);
 }
 
 enum status devices_choose(struct device_choice *devices, const struct options *options,
@@ -594,7 +600,8 @@ void devices_set_up_input(const struct device_choice *devices, const struct plan
 	for (size_t i = 0; i < devices->npools; i++) /* a thread reads a chunk before it has finished the last one */
 		setup.decodes_alone |= devices->pools[i].reads_ahead;
 #ifdef HAVE_CUDA
-	if (devices->npools && devices->pools[0].ops == &worker_gpu && !setup.decodes_alone && input_has_long_member(input)) {
+	if (devices->npools && devices->pools[0].ops == &worker_gpu && !setup.decodes_alone &&
+	    source_has_long_member(input_next(input))) {
 		setup.device_ops = &device_inflate_gpu;
 		setup.device = devices->pools[0].setup.device;
 	}

@@ -14,6 +14,7 @@
 #include "csv/word_layout.h"
 #include "fold/result.h"
 #include "io/output.h"
+#include "io/source.h"
 
 #define NSHOWN 20 /* of files, columns and results */
 
@@ -50,8 +51,9 @@ static void end_list(size_t n)
 
 static void say_file(const struct run *e, int file)
 {
-	uint64_t nbytes = input_file_nbytes_stored(e->input, file);
-	const char *codec = input_codec(e->input, file);
+	const struct source *source = input_source(e->input, file);
+	uint64_t nbytes = source_nbytes_stored(source);
+	const char *codec = source->codec ? source->codec->name : NULL;
 
 	say("input:   ");
 	say_text(input_name(e->input, file));

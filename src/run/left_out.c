@@ -12,6 +12,7 @@
 #include "fold/result.h"
 #include "fold/texts.h"
 #include "io/message.h"
+#include "io/source.h"
 #include "number/decimal_text.h"
 #include "number/notation.h"
 #include "query/remedy.h"
@@ -101,10 +102,30 @@ static void report_hints(const struct run *l)
 		hints[i].ncolumns++;
 	}
 	for (i = 0; i < n; i++)
-		message_summary_hint(hints[i].column, hints[i].ncolumns, hints[i].option);
+		if (hints[i].ncolumns > 1)
+			message_say("note: column '@' and # more may hold numbers: try @", hints[i].column,
+				    hints[i].ncolumns - 1, hints[i].option);
+		else
+			message_say("note: column '@' may hold numbers: try @", hints[i].column, hints[i].option);
 }
 
 /* ---- the report ---- */
+
+/* Warns about records of one kind, of which there are n. */
+static void report_records(const struct run *l, uint64_t n, enum note_of_records kind, const char *words)
+{
+	struct fault first;
+
+	if (n == 0)
+		return;
+	read_note(l, l->total.notes[kind], &first);
+	message_first_of(n, &first, words, n);
+}
+
+static void report_padded(const char *file)
+{
+	message_say("warning: @: zero bytes behind the gzip data left out", file);
+}
 
 void left_out_report(const struct run *l)
 {
@@ -113,30 +134,24 @@ void left_out_report(const struct run *l)
 
 	for (size_t i = 0; i < l->npadded; i++)
 		if (l->padded[i])
-			message_padded(l->input ? input_name(l->input, (int)i) : l->merge.inputs[i]);
+			report_padded(l->input ? input_name(l->input, (int)i) : l->merge.inputs[i]);
 	for (int i = 0; l->input && !l->padded && i < input_nfiles(l->input); i++)
-		if (input_is_padded(l->input, i))
-			message_padded(input_name(l->input, i));
+		if (input_source(l->input, i)->padded)
+			report_padded(input_name(l->input, i));
 	for (size_t c = 0; c < l->query.plan.ncolumns; c++) {
 		uint64_t n = count_values(l, c);
 		if (n == 0)
 			continue;
 		read_note(l, total_note_of_values(&l->total, c), &first);
 		first.column = NULL; /* the sentence names it */
-		message_values_left_out(n, l->query.plan.columns[c].name, &first);
+		message_first_of(n, &first, "# value$ of column '@' left out", n, l->query.plan.columns[c].name);
 	}
-	if (total->nundecided) {
-		read_note(l, l->total.notes[NOTE_UNDECIDED], &first);
-		message_undecided(total->nundecided, &first);
-	}
-	if (total->nragged) {
-		read_note(l, l->total.notes[NOTE_RAGGED], &first);
-		message_ragged(total->nragged, count_ragged(l) > 0, &first);
-	}
-	if (total->nheaders) {
-		read_note(l, l->total.notes[NOTE_HEADERS], &first);
-		message_ragged(total->nheaders, true, &first);
-	}
+	report_records(l, total->nundecided, NOTE_UNDECIDED, "# record$ without an answer to the condition");
+	report_records(l, total->nragged, NOTE_RAGGED,
+		       count_ragged(l) > 0 ? "# record$ left out"
+		       : total->nragged == 1 ? "# record has too many or too few fields"
+					     : "# records have too many or too few fields");
+	report_records(l, total->nheaders, NOTE_HEADERS, "# record$ left out");
 	if (l->query.summary)
 		report_hints(l);
 }

@@ -79,11 +79,14 @@ void run_report_guesses(const struct run *r)
 			     "gpustat -d '%s'", c, c, c, c, c, c);
 	}
 	if (query_orders_numbers_as_text(&r->query, &ordered))
-		message_ordered_as_text(&ordered);
+		message_say("note: column '@' has numbers, but is compared with \"@\" as text: without the quotes, numbers are "
+			    "compared", ordered.column, ordered.detail);
 	if (takes_units(&r->query))
-		message_units(input_name(r->input, h->file), r->query.plan.line_below_header);
+		message_say("note: @:#: a line of units is taken for a record: try sed #d, which drops it",
+			    input_name(r->input, h->file), r->query.plan.line_below_header, r->query.plan.line_below_header);
 	if (query_takes_name_for_text(&r->query, &name))
-		message_name_for_text(&name);
+		message_say("note: \"@\" is a text in an expression; the column of this name is written in backquotes: `@`",
+			    name.detail, name.detail);
 	if (r->query.summary && delimiter)
 		message_note("warning: there is one column, and it holds '%s': try %s",
 			     delimiter == '\t' ? "\\t" : (const char[]){delimiter, '\0'},
