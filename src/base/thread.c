@@ -43,6 +43,28 @@ void team_run(size_t nthreads, void *(*work)(void *context), void *context)
 	team_join(&team);
 }
 
+/* One call of team_each. */
+struct calls {
+	void (*work)(void *context, size_t i);
+	void *context;
+	size_t n;
+	atomic_size_t next;
+};
+
+static void *call_each(void *calls)
+{
+	struct calls *c = calls;
+
+	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n;)
+		c->work(c->context, i);
+	return NULL;
+}
+
+void team_each(size_t nthreads, size_t n, void (*work)(void *context, size_t i), void *context)
+{
+	team_run(n < nthreads ? n : nthreads, call_each, &(struct calls){work, context, n, 0});
+}
+
 /* ---- an ordered queue ----
  *
  * A turn wakes only those that wait for it, or for one that is a multiple of NWAITS later: with a

@@ -34,6 +34,9 @@ void team_join(struct team *team);
  * blocked: the threads may write to standard output (io/output.h). */
 void team_run(size_t nthreads, void *(*work)(void *context), void *context);
 
+/* Calls work(context, i) for each i < n, in up to nthreads threads, as team_run does. */
+void team_each(size_t nthreads, size_t n, void (*work)(void *context, size_t i), void *context);
+
 /* ---- an ordered queue ----
  *
  * Items that several threads work on, in order: they are put, taken by any thread, finished in any order,

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deal.h"
 #include "base/fd.h"
 #include "base/heap.h"
 #include "base/machine.h"
@@ -266,7 +267,7 @@ static inline uint64_t choice_key(const struct plan *plan, uint64_t number)
 }
 
 /* Adds a row's values of the columns that tell groups apart, each with its length. */
-static enum status add_group(struct sort_part *p, struct row_block *b, unsigned row)
+static inline enum status add_group(struct sort_part *p, struct row_block *b, unsigned row)
 {
 	const struct plan *plan = b->plan;
 
@@ -733,57 +734,6 @@ static enum status order_need(struct ordering *o, size_t n)
 	return STATUS_OK;
 }
 
-static void insertion_sort(uint64_t *x, size_t n)
-{
-	for (size_t i = 1, j; i < n; i++) {
-		uint64_t v = x[i];
-		for (j = i; j > 0 && x[j - 1] > v; j--)
-			x[j] = x[j - 1];
-		x[j] = v;
-	}
-}
-
-#define FEW_WORDS 32
-#define DIGIT_BITS_MAX 11
-
-/* Sorts n words by their bits from `low` up to `high`: those above are equal, and of equal ones those below tell the order, which they
- * have already. Two passes by the highest bits tell most words of a bucket apart. */
-static void sort_words(uint64_t *x, uint64_t *spare, size_t n, unsigned low, unsigned high)
-{
-	const unsigned digit = n < 1024 ? 8 : DIGIT_BITS_MAX, begin = high > low + 2 * digit ? high - 2 * digit : low;
-	const uint64_t mask = ((uint64_t)1 << digit) - 1;
-	uint64_t *from = x, *to = spare;
-
-	if (n <= FEW_WORDS) {
-		insertion_sort(x, n);
-		return;
-	}
-	for (unsigned shift = begin; shift < high; shift += digit) {
-		const uint64_t digits = high - shift < digit ? ((uint64_t)1 << (high - shift)) - 1 : mask;
-		uint32_t next[1 << DIGIT_BITS_MAX], sum = 0;
-		uint64_t *other = from;
-		memset(next, 0, (digits + 1) * sizeof *next);
-		for (size_t i = 0; i < n; i++)
-			next[from[i] >> shift & digits]++;
-		for (size_t i = 0; i <= digits; i++) {
-			uint32_t count = next[i];
-			next[i] = sum;
-			sum += count;
-		}
-		for (size_t i = 0; i < n; i++)
-			to[next[from[i] >> shift & digits]++] = from[i];
-		from = to;
-		to = other;
-	}
-	if (from != x)
-		memcpy(x, from, n * sizeof *x);
-	for (size_t i = 0, j; begin > low && i < n; i = j) {
-		for (j = i + 1; j < n && x[j] >> begin == x[i] >> begin; j++)
-			;
-		sort_words(x + i, spare, j - i, low, begin);
-	}
-}
-
 /* The level-th word of an entry's key. *more: whether there is another one. */
 static inline uint64_t entry_word(const struct sort_entry *e, size_t level, bool *more)
 {
@@ -1227,11 +1177,10 @@ struct grouped {
 /* Entries on their way into buckets, and out: by their keys, or by their groups' hashes. */
 struct dealing {
 	struct sorter *s;
-	size_t n, nblocks, nshares, nbuckets; /* nbuckets: a power of 2 */
+	struct deal deal; /* nbuckets: a power of 2; owned */
+	size_t n, nblocks;
 	struct sort_block **blocks;       /* in the order of the input. These are owned: */
 	uint128 *bounds;                  /* nbuckets - 1: where all but the first bucket begin */
-	uint64_t *places;                 /* nshares x nbuckets: of the next entry */
-	uint64_t *begins;                 /* of buckets, nbuckets + 1 */
 	uint16_t *buckets;                /* of entries, in the order of the input */
 	uint64_t *block_begins;           /* the numbers of entries before blocks, nblocks + 1 */
 	union {                           /* bucket by bucket; of key_memory_new, each_nbytes: */
@@ -1241,8 +1190,7 @@ struct dealing {
 	};
 	size_t each_nbytes;
 	uint64_t ntaken;                  /* of the memory limit */
-	void (*work)(const struct dealing *d, size_t share);
-	atomic_size_t next;               /* share or bucket that no thread has taken */
+	atomic_size_t next;               /* bucket that no thread has taken */
 	_Atomic enum status status;       /* of choosing */
 	struct ordered_queue queue;       /* of buckets */
 	struct writer *writer;
@@ -1259,7 +1207,7 @@ static inline size_t find_bucket(const struct dealing *d, const struct sort_entr
 	const uint128 key = key_number(e);
 	size_t bucket = 0;
 
-	for (size_t step = d->nbuckets / 2; step > 0; step /= 2)
+	for (size_t step = d->deal.nbuckets / 2; step > 0; step /= 2)
 		bucket += d->bounds[bucket + step - 1] <= key ? step : 0;
 	return bucket;
 }
@@ -1308,7 +1256,7 @@ static const struct sort_entry *entry_of(const struct dealing *d, size_t *block,
 /* Finds bounds of buckets that are about equally full: of a sample, by the words that entries have. */
 static enum status make_bounds(struct dealing *d)
 {
-	const size_t nsample = d->nbuckets * SAMPLE_NENTRIES < d->n ? d->nbuckets * SAMPLE_NENTRIES : d->n;
+	const size_t nsample = d->deal.nbuckets * SAMPLE_NENTRIES < d->n ? d->deal.nbuckets * SAMPLE_NENTRIES : d->n;
 	struct sort_entry *sample = malloc((nsample + 1) * sizeof *sample);
 	struct ordering o = {0};
 	size_t block = 0;
@@ -1320,8 +1268,8 @@ static enum status make_bounds(struct dealing *d)
 	}
 	if (status == STATUS_OK)
 		status = order_entries(&o, sample, nsample);
-	for (size_t i = 0; status == STATUS_OK && i + 1 < d->nbuckets; i++)
-		d->bounds[i] = key_number(&sample[o.indices[nsample * (i + 1) / d->nbuckets]]);
+	for (size_t i = 0; status == STATUS_OK && i + 1 < d->deal.nbuckets; i++)
+		d->bounds[i] = key_number(&sample[o.indices[nsample * (i + 1) / d->deal.nbuckets]]);
 	free(o.indices);
 	free(sample);
 	return status;
@@ -1333,16 +1281,17 @@ static inline size_t group_bucket(const struct dealing *d, const struct sort_ent
 	size_t nbytes;
 	const char *record = entry_record(e, &nbytes);
 
-	return (size_t)(cut_group(&record, &nbytes, group) >> KEY_LONG_HASH_BITS) & (d->nbuckets - 1);
+	return (size_t)(cut_group(&record, &nbytes, group) >> KEY_LONG_HASH_BITS) & (d->deal.nbuckets - 1);
 }
 
 /* Counts a share's entries in each bucket. */
-static void count_share(const struct dealing *d, size_t share)
+static void count_share(void *context, size_t share)
 {
-	uint64_t *places = d->places + share * d->nbuckets;
+	const struct dealing *d = context;
+	uint64_t *places = deal_places(&d->deal, share);
 	struct key group;
 
-	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
+	for (size_t i = d->nblocks * share / d->deal.nshares; i < d->nblocks * (share + 1) / d->deal.nshares; i++) {
 		const struct sort_block *b = d->blocks[i];
 		uint16_t *to = d->buckets + d->block_begins[i];
 		for (uint32_t k = 0; k < b->n; k++) {
@@ -1352,11 +1301,12 @@ static void count_share(const struct dealing *d, size_t share)
 	}
 }
 
-static void move_share(const struct dealing *d, size_t share)
+static void move_share(void *context, size_t share)
 {
-	uint64_t *places = d->places + share * d->nbuckets;
+	const struct dealing *d = context;
+	uint64_t *places = deal_places(&d->deal, share);
 
-	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
+	for (size_t i = d->nblocks * share / d->deal.nshares; i < d->nblocks * (share + 1) / d->deal.nshares; i++) {
 		struct sort_block *b = d->blocks[i];
 		const uint16_t *buckets = d->buckets + d->block_begins[i];
 		for (uint32_t k = 0; k < b->n && d->bounds; k++)
@@ -1369,82 +1319,48 @@ static void move_share(const struct dealing *d, size_t share)
 	}
 }
 
-/* Removes the entries that have been dropped from a share's blocks. */
-static void drop_share(const struct dealing *d, size_t share)
+/* Removes the entries that have been dropped from a block. */
+static void drop_entries(void *context, size_t block)
 {
-	for (size_t i = d->nblocks * share / d->nshares; i < d->nblocks * (share + 1) / d->nshares; i++) {
-		struct sort_block *b = d->blocks[i];
-		uint32_t n = 0;
-		for (uint32_t k = 0; k < b->n; k++)
-			if (b->entries[k].at)
-				b->entries[n++] = b->entries[k];
-		b->n = n;
-	}
-}
+	struct sort_block *b = ((struct dealing *)context)->blocks[block];
+	uint32_t n = 0;
 
-static void *work_on_shares(void *context)
-{
-	struct dealing *d = context;
-
-	for (size_t share; (share = atomic_fetch_add(&d->next, 1)) < d->nshares;)
-		d->work(d, share);
-	return NULL;
-}
-
-static void deal_shares(struct dealing *d, void (*work)(const struct dealing *, size_t))
-{
-	d->work = work;
-	d->next = 0;
-	team_run(d->nshares, work_on_shares, d);
-}
-
-/* Makes counts places: bucket by bucket, and in each share by share. */
-static void place_buckets(struct dealing *d)
-{
-	uint64_t begin = 0;
-
-	for (size_t bucket = 0; bucket < d->nbuckets; bucket++) {
-		d->begins[bucket] = begin;
-		for (size_t share = 0; share < d->nshares; share++) {
-			uint64_t *place = &d->places[share * d->nbuckets + bucket], count = *place;
-			*place = begin;
-			begin += count;
-		}
-	}
-	d->begins[d->nbuckets] = begin;
+	for (uint32_t k = 0; k < b->n; k++)
+		if (b->entries[k].at)
+			b->entries[n++] = b->entries[k];
+	b->n = n;
 }
 
 /* Deals all entries: by their keys, or by groups. Errors: STATUS_NO_MEMORY, also where too little is left of --memory. */
 static enum status deal(struct dealing *d, size_t nthreads, bool by_groups)
 {
+	size_t nbuckets = 1;
+
 	TRY(list_blocks(d));
-	for (d->nbuckets = 1; d->nbuckets < NBUCKETS_MAX && d->n / d->nbuckets > BUCKET_NENTRIES;)
-		d->nbuckets *= 2;
-	d->nshares = d->n > BUCKET_NENTRIES ? nthreads : 1;
-	d->bounds = by_groups ? NULL : malloc(d->nbuckets * sizeof *d->bounds);
-	d->places = calloc(d->nshares * d->nbuckets, sizeof *d->places);
-	d->begins = malloc((d->nbuckets + 1) * sizeof *d->begins);
+	while (nbuckets < NBUCKETS_MAX && d->n / nbuckets > BUCKET_NENTRIES)
+		nbuckets *= 2;
+	TRY(deal_new(&d->deal, d->n > BUCKET_NENTRIES ? nthreads : 1, nbuckets));
+	d->bounds = by_groups ? NULL : malloc(d->deal.nbuckets * sizeof *d->bounds);
 	NEED(memory_take(d->n * sizeof *d->buckets));
 	d->ntaken = d->n * sizeof *d->buckets;
 	d->buckets = malloc(d->ntaken + 1);
-	NEED((d->bounds || by_groups) && d->places && d->begins && d->buckets);
+	NEED((d->bounds || by_groups) && d->buckets);
 	d->each_nbytes = by_groups ? sizeof *d->grouped : sizeof *d->entries;
 	TRY(key_memory_new(d->n * d->each_nbytes + 1, &d->memory));
 	if (d->n > 0 && !by_groups)
 		TRY(make_bounds(d));
-	deal_shares(d, count_share);
-	place_buckets(d);
-	deal_shares(d, move_share);
+	team_each(nthreads, d->deal.nshares, count_share, d);
+	deal_place(&d->deal);
+	team_each(nthreads, d->deal.nshares, move_share, d);
 	return STATUS_OK;
 }
 
-static void deal_free(struct dealing *d)
+static void dealing_free(struct dealing *d)
 {
+	deal_free(&d->deal);
 	free(d->blocks);
 	free(d->block_begins);
 	free(d->bounds);
-	free(d->places);
-	free(d->begins);
 	free(d->buckets);
 	key_memory_free(d->memory, d->n * d->each_nbytes + 1);
 	memory_give(d->ntaken);
@@ -1456,8 +1372,8 @@ static void deal_free(struct dealing *d)
 static enum status choose_bucket(const struct dealing *d, uint64_t bucket, struct ordering *o, struct sort_entry **entries, size_t *capacity,
 				 struct key_table *groups)
 {
-	const struct grouped *from = d->grouped + d->begins[bucket];
-	const size_t n = d->begins[bucket + 1] - d->begins[bucket];
+	const struct grouped *from = d->grouped + d->deal.begins[bucket];
+	const size_t n = d->deal.begins[bucket + 1] - d->deal.begins[bucket];
 	const struct key_seed seed = key_seed_get();
 
 	TRY(ARRAY_GROW(*entries, *capacity, n));
@@ -1485,7 +1401,7 @@ static void *choose_buckets(void *context)
 	struct ordering o = {0};
 	size_t capacity = 0;
 
-	for (size_t bucket; (bucket = atomic_fetch_add(&d->next, 1)) < d->nbuckets && d->status == STATUS_OK;) {
+	for (size_t bucket; (bucket = atomic_fetch_add(&d->next, 1)) < d->deal.nbuckets && d->status == STATUS_OK;) {
 		enum status status = choose_bucket(d, bucket, &o, &entries, &capacity, &groups);
 		if (status != STATUS_OK)
 			d->status = status;
@@ -1518,8 +1434,7 @@ static enum status choose_least(struct dealing *d)
 		for (uint32_t k = 0; k < d->blocks[i]->n; k++)
 			if (d->blocks[i]->entries[k].key[0] > bound)
 				d->blocks[i]->entries[k].at = 0;
-	d->nshares = 1;
-	drop_share(d, 0);
+	team_each(1, d->nblocks, drop_entries, d);
 	return STATUS_OK;
 }
 
@@ -1546,25 +1461,24 @@ enum status sorter_choose(struct sorter *s, size_t nthreads)
 	d->s = s;
 	if (!s->plan->group_top) {
 		status = choose_least(d);
-		deal_free(d);
+		dealing_free(d);
 		free(d);
 		return status;
 	}
 	nthreads = nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX;
 	THEN(status, deal(d, nthreads, true));
 	if (status == STATUS_OK) {
-		d->next = 0;
-		team_run(d->nbuckets < nthreads ? d->nbuckets : nthreads, choose_buckets, d);
+		team_run(d->deal.nbuckets < nthreads ? d->deal.nbuckets : nthreads, choose_buckets, d);
 		s->has_chosen = true;
 		status = d->status;
-		deal_shares(d, drop_share);
+		team_each(nthreads, d->nblocks, drop_entries, d);
 	}
 	for (struct sort_part *p = s->has_chosen ? s->parts : NULL; p; p = p->next) {
 		p->n = 0;
 		for (const struct sort_block *b = p->first; b; b = b->next)
 			p->n += b->n;
 	}
-	deal_free(d);
+	dealing_free(d);
 	free(d);
 	if (s->has_chosen)
 		return status == STATUS_MANY_KEYS ? STATUS_NO_MEMORY : status;
@@ -1640,7 +1554,7 @@ static void *write_buckets(void *context)
 	uint64_t bucket;
 
 	while (ordered_queue_take(&d->queue, true, &bucket)) {
-		const uint64_t begin = d->begins[bucket], n = d->begins[bucket + 1] - begin, wanted = begin < most ? most - begin : 0;
+		const uint64_t begin = d->deal.begins[bucket], n = d->deal.begins[bucket + 1] - begin, wanted = begin < most ? most - begin : 0;
 		struct fault fault = {.status = STATUS_OK};
 		enum status status = STATUS_OK;
 		if (wanted > 0 && n > 0) {
@@ -1691,21 +1605,21 @@ enum status sorter_write(struct sorter *s, size_t nthreads, struct writer *write
 	d->writer = writer;
 	if (s->plan->choice) {
 		status = write_in_order(d, fault);
-		deal_free(d);
+		dealing_free(d);
 		free(d);
 		return status;
 	}
 	status = has_runs(s) ? STATUS_NO_MEMORY : STATUS_OK;
 	THEN(status, deal(d, nthreads < TEAM_NTHREADS_MAX ? nthreads : TEAM_NTHREADS_MAX, false));
 	if (status == STATUS_OK) {
-		ordered_queue_init(&d->queue, ORDERED_QUEUE_MOST, d->nbuckets, false);
+		ordered_queue_init(&d->queue, ORDERED_QUEUE_MOST, d->deal.nbuckets, false);
 		ordered_queue_end(&d->queue);
-		team_run(d->nbuckets < nthreads ? d->nbuckets : nthreads, write_buckets, d);
+		team_run(d->deal.nbuckets < nthreads ? d->deal.nbuckets : nthreads, write_buckets, d);
 		status = ordered_queue_status(&d->queue, fault);
 		ordered_queue_destroy(&d->queue);
-		deal_free(d);
+		dealing_free(d);
 	} else { /* there is too little memory for all at once */
-		deal_free(d);
+		dealing_free(d);
 		status = write_merged(s, writer, fault);
 	}
 	free(d);

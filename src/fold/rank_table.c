@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/deal.h"
 #include "base/machine.h"
 #include "base/thread.h"
 #include "fold/group_lists.h"
@@ -24,8 +25,6 @@
 #define RANGE_BITS 12
 #define NRANGES ((size_t)1 << RANGE_BITS)
 #define FEW_NUMBERS 4096     /* sorted at once */
-#define SHORT_NNUMBERS 256   /* for fewer, counting digits takes longer than comparing */
-#define DIGIT_BITS 8
 #define START_NNUMBERS 4     /* in the mean, between two starts */
 #define STARTS_MAX ((uint64_t)1 << 22)
 
@@ -52,137 +51,77 @@ void rank_table_free(struct rank_table *t)
 	memset(t, 0, sizeof *t);
 }
 
-/* ---- sorting ---- */
-
-/* Sorts numbers that differ in their lowest nbits only. Errors: STATUS_NO_MEMORY. */
-static enum status sort_distances(uint64_t *x, size_t n, int nbits)
-{
-	uint64_t *scratch, *from = x, *to;
-
-	if (n < SHORT_NNUMBERS) {
-		qsort(x, n, sizeof *x, compare_uint64);
-		return STATUS_OK;
-	}
-	scratch = to = malloc(n * sizeof *scratch);
-	if (!scratch)
-		return STATUS_NO_MEMORY;
-	for (int shift = 0; shift < nbits; shift += DIGIT_BITS) {
-		uint64_t *sorted = to;
-		size_t counts[1 << DIGIT_BITS] = {0}, begin = 0;
-		const uint64_t mask = ((uint64_t)1 << DIGIT_BITS) - 1;
-		/* by one digit */
-		for (size_t i = 0; i < n; i++)
-			counts[from[i] >> shift & mask]++;
-		for (size_t d = 0; d <= mask; d++) {
-			size_t count = counts[d];
-			counts[d] = begin;
-			begin += count;
-		}
-		for (size_t i = 0; i < n; i++)
-			to[counts[from[i] >> shift & mask]++] = from[i];
-		to = from;
-		from = sorted;
-	}
-	if (from != x)
-		memcpy(x, from, n * sizeof *x);
-	free(scratch);
-	return STATUS_OK;
-}
-
 /* ---- numbers of 64 bits ---- */
 
 /* A column's numbers on their way to their ranges. */
 struct dealing {
 	struct rank_table *t;
 	const struct values_blocks *blocks;
-	int shift;                 /* of a distance to its range */
-	size_t nshares;            /* of the blocks, of which each has a row of places */
-	uint64_t *places;          /* nshares x NRANGES: of the next number; owned */
-	uint64_t begins[NRANGES + 1];
-	bool counts;               /* else the numbers are placed */
-	atomic_size_t next;        /* share or range that no thread has taken */
+	struct deal deal; /* shares are of the blocks */
+	int shift;        /* of a distance to its range */
+	bool counts;      /* else the numbers are placed */
 	atomic_bool lacks_memory;
 };
 
-static void deal_block(const struct dealing *d, const struct values_block *block, uint64_t *places)
+static void deal_share(void *context, size_t share)
 {
-	struct values_cursor at = {.block = block};
+	const struct dealing *d = context;
+	uint64_t *places = deal_places(&d->deal, share);
 	int64_t x[VALUES_BATCH];
 	size_t n;
 
-	while ((n = values_next64(&at, d->t->keys.scale, x)) > 0)
-		for (size_t i = 0; i < n; i++) {
-			uint64_t distance = (uint64_t)x[i] - (uint64_t)d->t->least;
-			uint64_t *place = &places[distance >> d->shift];
-			if (!d->counts)
-				d->t->distances[*place] = distance;
-			++*place;
-		}
+	for (size_t b = d->blocks->n * share / d->deal.nshares; b < d->blocks->n * (share + 1) / d->deal.nshares; b++)
+		for (struct values_cursor at = {.block = d->blocks->at[b]}; (n = values_next64(&at, d->t->keys.scale, x)) > 0;)
+			for (size_t i = 0; i < n; i++) {
+				uint64_t distance = (uint64_t)x[i] - (uint64_t)d->t->least;
+				uint64_t *place = &places[distance >> d->shift];
+				if (!d->counts)
+					d->t->distances[*place] = distance;
+				++*place;
+			}
 }
 
-static void *deal_shares(void *context)
+static void sort_range(void *context, size_t range)
 {
 	struct dealing *d = context;
-	size_t share, n = d->blocks->n;
+	const uint64_t begin = d->deal.begins[range], n = d->deal.begins[range + 1] - begin;
+	uint64_t *spare = n > SORT_FEW_WORDS ? malloc(n * sizeof *spare) : NULL;
 
-	while ((share = atomic_fetch_add(&d->next, 1)) < d->nshares)
-		for (size_t i = n * share / d->nshares; i < n * (share + 1) / d->nshares; i++)
-			deal_block(d, d->blocks->at[i], d->places + share * NRANGES);
-	return NULL;
+	if (spare || n <= SORT_FEW_WORDS)
+		sort_words(d->t->distances + begin, spare, n, 0, (unsigned)d->shift);
+	else
+		d->lacks_memory = true;
+	free(spare);
 }
 
-static void *sort_ranges(void *context)
+/* Few numbers are one range, of which nothing needs counting. width: less than 2^63 */
+static enum status deal_few(struct dealing *d, uint64_t width)
 {
-	struct dealing *d = context;
-	size_t range;
+	uint64_t place = 0, begins[] = {0, d->t->n};
 
-	while ((range = atomic_fetch_add(&d->next, 1)) < NRANGES)
-		if (sort_distances(d->t->distances + d->begins[range],
-				   d->begins[range + 1] - d->begins[range], d->shift) != STATUS_OK)
-			d->lacks_memory = true;
-	return NULL;
+	d->shift = 64 - __builtin_clzll(width | 1);
+	d->deal = (struct deal){1, 1, &place, begins};
+	deal_share(d, 0);
+	sort_range(d, 0);
+	d->deal = (struct deal){.places = NULL};
+	return d->lacks_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-/* Makes counts places: range by range, and in each share by share. */
-static void place_ranges(struct dealing *d)
+/* Deals the numbers into ranges, and sorts each. */
+static enum status deal(struct dealing *d, uint64_t width, size_t nthreads)
 {
-	uint64_t begin = 0;
-
-	for (size_t range = 0; range < NRANGES; range++) {
-		d->begins[range] = begin;
-		for (size_t share = 0; share < d->nshares; share++) {
-			uint64_t *place = &d->places[share * NRANGES + range], count = *place;
-			*place = begin;
-			begin += count;
-		}
-	}
-	d->begins[NRANGES] = begin;
-}
-
-static enum status deal(struct rank_table *t, const struct values_blocks *blocks, uint64_t width, int nthreads)
-{
-	struct dealing *d = calloc(1, sizeof *d);
-	enum status status;
-
-	if (!d)
-		return STATUS_NO_MEMORY;
-	*d = (struct dealing){.t = t, .blocks = blocks, .nshares = (size_t)nthreads, .counts = true};
+	if (d->t->n <= FEW_NUMBERS && width <= INT64_MAX)
+		return deal_few(d, width);
 	while (width >> d->shift >= NRANGES)
 		d->shift++;
-	d->places = calloc(d->nshares * NRANGES, sizeof *d->places);
-	if (d->places) {
-		team_run((size_t)nthreads, deal_shares, d);
-		place_ranges(d);
-		d->counts = false;
-		d->next = 0;
-		team_run((size_t)nthreads, deal_shares, d);
-		d->next = 0;
-		team_run((size_t)nthreads, sort_ranges, d);
-	}
-	status = d->places && !d->lacks_memory ? STATUS_OK : STATUS_NO_MEMORY;
-	free(d->places);
-	free(d);
-	return status;
+	TRY(deal_new(&d->deal, nthreads, NRANGES));
+	d->counts = true;
+	team_each(nthreads, nthreads, deal_share, d);
+	deal_place(&d->deal);
+	d->counts = false;
+	team_each(nthreads, nthreads, deal_share, d);
+	team_each(nthreads, NRANGES, sort_range, d);
+	return d->lacks_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 /* Notes where the distances with the same highest bits start. */
@@ -206,23 +145,13 @@ static enum status make_starts(struct rank_table *t, uint64_t width)
 
 static enum status make64(struct rank_table *t, const struct values_blocks *blocks, uint64_t width, int nthreads)
 {
-	t->distances = allocate(t, t->n * sizeof *t->distances);
-	if (!t->distances)
-		return STATUS_NO_MEMORY;
-	if (t->n <= FEW_NUMBERS) {
-		uint64_t n = 0;
-		/* few numbers are sorted at once */
-		for (size_t i = 0; i < blocks->n; i++) {
-			struct values_cursor at = {.block = blocks->at[i]};
-			int64_t x[VALUES_BATCH];
-			for (size_t nnext; (nnext = values_next64(&at, t->keys.scale, x)) > 0;)
-				for (size_t k = 0; k < nnext; k++)
-					t->distances[n++] = (uint64_t)x[k] - (uint64_t)t->least;
-		}
-		qsort(t->distances, n, sizeof *t->distances, compare_uint64);
-		return STATUS_OK;
-	}
-	return deal(t, blocks, width, values_pass_nthreads(blocks, nthreads));
+	struct dealing d = {.t = t, .blocks = blocks};
+	enum status status;
+
+	NEED(t->distances = allocate(t, t->n * sizeof *t->distances));
+	status = deal(&d, width, (size_t)values_pass_nthreads(blocks, nthreads));
+	deal_free(&d.deal);
+	return status;
 }
 
 /* ---- longer numbers ---- */
@@ -325,27 +254,23 @@ static inline __attribute__((always_inline)) uint64_t count_below(const void *x,
 static uint64_t count_below64(const struct rank_table *t, int128 x, bool with_equal)
 {
 	const uint64_t key = (uint64_t)(x - t->least);
-	uint64_t begin = 0, end = t->n;
 
 	if (x < t->least)
 		return 0;
 	if (x - t->least > t->distances[t->n - 1])
 		return t->n;
-	if (t->starts) {
-		begin = t->starts[key >> t->shift];
-		end = t->starts[(key >> t->shift) + 1];
-	}
-	return count_below(t->distances, sizeof key, begin, end, &key, with_equal, compare_uint64);
+	return count_below(t->distances, sizeof key, 0, t->n, &key, with_equal, compare_uint64);
 }
 
-/* The rank of a number that is not of the fast path, or whose column has longer ones. */
-static uint64_t find_long(const struct rank_table *t, const struct value *number, bool descending)
+uint64_t rank_table_find(const struct rank_table *t, const struct value *number, bool descending)
 {
 	struct exact x = {.value = number->number.significand, .scale = number->number.scale};
 	struct integer room, settled;
 	uint64_t nbelow;
 	int128 key;
 
+	if (t->n == 0)
+		return 0;
 	if (number->kind != DECIMAL_NUMBER) {
 		if (exact_parse(number->text, number->nbytes, &room, &x) != STATUS_OK)
 			return 0; /* beyond the range */
@@ -357,19 +282,6 @@ static uint64_t find_long(const struct rank_table *t, const struct value *number
 		nbelow = count_below64(t, key, descending);
 	else
 		return 0;
-	return descending ? t->n - nbelow + 1 : nbelow + 1;
-}
-
-uint64_t rank_table_find(const struct rank_table *t, const struct value *number, bool descending)
-{
-	int nplaces = t->keys.scale - number->number.scale;
-	uint64_t nbelow;
-
-	if (t->n == 0)
-		return 0;
-	if (number->kind != DECIMAL_NUMBER || t->keys.kind != KEY_64 || nplaces < 0 || nplaces > DECIMAL_NDIGITS)
-		return find_long(t, number, descending);
-	nbelow = count_below64(t, (int128)number->number.significand * decimal_powers[nplaces], descending);
 	return descending ? t->n - nbelow + 1 : nbelow + 1;
 }
 
