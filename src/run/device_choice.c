@@ -25,10 +25,10 @@
 #include "csv/record.h"
 #include "fold/word_set.h"
 #include "io/message.h"
+#include "io/source.h"
 #include "run/beyond_gpus.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
-#include "io/source.h"
 #include "kernels/worker/gpu.h"
 #endif
 
