@@ -21,7 +21,7 @@
 
 #define ROOM_NBYTES ((size_t)1 << 16) /* for fields, to begin with */
 #define PAD_NBYTES (2 * SIMD_PAD_NBYTES)
-#define NSPARE_VALUES 3 /* beyond the stack: a test's quotients, a culprit */
+#define NSPARE_VALUES 2 /* beyond the stack: a test's quotients */
 
 /* A literal among the numbers of one scale: significands below `low` are less, those above `high`
  * greater. */
@@ -88,12 +88,10 @@ static enum status state_init(struct program_state *state, const struct program 
 	state->values = calloc(p->nvalues + (size_t)NSPARE_VALUES, sizeof *state->values);
 	state->truths = calloc(p->ntruths + (size_t)1, sizeof *state->truths);
 	state->rows = calloc(p->ntruths + (size_t)1, sizeof *state->rows);
-	state->tests = calloc(p->ntests + (size_t)1, sizeof *state->tests);
-	state->results = calloc(p->ntests + (size_t)1, sizeof *state->results);
+	state->culprits = calloc(p->ntruths + (size_t)1, sizeof *state->culprits);
 	state->thresholds = calloc(p->norders * (size_t)DECIMAL_NSCALES + 1, sizeof *state->thresholds);
 	state->matches = calloc(p->npatterns + 1, sizeof(struct pattern_match *));
-	NEED(state->values && state->truths && state->rows && state->tests && state->results &&
-	     state->thresholds && state->matches);
+	NEED(state->values && state->truths && state->rows && state->culprits && state->thresholds && state->matches);
 	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
 		if (step->code == STEP_ORDER_NUMBER && !step->is_long)
 			set_thresholds(step->number, state->thresholds + (size_t)step->index * DECIMAL_NSCALES);
@@ -110,8 +108,7 @@ static void state_free(struct program_state *state)
 		pattern_match_free(state->matches[i]);
 	free(state->matches);
 	free(state->thresholds);
-	free(state->results);
-	free(state->tests);
+	free(state->culprits);
 	free(state->rows);
 	free(state->truths);
 	free(state->values);
@@ -1443,7 +1440,7 @@ static struct row_culprit culprit_of(const struct run *r, const struct step *ste
 		culprit.why = (enum status)v->why[row];
 	else if (step->code == STEP_MATCH)
 		culprit.why = STATUS_TOO_COSTLY;
-	else if (value.kind == LANE_NOT_A_NUMBER || value.kind == LANE_OUT_OF_RANGE)
+	else if (step->code != STEP_ORDER_TEXTS && (value.kind == LANE_NOT_A_NUMBER || value.kind == LANE_OUT_OF_RANGE))
 		culprit.why = value.kind == LANE_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE
 			      : step->code == STEP_ORDER_NUMBERS && step->index ? STATUS_NOT_BOTH_NUMBERS
 										: STATUS_NOT_A_NUMBER;
@@ -1459,14 +1456,28 @@ static struct row_culprit culprit_of(const struct run *r, const struct step *ste
 	return culprit;
 }
 
-/* Notes what is wrong with the values of a test in some rows, where they are no columns that can be asked later. */
-static void note_culprits(struct run *r, const struct step *step, struct program_values *a, struct program_values *b, uint64_t rows)
+/* The culprits of a truth: of each row that it leaves undecided. */
+static struct row_culprit *culprits_of(const struct run *r, const struct truth *t)
 {
-	for (; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		struct row_culprit culprit = culprit_of(r, step, a, row);
-		r->state->noted[row] = culprit.why == STATUS_OK ? culprit_of(r, step, b, row) : culprit;
-	}
+	return r->state->culprits[t - r->state->truths];
+}
+
+/* Makes two truths one, r->truth[-1] of the two. Say that more and more of the tests without an answer are false, the first ones
+ * first: the culprit is where that makes the condition false. */
+static void join_truths(struct run *r, enum step_code code)
+{
+	const struct truth *b = --r->truth;
+	struct truth *a = r->truth - 1;
+	const uint64_t odd = a->high & ~a->low, others = b->high & ~b->low;
+	uint64_t taken;
+
+	if (code == STEP_AND)
+		*a = (struct truth){a->low & b->low, a->high & b->high};
+	else
+		*a = (struct truth){a->low | b->low, a->high | b->high};
+	taken = a->high & ~a->low & others & (code == STEP_AND ? ~odd : ~UINT64_C(0));
+	for (; taken; taken &= taken - 1)
+		culprits_of(r, a)[lowest(taken)] = culprits_of(r, b)[lowest(taken)];
 }
 
 /* Makes the values those of a column of the plan. */
@@ -1484,68 +1495,20 @@ static void load(const struct run *r, uint32_t column, struct program_values *v)
 	}
 }
 
-/* The number of the test that leaves the condition of steps [first, end), which are as deep as `depth` says, undecided in a row. Say
- * that more and more of the tests without an answer are false, the first ones first: it is the one where the condition becomes
- * false. Where a part is false from the start that is test -1, and where it stays true, one after all. */
-static uint32_t undecided_test(const struct program_state *state, const struct step *first, const struct step *end, unsigned depth,
-			       unsigned row)
-{
-	uint32_t *top = state->tests; /* of each part, that test's number + 1 */
-
-	for (const struct step *step = first; step < end; step++) {
-		if (step->depth != depth)
-			continue;
-		if (step_is_test(step)) {
-			const struct truth *t = &state->results[step->test];
-			*top++ = t->low >> row & 1 ? UINT32_MAX : t->high >> row & 1 ? step->test + 1 : 0;
-		} else if (step->code == STEP_AND || step->code == STEP_OR) {
-			top--;
-			if ((top[0] < top[-1]) == (step->code == STEP_AND))
-				top[-1] = top[0];
-		}
-	}
-	return state->tests[0] - 1;
-}
-
-/* Finds the value that leaves the condition of steps [first, end) undecided in a row. */
-static struct row_culprit find_culprit(struct run *r, const struct step *first, const struct step *end, unsigned depth, unsigned row)
-{
-	const uint32_t test = undecided_test(r->state, first, end, depth, row);
-	const struct program *p = r->state->program;
-	struct row_culprit culprit;
-	const struct step *step = first;
-
-	while (!step_is_test(step) || step->test != test)
-		step++;
-	culprit = r->state->noted[row];
-	for (int i = 0; i < 2; i++) {
-		uint32_t column = i ? step->left : step->right; /* the left one counts */
-		struct row_culprit found;
-		if (column == NO_COLUMN)
-			continue;
-		load(r, p->columns[column], r->top);
-		found = culprit_of(r, step, r->top, row);
-		if (found.why != STATUS_OK)
-			culprit = found;
-	}
-	return culprit;
-}
-
 /* Takes the test's values from the stack, and pushes its truth. */
 static void work_test(struct run *r, const struct step *step)
 {
-	const unsigned nleft = step_nleft(step), nright = step_nright(step);
-	const bool of_two = nright > 0;
-	struct program_values *a = r->top - nleft - nright, *b = r->top - 1;
-	uint64_t odd;
-	struct truth t;
+	struct program_values *a = r->top - step_nleft(step) - step_nright(step), *b = r->top - 1;
+	struct row_culprit *culprits = culprits_of(r, r->truth);
+	struct truth t = step->quotients ? test_quotients(r, step, &a, &b) : test_values(r, step, a, b);
 
-	t = step->quotients ? test_quotients(r, step, &a, &b) : test_values(r, step, a, b);
-	odd = t.high & ~t.low;
-	if (odd && (step->left == NO_COLUMN || (of_two && step->right == NO_COLUMN)))
-		note_culprits(r, step, a, b, odd);
+	for (uint64_t odd = t.high & ~t.low; odd; odd &= odd - 1) {
+		const unsigned row = lowest(odd);
+		culprits[row] = culprit_of(r, step, a, row);
+		if (culprits[row].why == STATUS_OK)
+			culprits[row] = culprit_of(r, step, b, row);
+	}
 	r->top -= step->nvalues - step_nkept(step);
-	r->state->results[step->test] = t;
 	*r->truth++ = t;
 }
 
@@ -1611,9 +1574,9 @@ static void work_choice(struct run *r, const struct step *step)
 	take_rows(a, b, step->code == STEP_IF ? r->rows & ~t.low : missing_rows(r, a));
 	for (uint64_t undecided = r->rows & t.high & ~t.low; undecided; undecided &= undecided - 1) {
 		const unsigned row = lowest(undecided);
-		const struct row_culprit culprit = find_culprit(r, step - step->index, step, step->depth + 1u, row);
-		set_span(a, row, culprit.field);
-		set_wrong(a, row, culprit.why);
+		const struct row_culprit *culprit = &culprits_of(r, r->truth)[row];
+		set_span(a, row, culprit->field);
+		set_wrong(a, row, culprit->why);
 	}
 	r->top--;
 }
@@ -1659,16 +1622,9 @@ static struct run run_steps(struct row_block *b, struct program_block *l, struct
 			r.rows = rows;
 			break;
 		case STEP_AND:
-			r.rows = *--outer;
-			r.truth--;
-			r.truth[-1].low &= r.truth[0].low;
-			r.truth[-1].high &= r.truth[0].high;
-			break;
 		case STEP_OR:
 			r.rows = *--outer;
-			r.truth--;
-			r.truth[-1].low |= r.truth[0].low;
-			r.truth[-1].high |= r.truth[0].high;
+			join_truths(&r, (enum step_code)step->code);
 			break;
 		default:
 			works[step->code](&r, step);
@@ -1921,13 +1877,12 @@ void row_filter_free(struct row_filter *f)
 }
 
 /* Leaves out the rows in which a condition has no answer. */
-static void leave_out(struct row_filter *f, struct run *r, struct truth t)
+static void leave_out(struct row_filter *f, const struct run *r, struct truth t)
 {
-	const struct program *p = r->state->program;
 	uint64_t rows = t.high & ~t.low & f->kept;
 
 	if (rows && (f->undecided == 0 || lowest(rows) < lowest(f->undecided)))
-		f->culprit = find_culprit(r, p->steps, p->steps + p->nsteps, 0, lowest(rows));
+		f->culprit = culprits_of(r, r->truth - 1)[lowest(rows)];
 	f->undecided |= rows;
 	f->kept &= ~rows;
 }

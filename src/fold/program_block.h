@@ -65,11 +65,9 @@ struct program_state {
 	const struct program *program;
 	bool is_computed; /* for the block: the others are set */
 	struct program_values *values; /* the stack; of a computed column, values[0] are its own */
-	struct row_culprit noted[ROW_BLOCK_NROWS]; /* of tests of no columns */
 	struct truth *truths;  /* the stack */
 	uint64_t *rows;        /* the stack of those that are evaluated */
-	struct truth *results; /* of each test */
-	uint32_t *tests;       /* a stack of numbers of tests, as many as there are at most */
+	struct row_culprit (*culprits)[ROW_BLOCK_NROWS]; /* of each truth: in the rows that it leaves undecided */
 	struct row_threshold *thresholds; /* DECIMAL_NSCALES for each test with a number */
 	struct pattern_match **matches;   /* one for each pattern */
 	uint32_t literals_offset;         /* in the data */

@@ -336,13 +336,9 @@ static bool want_truth(struct parser *p, const struct operand *x)
 /* Copies a condition, steps [first, end), which are the last ones, as its complement. */
 static bool copy_complement(struct parser *p, size_t first, size_t end)
 {
-	for (size_t i = first; i < end; i++) {
-		struct step step = p->program->steps[i];
-		if (step_is_test(&step))
-			step.test = p->program->ntests++;
-		if (!add_step(p, step))
+	for (size_t i = first; i < end; i++)
+		if (!add_step(p, p->program->steps[i]))
 			return false;
-	}
 	negate(p, end);
 	return true;
 }
@@ -359,7 +355,8 @@ static bool want_value(struct parser *p, struct operand *x)
 {
 	const size_t first = x->first, middle = p->program->nsteps;
 	const struct step number = {.code = STEP_NUMBER, .at = (uint32_t)x->begin}, missing = {.code = STEP_LITERAL, .at = number.at};
-	struct step one = number, choose = {.code = STEP_IF, .nvalues = 2, .at = number.at};
+	const struct step choose = {.code = STEP_IF, .nvalues = 2, .at = number.at};
+	struct step one = number;
 
 	if (x->type != TYPE_TRUTH)
 		return true;
@@ -372,11 +369,7 @@ static bool want_value(struct parser *p, struct operand *x)
 		return false;
 	memmove(&p->program->steps[middle + 1], &p->program->steps[middle], (p->program->nsteps - middle - 1) * sizeof one);
 	p->program->steps[middle] = one;
-	choose.index = (uint32_t)(p->program->nsteps + 2 - (middle + 1));
-	if (!add_step(p, number) || !add_step(p, missing) || !add_step(p, choose))
-		return false;
-	choose.index = (uint32_t)(p->program->nsteps - first);
-	return add_step(p, choose);
+	return add_step(p, number) && add_step(p, missing) && add_step(p, choose) && add_step(p, choose);
 }
 
 /* Reports a text where a number is needed. */
@@ -628,7 +621,6 @@ static bool parse_argument(struct parser *p, const struct function **f, size_t k
 	if (kind != 'c')
 		return want_kind(p, kind, out);
 	deepen(p, out->first);
-	step->index = (uint32_t)out->first;
 	return want_truth(p, out);
 }
 
@@ -672,8 +664,6 @@ static bool parse_arguments(struct parser *p, const struct function *f, struct o
 		k += how != '\0';
 	}
 	out->type = f->type == TYPE_ANY ? chosen.type : f->type;
-	if (f->code == STEP_IF)
-		step.index = (uint32_t)p->program->nsteps - step.index;
 	return how == '+' || add_step(p, step);
 }
 
@@ -702,20 +692,13 @@ static void take_back(struct program *program, const struct program *saved)
 		pattern_free(program->patterns[--program->npatterns]);
 	program->nsteps = saved->nsteps;
 	program->nliteral_bytes = saved->nliteral_bytes;
-	program->ntests = saved->ntests;
 	program->norders = saved->norders;
 }
 
-/* Where the condition of steps `first` ... before `then` holds, the value that follows it; else the
- * last one. */
-static bool choose(struct parser *p, size_t first)
+/* Where the condition that is on the stack holds, the first value that follows it; else the second. */
+static bool choose(struct parser *p, size_t at)
 {
-	const struct step step = {.code = STEP_IF,
-				  .nvalues = 2,
-				  .index = (uint32_t)(p->program->nsteps - first),
-				  .at = p->program->steps[first].at};
-
-	return add_step(p, step);
+	return add_step(p, (struct step){.code = STEP_IF, .nvalues = 2, .at = (uint32_t)at});
 }
 
 static bool compare(struct parser *p, struct operand left, struct operand right, unsigned accepts,
@@ -761,14 +744,14 @@ static bool parse_nullif(struct parser *p, const struct function *f, struct oper
 	    !parse_equals(p, x) || !add_missing(p, token.begin) || !parse_again(p, &token, &x))
 		return false;
 	out->type = x.type;
-	return choose(p, out->first);
+	return choose(p, token.begin);
 }
 
 /* when condition then a ..., up to `end`; value: what is compared with that of each `when`, or
  * NULL. */
 static bool parse_when(struct parser *p, const struct token *value, struct operand *out)
 {
-	const size_t first = p->program->nsteps;
+	const size_t first = p->program->nsteps, at = p->token.begin;
 	struct operand x, other = {.is_missing = true};
 
 	if (!takes_word(p, "when"))
@@ -793,7 +776,7 @@ static bool parse_when(struct parser *p, const struct token *value, struct opera
 	take_type(out, &x);
 	take_type(out, &other);
 	p->nlevels--;
-	return choose(p, first);
+	return choose(p, at);
 }
 
 /* The comparisons that begin with a word, and how they are compiled. */
@@ -1471,7 +1454,6 @@ static unsigned complement_if(bool negated, unsigned accepts)
 
 static bool add_test(struct parser *p, struct step test)
 {
-	test.test = p->program->ntests++;
 	test.nvalues = (uint8_t)(step_nleft(&test) + step_nright(&test));
 	return add_step(p, test);
 }

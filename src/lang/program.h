@@ -124,10 +124,8 @@ struct step {
 	uint8_t nvalues;  /* how many it takes from the stack */
 	uint8_t quotients; /* of tests of numbers: set of enum quotient_side */
 	uint8_t depth;    /* the number of nested conditions of if() that it is part of */
-	uint32_t index; /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; IF:
-			 * steps back to its condition's first; ORDER_NUMBER: 0 .. norders - 1; of
+	uint32_t index; /* LOAD: of columns; ROUND: digits; MATCH: of patterns; ..._THEN: steps; ORDER_NUMBER: 0 .. norders - 1; of
 			 * functions: letters k, g; EPOCH: 1 if it takes numbers, too */
-	uint32_t test;    /* of tests: 0 .. ntests - 1 */
 	uint32_t left, right; /* of tests: the columns that are compared, or NO_COLUMN; left, of functions: of patterns */
 	uint32_t at;      /* byte of the text */
 	uint32_t literal_begin, literal_nbytes; /* in literals */
@@ -147,7 +145,7 @@ struct program {
 	struct step *steps;
 	char *literals; /* no terminators */
 	struct pattern **patterns;
-	uint32_t ntests, norders, nvalues, ntruths; /* the last two: of the stacks */
+	uint32_t norders, nvalues, ntruths; /* the last two: of the stacks */
 	bool computes; /* values that are no columns: they need memory */
 	bool is_aggregate; /* a computed column without steps, whose values another pass has made; name: sum(x) */
 	size_t aggregate;  /* its number among them */

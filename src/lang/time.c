@@ -561,29 +561,28 @@ static const struct letter {
 	int32_t step;
 	const char *stands_for;
 	size_t at;
-} letters[] = {
+} letters[128] = {
+#define LETTER(letter, ...) [letter] = {letter, __VA_ARGS__}
 #define NUMBER(letter, member, digits, max, step) \
-	{ \
-		letter, true, digits, max, step, NULL, offsetof(struct civil, member) \
-	}
-	NUMBER('Y', year, 4, 9999, DAY),       NUMBER('m', month, 2, 99, DAY),
-	NUMBER('d', day, 2, 99, DAY),	       NUMBER('e', day, 2, 99, DAY),
-	NUMBER('H', hour, 2, 23, 3600),	       NUMBER('M', minute, 2, 59, 60),
-	NUMBER('S', second, 2, 60, 1),
+	LETTER(letter, true, digits, max, step, NULL, offsetof(struct civil, member))
+	NUMBER('Y', year, 4, 9999, DAY),	NUMBER('m', month, 2, 99, DAY),
+	NUMBER('d', day, 2, 99, DAY),		NUMBER('e', day, 2, 99, DAY),
+	NUMBER('H', hour, 2, 23, 3600),		NUMBER('M', minute, 2, 59, 60),
+	NUMBER('S', second, 2, 60, 1),		LETTER('I', true, 2, 0, 3600, NULL, 0),
+	LETTER('f', true, 0, 0, 0, NULL, 0),	LETTER('j', true, 3, 0, DAY, NULL, 0),
+	LETTER('y', true, 2, 0, DAY, NULL, 0),	LETTER('p', true, 0, 0, 3600, NULL, 0),
+	LETTER('b', true, 0, 0, DAY, NULL, 0),	LETTER('h', true, 0, 0, DAY, NULL, 0),
+	LETTER('B', true, 0, 0, DAY, NULL, 0),	LETTER('a', true, 0, 0, DAY, NULL, 0),
+	LETTER('A', true, 0, 0, DAY, NULL, 0),	LETTER('z', true, 0, 0, DAY, NULL, 0),
+	LETTER('Z', true, 0, 0, 1, NULL, 0),	LETTER('s', true, 0, 0, 1, NULL, 0),
+	LETTER('G', false, 4, 0, DAY, NULL, 0), LETTER('V', false, 2, 0, DAY, NULL, 0),
+	LETTER('u', false, 1, 0, DAY, NULL, 0), LETTER('w', false, 1, 0, DAY, NULL, 0),
+	LETTER('q', false, 1, 0, DAY, NULL, 0), LETTER('%', true, 0, 0, DAY, NULL, 0),
+	LETTER('n', true, 0, 0, DAY, NULL, 0),	LETTER('t', true, 0, 0, DAY, NULL, 0),
+	LETTER('F', true, 0, 0, DAY, "%Y-%m-%d", 0), LETTER('T', true, 0, 0, 1, "%H:%M:%S", 0),
+	LETTER('D', true, 0, 0, DAY, "%m/%d/%y", 0), LETTER('R', true, 0, 0, 60, "%H:%M", 0),
 #undef NUMBER
-	{'I', true, 2, 0, 3600, NULL, 0},      {'f', true, 0, 0, 0, NULL, 0},
-	{'j', true, 3, 0, DAY, NULL, 0},       {'y', true, 2, 0, DAY, NULL, 0},
-	{'p', true, 0, 0, 3600, NULL, 0},      {'b', true, 0, 0, DAY, NULL, 0},
-	{'h', true, 0, 0, DAY, NULL, 0},       {'B', true, 0, 0, DAY, NULL, 0},
-	{'a', true, 0, 0, DAY, NULL, 0},       {'A', true, 0, 0, DAY, NULL, 0},
-	{'z', true, 0, 0, DAY, NULL, 0},       {'Z', true, 0, 0, 1, NULL, 0},
-	{'s', true, 0, 0, 1, NULL, 0},	       {'G', false, 4, 0, DAY, NULL, 0},
-	{'V', false, 2, 0, DAY, NULL, 0},      {'u', false, 1, 0, DAY, NULL, 0},
-	{'w', false, 1, 0, DAY, NULL, 0},      {'q', false, 1, 0, DAY, NULL, 0},
-	{'%', true, 0, 0, DAY, NULL, 0},
-	{'n', true, 0, 0, DAY, NULL, 0},       {'t', true, 0, 0, DAY, NULL, 0},
-	{'F', true, 0, 0, DAY, "%Y-%m-%d", 0}, {'T', true, 0, 0, 1, "%H:%M:%S", 0},
-	{'D', true, 0, 0, DAY, "%m/%d/%y", 0}, {'R', true, 0, 0, 60, "%H:%M", 0},
+#undef LETTER
 };
 
 /* A number of a civil time. */
@@ -592,12 +591,11 @@ static int *civil_number(struct civil *c, size_t at)
 	return (int *)(void *)((char *)c + at);
 }
 
-static const struct letter *find_letter(char c)
+static inline const struct letter *find_letter(char c)
 {
-	for (size_t i = 0; i < COUNT(letters); i++)
-		if (letters[i].letter == c)
-			return &letters[i];
-	return NULL;
+	const unsigned char at = (unsigned char)c;
+
+	return at < COUNT(letters) && letters[at].letter ? &letters[at] : NULL;
 }
 
 const char *time_format_fault(const char *format, size_t nbytes, bool reads, size_t *at)
@@ -804,7 +802,7 @@ static char *put_zone(const struct time_reader *r, char *to, int64_t seconds, in
 }
 
 /* The number that a letter stands for, on a day. */
-static int64_t number_of(const struct letter *letter, struct civil *c, int64_t days)
+static inline int64_t number_of(const struct letter *letter, struct civil *c, int64_t days)
 {
 	int week, week_year;
 
