@@ -1275,25 +1275,6 @@ static struct program_values *make_quotient(const struct run *r, struct program_
 	return to;
 }
 
-/* Two values, as texts. */
-static struct truth test_texts(const struct run *r, const struct step *step, struct program_values *a, struct program_values *b)
-{
-	struct truth t = {0, 0};
-
-	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
-		unsigned row = lowest(rows);
-		const char *x, *y;
-		size_t x_nbytes, y_nbytes;
-		enum row_value is_x = read_text(r, a, row, &r->l->scratch[0], &x, &x_nbytes),
-			       is_y = read_text(r, b, row, &r->l->scratch[1], &y, &y_nbytes);
-		if (is_x == ROW_MISSING || is_y == ROW_MISSING)
-			continue;
-		add_truth(&t, is_x == ROW_QUOTED || is_y == ROW_QUOTED ? LANE_MAYBE
-				: lane_accepts(step, lane_order_texts(step->index, x, x_nbytes, y, y_nbytes)), rows & -rows);
-	}
-	return t;
-}
-
 /* Values that are no plain numbers may be others. */
 static struct truth test_is_number(const struct run *r, const struct step *step, struct program_values *v)
 {
@@ -1310,41 +1291,46 @@ static struct truth test_is_number(const struct run *r, const struct step *step,
 	return t;
 }
 
-/* A value as text, or whether it is missing. Inline, so that each kind of test has a loop of its own; is_equality: the text is
- * compared with the literal, but not put in order. */
+/* A value as text, or whether it is missing; other: what it is compared with, NULL: the literal. Inline, so that each kind of
+ * test has a loop of its own; is_equality: the text is compared with the literal, but not put in order. */
 static inline __attribute__((always_inline)) struct truth scan_texts(const struct run *r, const struct step *step,
-								     struct program_values *v, enum step_code code, bool is_equality)
+								     struct program_values *v, struct program_values *other,
+								     enum step_code code, bool is_equality)
 {
 	const bool is_field = v->column != NO_COLUMN && !(v->fields | v->wrong);
 	const char *literal = r->state->program->literals + step->literal_begin, *text;
-	const size_t n = step->literal_nbytes;
 	struct row_text texts[ROW_BLOCK_NROWS];
 	const uint64_t plain = is_field ? row_block_plain_values(r->b, v->column, r->rows, texts) : 0;
 	uint64_t missing = 0, holds = 0, odd = 0;
-	size_t nbytes;
+	size_t n = step->literal_nbytes, nbytes, begin, end;
 	int found;
 
 	for (uint64_t rows = r->rows; rows; rows &= rows - 1) {
 		const unsigned row = lowest(rows);
-		enum row_value is = ROW_PRESENT;
+		enum row_value is = ROW_PRESENT, is_other = ROW_PRESENT;
 		if (plain >> row & 1) {
 			text = texts[row].text;
 			nbytes = texts[row].nbytes;
 		} else {
 			is = read_text(r, v, row, &r->l->scratch[0], &text, &nbytes);
 		}
-		if (is != ROW_PRESENT) {
-			*(is == ROW_MISSING ? &missing : &odd) |= rows & -rows;
+		if (other)
+			is_other = read_text(r, other, row, &r->l->scratch[1], &literal, &n);
+		if (is == ROW_MISSING || is_other == ROW_MISSING) {
+			missing |= rows & -rows;
+		} else if (is == ROW_QUOTED || is_other == ROW_QUOTED) {
+			odd |= rows & -rows;
 		} else if (is_equality) {
 			holds |= nbytes == n && memcmp(text, literal, n) == 0 ? rows & -rows : 0;
-		} else if (code == STEP_CONTAINS) { /* faster than lane_order_text */
+		} else if (code == STEP_CONTAINS) { /* faster than lane_order_texts */
 			holds |= memmem(text, nbytes, literal, n) ? rows & -rows : 0;
 		} else if (code == STEP_MATCH) {
-			found = pattern_matches(r->state->program->patterns[step->index], r->state->matches[step->index], text, nbytes);
+			found = pattern_find(r->state->program->patterns[step->index], r->state->matches[step->index], text, nbytes, 0,
+					     &begin, &end);
 			holds |= found > 0 ? rows & -rows : 0;
 			odd |= found < 0 ? rows & -rows : 0; /* it takes too many steps */
 		} else if (code != STEP_IS_MISSING) {
-			holds |= step->accepts & lane_order_text(step, text, nbytes, literal) ? rows & -rows : 0;
+			holds |= step->accepts & lane_order_texts(step->code, text, nbytes, literal, n) ? rows & -rows : 0;
 		}
 	}
 	if (code == STEP_IS_MISSING)
@@ -1354,21 +1340,23 @@ static inline __attribute__((always_inline)) struct truth scan_texts(const struc
 	return (struct truth){holds, code == STEP_IS_MISSING ? holds : holds | odd};
 }
 
-static struct truth test_text(const struct run *r, const struct step *step, struct program_values *v)
+static struct truth test_text(const struct run *r, const struct step *step, struct program_values *v, struct program_values *other)
 {
+	if (step->of_two)
+		return scan_texts(r, step, v, other, STEP_ORDER_TEXT, false);
 	switch (step->code) {
 	case STEP_IS_MISSING:
-		return scan_texts(r, step, v, STEP_IS_MISSING, false);
+		return scan_texts(r, step, v, NULL, STEP_IS_MISSING, false);
 	case STEP_CONTAINS:
-		return scan_texts(r, step, v, STEP_CONTAINS, false);
+		return scan_texts(r, step, v, NULL, STEP_CONTAINS, false);
 	case STEP_MATCH:
-		return scan_texts(r, step, v, STEP_MATCH, false);
+		return scan_texts(r, step, v, NULL, STEP_MATCH, false);
 	case STEP_ORDER_TEXT:
 		if (!(step->accepts & ORDER_LESS) == !(step->accepts & ORDER_GREATER))
-			return scan_texts(r, step, v, STEP_ORDER_TEXT, true);
+			return scan_texts(r, step, v, NULL, STEP_ORDER_TEXT, true);
 		/* fall through */
 	default:
-		return scan_texts(r, step, v, STEP_ORDER_TEXT, false);
+		return scan_texts(r, step, v, NULL, STEP_ORDER_TEXT, false);
 	}
 }
 
@@ -1379,14 +1367,12 @@ static struct truth test_values(const struct run *r, const struct step *step,
 	switch (step->code) {
 	case STEP_ORDER_NUMBERS:
 		return test_numbers(r, step, a, b);
-	case STEP_ORDER_TEXTS:
-		return test_texts(r, step, a, b);
 	case STEP_ORDER_NUMBER:
 		return test_number(r, step, a);
 	case STEP_IS_NUMBER:
 		return test_is_number(r, step, a);
 	default:
-		return test_text(r, step, a);
+		return test_text(r, step, a, b);
 	}
 }
 
@@ -1440,7 +1426,8 @@ static struct row_culprit culprit_of(const struct run *r, const struct step *ste
 		culprit.why = (enum status)v->why[row];
 	else if (step->code == STEP_MATCH)
 		culprit.why = STATUS_TOO_COSTLY;
-	else if (step->code != STEP_ORDER_TEXTS && (value.kind == LANE_NOT_A_NUMBER || value.kind == LANE_OUT_OF_RANGE))
+	else if ((step->code == STEP_ORDER_NUMBERS || step->code == STEP_ORDER_NUMBER) &&
+		 (value.kind == LANE_NOT_A_NUMBER || value.kind == LANE_OUT_OF_RANGE))
 		culprit.why = value.kind == LANE_OUT_OF_RANGE ? STATUS_OUT_OF_RANGE
 			      : step->code == STEP_ORDER_NUMBERS && step->index ? STATUS_NOT_BOTH_NUMBERS
 										: STATUS_NOT_A_NUMBER;
@@ -1587,7 +1574,7 @@ static void (*const works[])(struct run *r, const struct step *step) = {
 #undef FUNCTION
 	[STEP_NEGATE] = work_numbers,	   [STEP_ADD] = work_numbers,	    [STEP_SUBTRACT] = work_numbers,
 	[STEP_MULTIPLY] = work_numbers,	   [STEP_DIVIDE] = work_numbers,    [STEP_ORDER_NUMBERS] = work_test,
-	[STEP_ORDER_TEXTS] = work_test,	   [STEP_ORDER_NUMBER] = work_test, [STEP_ORDER_TEXT] = work_test,
+	[STEP_ORDER_NUMBER] = work_test, [STEP_ORDER_TEXT] = work_test,
 	[STEP_IS_MISSING] = work_test,	   [STEP_IS_NUMBER] = work_test,    [STEP_STARTS] = work_test,
 	[STEP_ENDS] = work_test,	   [STEP_CONTAINS] = work_test,	    [STEP_MATCH] = work_test,
 };

@@ -1537,15 +1537,15 @@ static bool compare(struct parser *p, struct operand left, struct operand right,
 	} else {
 		bool are_texts = (left.type == TYPE_TEXT || right.type == TYPE_TEXT) && left.type != TYPE_NUMBER &&
 				 right.type != TYPE_NUMBER;
-		test.code = are_texts ? STEP_ORDER_TEXTS : STEP_ORDER_NUMBERS;
+		test.code = are_texts ? STEP_ORDER_TEXT : STEP_ORDER_NUMBERS;
+		test.of_two = true;
 		test.index = left.type == TYPE_ANY && right.type == TYPE_ANY;
 		test.right = use_column(p, right.first, p->program->nsteps, LOAD_TEST);
 		if (!are_texts && take_division(p, p->program->nsteps))
 			test.quotients |= QUOTIENT_RIGHT;
 	}
 	if (keeps ? left.is_quotient
-		  : test.code != STEP_ORDER_TEXT && test.code != STEP_ORDER_TEXTS &&
-			    take_division(p, left_end))
+		  : test.code != STEP_ORDER_TEXT && take_division(p, left_end))
 		test.quotients |= QUOTIENT_LEFT;
 	return add_test(p, test);
 }
@@ -1659,7 +1659,7 @@ static bool parse_between(struct parser *p, const struct operand *left)
 /* Whether a text has another one, the last operand, in it, or begins or ends with it. */
 static bool test_part(struct parser *p, const struct operand *left, struct operand *part, enum step_code code)
 {
-	struct step test = {.code = STEP_ORDER_TEXTS, .accepts = ORDER_EQUAL, .index = code, .at = (uint32_t)part->begin};
+	struct step test = {.code = (uint8_t)code, .accepts = ORDER_EQUAL, .of_two = true, .at = (uint32_t)part->begin};
 	const struct step *literal = last_step(p);
 
 	if (!want_value(p, part))
@@ -1669,6 +1669,7 @@ static bool test_part(struct parser *p, const struct operand *left, struct opera
 		test.right = use_column(p, part->first, p->program->nsteps, LOAD_TEST);
 		return add_test(p, test);
 	}
+	test.of_two = false;
 	test.literal_begin = literal->literal_begin;
 	test.literal_nbytes = literal->literal_nbytes;
 	p->program->nsteps--;

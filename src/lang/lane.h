@@ -124,12 +124,6 @@ HD enum order lane_order_texts(uint32_t code, const char *text, size_t nbytes, c
 	return holds ? ORDER_EQUAL : ORDER_GREATER;
 }
 
-/* Of a text and a step's literal. */
-HD enum order lane_order_text(const struct step *step, const char *text, size_t nbytes, const char *literal)
-{
-	return lane_order_texts(step->code, text, nbytes, literal, step->literal_nbytes);
-}
-
 HD unsigned lane_accepts(const struct step *step, enum order order)
 {
 	return step->accepts & order ? LANE_TRUE : LANE_FALSE;
@@ -164,7 +158,8 @@ HD unsigned lane_test_value(const struct step *step, const char *literals, struc
 		return v->kind == LANE_MISSING ? LANE_FALSE : lane_accepts(step, lane_is_number(v) ? ORDER_EQUAL : ORDER_GREATER);
 	}
 	if (step->code != STEP_ORDER_NUMBER)
-		return v->text ? lane_accepts(step, lane_order_text(step, v->text, v->nbytes, literal)) : LANE_MAYBE;
+		return v->text ? lane_accepts(step, lane_order_texts(step->code, v->text, v->nbytes, literal, step->literal_nbytes))
+			       : LANE_MAYBE;
 	number.text = literal;
 	number.nbytes = step->literal_nbytes;
 	number.number = step->number;

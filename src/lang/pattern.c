@@ -126,34 +126,21 @@ uint32_t pattern_keep_groups(struct pattern *p)
 int pattern_find(const struct pattern *p, struct pattern_match *match, const char *text, size_t nbytes, uint32_t group,
 		 size_t *begin, size_t *end)
 {
-	int found = pattern_matches(p, match, text, nbytes);
-	const size_t *places = pcre2_get_ovector_pointer(data_of(match));
+	pcre2_match_data *data = data_of(match);
+	const size_t *places = pcre2_get_ovector_pointer(data);
+	int found = pcre2_match(p->code, (PCRE2_SPTR)text, nbytes, 0, 0, data, p->limits);
 
-	*begin = *end = 0;
-	if (found > 0 && places[2 * group] != PCRE2_UNSET && places[2 * group] < places[2 * group + 1]) {
-		*begin = places[2 * group];
-		*end = places[2 * group + 1];
-	}
-	return found;
-}
-
-int pattern_matches(const struct pattern *p, struct pattern_match *match, const char *text,
-		    size_t nbytes)
-{
-	struct pattern_match *own = match ? NULL : pattern_match_make(p);
-	pcre2_match_data *data = data_of(match ? match : own);
-	int found;
-
-	if (!data)
-		return -1;
-	found = pcre2_match(p->code, (PCRE2_SPTR)text, nbytes, 0, 0, data, p->limits);
 	if (found == PCRE2_ERROR_JIT_STACKLIMIT)
 		found = pcre2_match(p->code, (PCRE2_SPTR)text, nbytes, 0, PCRE2_NO_JIT, data,
 				    p->limits);
-	pattern_match_free(own);
-	if (found >= 0)
-		return 1;
-	return found == PCRE2_ERROR_NOMATCH ? 0 : -1;
+	if (found < 0)
+		return found == PCRE2_ERROR_NOMATCH ? 0 : -1;
+	*begin = *end = 0;
+	if (places[2 * group] != PCRE2_UNSET && places[2 * group] < places[2 * group + 1]) {
+		*begin = places[2 * group];
+		*end = places[2 * group + 1];
+	}
+	return 1;
 }
 
 #else
@@ -190,16 +177,6 @@ void pattern_match_free(struct pattern_match *match)
 	(void)match;
 }
 
-int pattern_matches(const struct pattern *p, struct pattern_match *match, const char *text,
-		    size_t nbytes)
-{
-	(void)p;
-	(void)match;
-	(void)text;
-	(void)nbytes;
-	return -1;
-}
-
 uint32_t pattern_keep_groups(struct pattern *p)
 {
 	(void)p;
@@ -209,9 +186,8 @@ uint32_t pattern_keep_groups(struct pattern *p)
 int pattern_find(const struct pattern *p, struct pattern_match *match, const char *text, size_t nbytes, uint32_t group,
 		 size_t *begin, size_t *end)
 {
-	(void)group;
-	*begin = *end = 0;
-	return pattern_matches(p, match, text, nbytes);
+	(void)p, (void)match, (void)text, (void)nbytes, (void)group, (void)begin, (void)end;
+	return -1;
 }
 
 #endif

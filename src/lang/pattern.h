@@ -28,16 +28,12 @@ void pattern_free(struct pattern *pattern);
 struct pattern_match *pattern_match_make(const struct pattern *pattern);
 void pattern_match_free(struct pattern_match *match);
 
-/* Whether the pattern matches somewhere in text[0 .. nbytes): 1 or 0, or -1 where that takes too many
- * steps or too much memory. match: NULL, memory is allocated for this call. */
-int pattern_matches(const struct pattern *pattern, struct pattern_match *match, const char *text,
-		    size_t nbytes);
-
 /* Has matches that are made from now on keep where the groups match. Returns the number of groups. */
 uint32_t pattern_keep_groups(struct pattern *pattern);
 
-/* Like pattern_matches, with a match made after pattern_keep_groups, and sets text[*begin .. *end) to what a group matches, or
- * to nothing. Group 0 is the whole pattern. */
+/* Whether the pattern matches somewhere in text[0 .. nbytes): 1, 0, or -1 where that takes too many steps or too much memory.
+ * Where it does, text[*begin .. *end) is what a group matches, or nothing. Group 0 is the whole pattern; of others the match was
+ * made after pattern_keep_groups. */
 int pattern_find(const struct pattern *pattern, struct pattern_match *match, const char *text, size_t nbytes, uint32_t group,
 		 size_t *begin, size_t *end);
 

@@ -84,17 +84,15 @@ enum step_code {
 #define FUNCTION(id, name, arguments, type, work, lane, help) STEP_##id,
 #include "lang/functions.def"
 #undef FUNCTION
-	/* Tests take values and push a truth: whether the order of the last two, or of one and the
-	   step's literal, is accepted. */
-	STEP_ORDER_NUMBERS, /* index 1: texts, where neither is a number */
-	STEP_ORDER_TEXTS,   /* index: 0, or STEP_STARTS, _ENDS or _CONTAINS: whether that holds of
-			       them */
+	/* Tests take values and push a truth: whether the order of the last two, if the step is of_two, or
+	   of one and the step's literal, is accepted. */
+	STEP_ORDER_NUMBERS, /* of two; index 1: texts, where neither is a number */
 	STEP_ORDER_NUMBER,
 	STEP_ORDER_TEXT,
 	STEP_IS_MISSING, /* ORDER_LESS where it is, else ORDER_GREATER */
 	/* Whether something holds: ORDER_EQUAL where it does, else ORDER_GREATER. */
 	STEP_IS_NUMBER,
-	STEP_STARTS, /* its text starts with a string literal, */
+	STEP_STARTS, /* its text starts with the other one, */
 	STEP_ENDS,
 	STEP_CONTAINS,
 	STEP_MATCH, /* ... matches a pattern: on CPUs only */
@@ -119,6 +117,7 @@ struct step {
 	uint8_t accepts;  /* of tests: set of enum order */
 	uint8_t load;     /* STEP_LOAD: enum step_load */
 	bool keeps;	  /* of tests: the left side stays on the stack */
+	bool of_two;      /* of tests: the right side is on the stack */
 	bool is_long;     /* STEP_ORDER_NUMBER: the literal is a number beyond the fast path */
 	bool is_quoted;   /* a literal in "...": a text that in SQL would be a column's name; not '...' */
 	uint8_t nvalues;  /* how many it takes from the stack */
@@ -187,9 +186,7 @@ static inline unsigned step_nleft(const struct step *step)
 
 static inline unsigned step_nright(const struct step *step)
 {
-	const bool of_two = step->code == STEP_ORDER_NUMBERS || step->code == STEP_ORDER_TEXTS;
-
-	return of_two ? step->quotients & QUOTIENT_RIGHT ? 2 : 1 : 0;
+	return step->of_two ? step->quotients & QUOTIENT_RIGHT ? 2 : 1 : 0;
 }
 
 /* How many values a test leaves on the stack: its left side, or none. */

@@ -37,9 +37,10 @@ static bool step_is_for_gpus(const struct plan *plan, const struct program *p, c
 	if (step->code == STEP_ORDER_NUMBERS)
 		return c && !c->let && !(step->index && c->begins_as_text) && step->right != NO_COLUMN &&
 		       !plan->columns[p->columns[step->right]].let;
-	if (step->code == STEP_MATCH || step->code == STEP_ORDER_TEXTS || (c && !c->let) || step->code == STEP_IS_MISSING ||
-	    step->code == STEP_IS_NUMBER)
-		return step->code != STEP_MATCH && step->code != STEP_ORDER_TEXTS;
+	if (step->code == STEP_MATCH || step->of_two)
+		return false;
+	if ((c && !c->let) || step->code == STEP_IS_MISSING || step->code == STEP_IS_NUMBER)
+		return true;
 	return step->code == STEP_ORDER_NUMBER && !step->is_long;
 }
 

@@ -56,7 +56,7 @@ static bool is_for_lanes(const struct program *p)
 	};
 
 	for (const struct step *step = p->steps; step < p->steps + p->nsteps; step++)
-		if (step->code == STEP_DIVIDE || step->quotients || step->code == STEP_LITERAL || step->code == STEP_MATCH || step->code == STEP_ORDER_TEXTS ||
+		if (step->code == STEP_DIVIDE || step->quotients || step->code == STEP_LITERAL || step->code == STEP_MATCH || (step->of_two && step->code != STEP_ORDER_NUMBERS) ||
 		    (step->code < sizeof beyond && beyond[step->code]))
 			return false;
 	return p->nvalues <= LANE_NVALUES_MAX && p->ntruths <= LANE_NTRUTHS_MAX;
