@@ -983,7 +983,8 @@ class Draw:
         part = ("text", rng.choice((b" ", b"a", b"b", b'","', b"1", b".", "\u00f6".encode(), b'""""', b"--"))) if rng.randrange(4) else self.column(self.texts)
         name = rng.choice(("trim", "substr", "substr", "left", "right", "concat", "replace", "split", "pad", "extract", "||"))
         if name == "||":
-            return (name, *(rng.choice((part, x, self.any(0))) for _ in range(rng.choice((2, 2, 3)))))
+            operands = [rng.choice((part, x, self.any(0))) for _ in range(rng.choice((2, 2, 3)))]
+            return (name, *operands, *[part] * all(t[0] in CONDITIONS for t in operands))      # of truths alone it is "or"
         if name == "trim":
             return (name, x)
         if name == "substr":
