@@ -131,6 +131,8 @@ def check_names_with_colons():
     harness.refuses("two ways to cut a pair", ["--cov=a:b:c"], text, 2, "'a:b:c'", "in quotes")
     harness.answers("a comma in quotes", ["--cov", "\"x,y\":z,z:\"x,y\""], b"\"x,y\",z\n1,2\n2,4\n",
                     '"cov(x,y:z)","cov(z:x,y)"\n1,1\n')
+    harness.answers("a name with a quote in it, and a comma in quotes", ["--cov", "\"x,y\":12\" disk,12\" disk:\"x,y\""],
+                    b"\"x,y\",12\" disk\n1,2\n2,4\n", b"\"cov(x,y:12\"\" disk)\",\"cov(12\"\" disk:x,y)\"\n1,1\n")
     harness.answers("a sign of no expression, and a comma in quotes", ["--cov", "semi;colon:\"x,y\",z:semi;colon"],
                     b"\"x,y\",semi;colon,z\n1,2,2\n2,4,1\n", '"cov(semi;colon:x,y)",cov(z:semi;colon)\n1,-1\n')
 
