@@ -175,7 +175,7 @@ static bool is_plain_item(const char *item)
 
 /* Returns the first such sign, a comma or a colon, that is outside quotes and parentheses and does not begin a position; the text's
  * end if there is none, NULL if a parenthesis or a quote is not closed. Any other byte that begins no token belongs to a name, and so
- * does a quote behind an operand, as in 12" disk. */
+ * does a quote right behind an operand, as in 12" disk. */
 static const char *find_sign(const struct making *m, const char *text, char sign)
 {
 	struct token token = {0};
@@ -189,9 +189,10 @@ static const char *find_sign(const struct making *m, const char *text, char sign
 			token.kind = TOKEN_COMMA;
 		}
 		const bool is_quote = token.kind != TOKEN_END && strchr("\"'`", text[token.begin]);
-		if (token.kind == TOKEN_BAD && is_quote && !follows_operand)
+		const bool is_within = is_quote && follows_operand && !decimal_is_blank(text[token.begin - 1]);
+		if (token.kind == TOKEN_BAD && is_quote && !is_within)
 			return NULL;
-		if (token.kind == TOKEN_BAD || (is_quote && follows_operand)) {
+		if (token.kind == TOKEN_BAD || is_within) {
 			token.nbytes = 1;
 			token.kind = TOKEN_COLUMN;
 		}
