@@ -929,7 +929,7 @@ unsigned aggregates_in(const char *list, const struct aggregate_name *aggregates
 				item |= AGGREGATES_WITH_COLUMN;
 		}
 		depth += (name.kind == TOKEN_OPEN) - (name.kind == TOKEN_CLOSE);
-		within = depth < within ? 0 : within;
+		within = name.kind == TOKEN_CLOSE && depth < within ? 0 : within;
 	} while (name.kind != TOKEN_END);
 	return all;
 }
