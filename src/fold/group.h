@@ -18,6 +18,7 @@
 #include "fold/key.h"
 #include "fold/key_memory.h"
 #include "fold/texts.h"
+#include "fold/values.h"
 #include "number/logarithm.h"
 #include "number/quotient.h"
 #include "number/reciprocal.h"
@@ -73,11 +74,6 @@ static inline size_t group_ends_nbytes(const struct plan_column *column)
 {
 	return (column->if_numeric ? 4 : 2) * sizeof(struct kept_text);
 }
-
-/* With MOMENT_VALUES, these: the numbers of the cell, which group_lists.h lists. */
-struct group_values {
-	struct value_block *last; /* in the memory of struct groups; NULL: none */
-};
 
 /* With MOMENT_KEYS, these: the distinct values. */
 struct group_keys {

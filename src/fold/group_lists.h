@@ -15,9 +15,6 @@
 #include "fold/keys.h"
 #include "fold/values.h"
 
-/* Writes the group's numbers at a scale that is no smaller than theirs. Returns false where they do not fit. */
-bool group_values_get(const struct group_values *v, unsigned scale, int64_t *to);
-
 /* Fetches the last numbers of a group's columns into the cache. */
 void group_values_prefetch(struct group *g, const struct plan *plan);
 

@@ -129,7 +129,7 @@ static char *write_pair(struct group *g, const struct plan *plan, const struct p
 #define SHORT_NVALUES 512
 
 /* NULL: some are long, or there is no memory for a copy of the numbers. */
-static char *write_quantile(const struct group_values *v, const struct group_cell *cell, enum operation operation, struct percentile p,
+static char *write_quantile(const struct values_list *v, const struct group_cell *cell, enum operation operation, struct percentile p,
 			    char *to)
 {
 	const uint64_t n = group_cell_count(cell);
@@ -140,7 +140,7 @@ static char *write_quantile(const struct group_values *v, const struct group_cel
 		return NULL;
 	x = n <= SHORT_NVALUES ? few : malloc(n * sizeof *x);
 	if (n)
-		to = x && group_values_get(v, scale, x) ? quantile_write_short(operation, p, x, n, (int)scale, to) : NULL;
+		to = x && values_list_get(v, scale, x) ? quantile_write_short(operation, p, x, n, (int)scale, to) : NULL;
 	if (x != few)
 		free(x);
 	return to;

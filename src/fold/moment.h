@@ -80,7 +80,7 @@ struct moment_ops {
 	STATE(ENDS, ends, struct kept_text, group_ends_nbytes(column), column->needs & MOMENT_ENDS) \
 	STATE(TEXT_COUNT, text_count, uint64_t, sizeof(uint64_t), group_has_texts(column)) /* values that are no numbers */ \
 	CELL(VALUES, values, values, values) \
-	STATE(VALUES, values, struct group_values, sizeof(struct group_values), column->needs & MOMENT_VALUES) \
+	STATE(VALUES, values, struct values_list, sizeof(struct values_list), column->needs & MOMENT_VALUES) \
 	CELL(TEXTS, texts, texts, texts) \
 	STATE(TEXTS, texts, struct texts, sizeof(struct texts), column->needs & MOMENT_TEXTS) \
 	CELL(KEYS, keys, keys, keys) /* of the column's values; if it parses, of its numbers */ \

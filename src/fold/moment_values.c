@@ -1,146 +1,124 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment_values.c - keeping a column's numbers. See values.h, and moment.h.
+ * moment_values.c - keeping a column's numbers, and a group's. See values.h, moment.h and group.h.
  *
- * Blocks grow from 256 bytes to 16 KiB, so that 100,000 columns of a few numbers take little memory.
- * Large ones are so small that a chunk's fold makes several: combining takes over the full ones and
- * copies the rest, half a block in the mean. All memory is taken of --memory (base/machine.h).
+ * A block is twice as long as the one before, so that 100,000 columns of a few numbers take little
+ * memory; up to 16 KiB of a column, so that a chunk's fold makes several: combining takes over the
+ * full ones and copies the rest. That memory is taken of --memory (base/machine.h), as arenas' is.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/machine.h"
+#include "fold/group_lists.h"
 #include "fold/values.h"
 #include "fold/values_select.h"
+#include "number/decimal_text.h"
 
-#define BLOCK_LEAST_NBYTES 256
-#define BLOCK_GROWTH 4
+#define COLUMN_ORDER_MIN 8 /* blocks of a column have 2^8 to 2^14 bytes, */
+#define COLUMN_ORDER_MAX 14
+#define GROUP_ORDER_MIN 5 /* and those of a group, in its arena, 2^5 to 2^12 */
+#define GROUP_ORDER_MAX 12
 
 /* ---- blocks ---- */
+
+static size_t data_nbytes(const struct values_block *b)
+{
+	return ((size_t)1 << b->order) - sizeof *b;
+}
+
+/* How much of the block's data is used. */
+static size_t used_nbytes(const struct values_block *b)
+{
+	if (b->form == VALUES_EXACT)
+		return data_nbytes(b) - b->nleft * sizeof(uint64_t);
+	return b->nvalues * (b->form == VALUES_INT32 ? sizeof(int32_t) : sizeof(int64_t));
+}
 
 static void block_free(struct values_block *b)
 {
 	if (b && b->is_counted)
-		memory_give(sizeof *b + b->capacity_nbytes);
+		memory_give((size_t)1 << b->order);
 	free(b);
 }
 
-static void free_full(struct values *v)
+/* Makes the block empty, and of a form. */
+static void block_begin(struct values_block *b, enum values_form form, unsigned scale)
 {
-	for (struct values_block *b = v->first, *next; b; b = next) {
-		next = b->next;
-		block_free(b);
-	}
-	v->first = v->last = NULL;
+	const size_t nbytes = data_nbytes(b);
+
+	b->form = (uint8_t)form;
+	b->scale = (uint8_t)scale;
+	b->nvalues = 0;
+	b->nleft = (uint16_t)(nbytes / (form == VALUES_INT32 ? sizeof(int32_t) : sizeof(int64_t)));
 }
 
-static void free_all(struct values *v)
+/* Makes a block of memory of its own. NULL: no memory. */
+static struct values_block *block_new(unsigned order)
 {
-	device_runs_release(&v->runs);
-	free_full(v);
-	for (int i = 0; i < VALUES_NFORMS; i++) {
-		block_free(v->open[i]);
-		v->open[i] = NULL;
-	}
-}
-
-static struct values_block *block_new(struct values *v, enum values_form form, uint32_t least_nbytes)
-{
-	uint32_t nbytes = v->next_nbytes ? v->next_nbytes : BLOCK_LEAST_NBYTES;
+	const size_t nbytes = (size_t)1 << order;
+	const bool is_counted = !values_are_searched(); /* what is searched is freed when combined */
 	struct values_block *b;
 
-	const bool is_counted = !values_are_searched(); /* what is searched is freed when it is combined */
-
-	nbytes = nbytes < least_nbytes ? least_nbytes : nbytes;
-	if (is_counted && !memory_take(sizeof *b + nbytes)) {
+	if (is_counted && !memory_take(nbytes)) {
 		values_note_refusal();
 		return NULL;
 	}
-	b = malloc(sizeof *b + nbytes);
-	if (!b) {
-		memory_give(is_counted ? sizeof *b + nbytes : 0);
-		return NULL;
-	}
-	*b = (struct values_block){.capacity_nbytes = nbytes, .form = (uint8_t)form, .scale = v->scale, .is_counted = is_counted};
-	v->next_nbytes = nbytes * BLOCK_GROWTH < VALUES_BLOCK_NBYTES ? nbytes * BLOCK_GROWTH
-								      : VALUES_BLOCK_NBYTES;
+	b = malloc(nbytes);
+	if (b)
+		*b = (struct values_block){.order = (uint8_t)order, .is_counted = is_counted};
+	else
+		memory_give(is_counted ? nbytes : 0);
 	return b;
 }
 
-/* Moves the open block of a form to the full ones. */
-static void close_block(struct values *v, enum values_form form)
-{
-	struct values_block *b = v->open[form];
+/* ---- lists ----
+ *
+ * The last two blocks are open, one for integers and one for other numbers, the one that took the
+ * last number first. A block of integers is neither narrower nor of a smaller scale than the one
+ * before, so nearly all numbers find room in one of the two. */
 
-	v->open[form] = NULL;
-	b->next = NULL;
-	*(v->last ? &v->last->next : &v->first) = b;
-	v->last = b;
+/* Makes the open block of integers, or of other numbers, the last one. NULL: there is none. */
+static struct values_block *open_block(struct values_list *l, bool is_exact)
+{
+	struct values_block *last = l->last, *other = last ? last->before : NULL;
+
+	if (!last || (last->form == VALUES_EXACT) == is_exact)
+		return last;
+	if (!other || (other->form == VALUES_EXACT) != is_exact)
+		return NULL;
+	last->before = other->before;
+	other->before = last;
+	return l->last = other;
 }
 
-/* Makes the open block of a form have room for nbytes. NULL: no memory. */
-static struct values_block *need_room(struct values *v, enum values_form form, uint32_t nbytes)
+/* Adds a block with room for nbytes, the last one from now on. arena: it lies there; NULL: it has
+ * memory of its own. */
+static enum status add_block(struct values_list *l, enum values_form form, unsigned scale,
+			     size_t nbytes, struct key_arena *arena)
 {
-	struct values_block *b = v->open[form];
+	const struct values_block *open = open_block(l, form == VALUES_EXACT);
+	unsigned order = arena ? GROUP_ORDER_MIN : COLUMN_ORDER_MIN;
+	const unsigned most = arena ? GROUP_ORDER_MAX : COLUMN_ORDER_MAX;
+	struct values_block *b;
+	void *memory;
 
-	if (b && b->capacity_nbytes - b->nbytes >= nbytes)
-		return b;
-	if (b)
-		close_block(v, form);
-	return v->open[form] = block_new(v, form, nbytes);
-}
-
-/* ---- numbers of the fast path ---- */
-
-/* Makes scale that of new blocks. */
-static void raise_scale(struct values *v, uint8_t scale)
-{
-	static const enum values_form forms[] = {VALUES_INT32, VALUES_INT64};
-
-	for (int i = 0; i < 2; i++) {
-		struct values_block *b = v->open[forms[i]];
-		if (b && b->nvalues > 0)
-			close_block(v, forms[i]);
-		else if (b)
-			b->scale = scale;
+	if (open)
+		order = open->order < most ? open->order + 1u : most;
+	while (((size_t)1 << order) - sizeof *b < nbytes)
+		order++;
+	if (arena) {
+		TRY(key_arena_take(arena, (size_t)1 << order, &memory));
+		b = memory;
+		*b = (struct values_block){.order = (uint8_t)order, .is_in_arena = true};
+	} else {
+		NEED(b = block_new(order));
 	}
-	v->scale = scale;
-}
-
-static enum status add_int32(struct values *v, const int64_t *x, uint32_t n)
-{
-	while (n > 0) {
-		struct values_block *b = need_room(v, VALUES_INT32, sizeof(int32_t));
-		uint32_t room, now;
-		int32_t *to;
-		NEED(b);
-		to = (int32_t *)(void *)(b->data + b->nbytes);
-		room = (b->capacity_nbytes - b->nbytes) / (uint32_t)sizeof *to;
-		now = n < room ? n : room;
-		for (uint32_t i = 0; i < now; i++)
-			to[i] = (int32_t)x[i];
-		b->nbytes += now * (uint32_t)sizeof *to;
-		b->nvalues += now;
-		x += now;
-		n -= now;
-	}
-	return STATUS_OK;
-}
-
-static enum status add_int64(struct values *v, const int64_t *x, uint32_t n)
-{
-	while (n > 0) {
-		struct values_block *b = need_room(v, VALUES_INT64, sizeof *x);
-		uint32_t room, now;
-		NEED(b);
-		room = (b->capacity_nbytes - b->nbytes) / (uint32_t)sizeof *x;
-		now = n < room ? n : room;
-		memcpy(b->data + b->nbytes, x, now * sizeof *x);
-		b->nbytes += now * (uint32_t)sizeof *x;
-		b->nvalues += now;
-		x += now;
-		n -= now;
-	}
+	open_block(l, form != VALUES_EXACT); /* which stays open */
+	b->before = l->last;
+	l->last = b;
+	block_begin(b, form, scale);
 	return STATUS_OK;
 }
 
@@ -158,12 +136,12 @@ static unsigned count_limbs(const struct exact *x)
 	return x->is_long ? (unsigned)x->nlimbs : x->value == (int64_t)x->value ? 1 : 2;
 }
 
-size_t values_record_nbytes(const struct exact *x)
+static size_t record_nbytes(const struct exact *x)
 {
 	return sizeof(struct values_record) + count_limbs(x) * sizeof(unsigned long);
 }
 
-void values_record_put(void *to, const struct exact *x, bool is_fast)
+static void record_put(void *to, const struct exact *x, bool is_fast)
 {
 	const unsigned long halves[] = {(unsigned long)x->value, (unsigned long)(x->value >> 64)};
 	const unsigned nlimbs = count_limbs(x);
@@ -173,7 +151,7 @@ void values_record_put(void *to, const struct exact *x, bool is_fast)
 	memcpy(record->limb, x->is_long ? x->limb : halves, nlimbs * sizeof *halves);
 }
 
-struct exact values_record_get(const void *from)
+static struct exact record_get(const void *from)
 {
 	const struct values_record *record = from;
 	struct exact x = {.scale = record->scale, .is_long = record->is_long, .negative = record->negative,
@@ -190,131 +168,108 @@ struct exact values_record_get(const void *from)
 	return x;
 }
 
-static enum status add_exact(struct values *v, const struct exact *x, bool is_fast)
+/* Adds any number. is_fast: it is one of the fast path. */
+static enum status add_exact(struct values_list *l, const struct exact *x, bool is_fast,
+			     struct key_arena *arena)
 {
-	const uint32_t nbytes = (uint32_t)values_record_nbytes(x);
-	struct values_block *b = need_room(v, VALUES_EXACT, nbytes);
+	const size_t nbytes = record_nbytes(x);
+	struct values_block *b = open_block(l, true);
 
-	NEED(b);
-	values_record_put(b->data + b->nbytes, x, is_fast);
-	b->nbytes += nbytes;
+	if (!b || b->nleft * sizeof(uint64_t) < nbytes)
+		TRY(add_block(l, VALUES_EXACT, 0, nbytes, arena));
+	b = l->last;
+	record_put(b->data + used_nbytes(b), x, is_fast);
+	b->nleft = (uint16_t)(b->nleft - nbytes / sizeof(uint64_t));
 	b->nvalues++;
 	return STATUS_OK;
 }
 
+static inline void put_integer(struct values_block *b, int64_t x)
+{
+	if (b->form == VALUES_INT64)
+		((int64_t *)(void *)b->data)[b->nvalues++] = x;
+	else
+		((int32_t *)(void *)b->data)[b->nvalues++] = (int32_t)x;
+	b->nleft--;
+}
+
+static inline bool takes(const struct values_block *b, int64_t x, unsigned scale)
+{
+	return b && b->nleft > 0 && b->scale == scale &&
+	       (b->form == VALUES_INT64 || (b->form == VALUES_INT32 && x == (int32_t)x));
+}
+
+/* Adds a number of the fast path that the last block does not take as it is. */
+static __attribute__((noinline)) enum status add_other(struct values_list *l, int64_t x, unsigned scale,
+						       struct key_arena *arena)
+{
+	struct values_block *b = open_block(l, false);
+	const struct exact as_it_is = {.value = x, .scale = (int)scale};
+	enum values_form form = x == (int32_t)x ? VALUES_INT32 : VALUES_INT64;
+
+	if (b && b->nvalues > 0 && scale < b->scale) {
+		if (!decimal_lengthen_64(&x, b->scale - scale))
+			return add_exact(l, &as_it_is, true, arena);
+		scale = b->scale;
+		form = x == (int32_t)x ? VALUES_INT32 : VALUES_INT64;
+	}
+	if (b && b->nvalues == 0)
+		block_begin(b, form, scale);
+	else if (!takes(b, x, scale))
+		TRY(add_block(l, b && b->form == VALUES_INT64 ? VALUES_INT64 : form, scale, 0, arena));
+	put_integer(l->last, x);
+	return STATUS_OK;
+}
+
+/* Adds a number of the fast path. */
+static inline enum status add_number(struct values_list *l, int64_t x, unsigned scale,
+				     struct key_arena *arena)
+{
+	if (!takes(l->last, x, scale))
+		return add_other(l, x, scale, arena);
+	put_integer(l->last, x);
+	return STATUS_OK;
+}
+
 /* Whether every number fits in 32 bits. */
-static bool all_narrow(const int64_t *x, uint32_t n)
+static bool all_narrow(const int64_t *x, size_t n)
 {
 	uint64_t beyond = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		beyond |= ((uint64_t)x[i] + 0x80000000u) >> 32;
 	return beyond == 0;
 }
 
-/* Adds numbers at the scale of new blocks. */
-static enum status add_all(struct values *v, const int64_t *x, uint32_t n)
+/* Adds n numbers of one scale: most of them as they are, to the block that has taken the first. */
+static enum status add_alike(struct values_list *l, const int64_t *x, size_t n, unsigned scale,
+			     struct key_arena *arena)
 {
-	return all_narrow(x, n) ? add_int32(v, x, n) : add_int64(v, x, n);
-}
-
-static enum status add_one(struct values *v, int64_t significand, uint8_t scale)
-{
-	int64_t lifted = significand;
-
-	if (scale > v->scale)
-		raise_scale(v, scale);
-	for (int i = scale; i < v->scale && lifted; i++)
-		if (__builtin_mul_overflow(lifted, 10, &lifted))
-			return add_exact(v, &(struct exact){.value = significand, .scale = scale}, true);
-	return add_all(v, &lifted, 1);
-}
-
-static bool have_scale(const uint8_t *scale, uint32_t n, uint8_t wanted)
-{
-	unsigned others = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		others |= scale[i] ^ wanted;
-	return others == 0;
-}
-
-static enum status add_dense(struct values *v, const int64_t *significand, const uint8_t *scale,
-			     uint32_t n)
-{
-	if (have_scale(scale, n, v->scale))
-		return add_all(v, significand, n);
-	for (uint32_t i = 0; i < n; i++)
-		TRY(add_one(v, significand[i], scale[i]));
-	return STATUS_OK;
-}
-
-/* What became of numbers that there was no memory for. */
-static enum status drop_refused(struct values *v, enum status status)
-{
-	if (!values_are_dropped())
-		return status;
-	free_all(v);
-	return STATUS_OK;
-}
-
-static enum status values_add(void *cell, const int64_t *significand, const uint8_t *scale,
-			      uint64_t rows)
-{
-	int64_t kept[SIMD_NUMBERS_NROWS];
-	uint8_t kept_scale[SIMD_NUMBERS_NROWS];
-	uint32_t n = 0;
-
-	if (values_are_dropped())
-		return drop_refused(cell, STATUS_OK);
-	if (rows == ~UINT64_C(0))
-		return drop_refused(cell, add_dense(cell, significand, scale, SIMD_NUMBERS_NROWS));
-	for (; rows; rows &= rows - 1, n++) {
-		kept[n] = significand[__builtin_ctzll(rows)];
-		kept_scale[n] = scale[__builtin_ctzll(rows)];
+	while (n > 0) {
+		struct values_block *b;
+		size_t now;
+		TRY(add_number(l, *x++, scale, arena));
+		n--;
+		b = l->last;
+		now = b->nleft < n ? b->nleft : n;
+		if (b->form == VALUES_EXACT || b->scale != scale ||
+		    (b->form == VALUES_INT32 && !all_narrow(x, now)))
+			continue;
+		if (b->form == VALUES_INT64)
+			memcpy(b->data + used_nbytes(b), x, now * sizeof *x);
+		for (size_t i = 0; b->form == VALUES_INT32 && i < now; i++)
+			((int32_t *)(void *)b->data)[b->nvalues + i] = (int32_t)x[i];
+		b->nvalues = (uint16_t)(b->nvalues + now);
+		b->nleft = (uint16_t)(b->nleft - now);
+		x += now;
+		n -= now;
 	}
-	return drop_refused(cell, add_dense(cell, kept, kept_scale, n));
-}
-
-static enum status values_add_long(void *cell, const struct exact *x)
-{
-	return drop_refused(cell, values_are_dropped() ? STATUS_OK : add_exact(cell, x, false));
-}
-
-/* ---- cells ---- */
-
-static void values_clear(void *cell)
-{
-	struct values *v = cell;
-
-	device_runs_release(&v->runs);
-	free_full(v);
-	for (int i = 0; i < VALUES_NFORMS; i++)
-		if (v->open[i])
-			v->open[i]->nbytes = v->open[i]->nvalues = 0;
-	if (v->open[VALUES_INT32])
-		v->open[VALUES_INT32]->scale = v->scale;
-	if (v->open[VALUES_INT64])
-		v->open[VALUES_INT64]->scale = v->scale;
-}
-
-static void values_free(void *cell)
-{
-	free_all(cell);
-}
-
-/* Appends later's full blocks. */
-static void splice(struct values *v, struct values *later)
-{
-	if (!later->first)
-		return;
-	*(v->last ? &v->last->next : &v->first) = later->first;
-	v->last = later->last;
-	later->first = later->last = NULL;
+	return STATUS_OK;
 }
 
 /* Adds copies of the numbers of a block. */
-static enum status copy_block(struct values *v, const struct values_block *b)
+static enum status copy_block(struct values_list *l, const struct values_block *b,
+			      struct key_arena *arena)
 {
 	struct values_cursor at = {.block = b};
 	int64_t x[VALUES_BATCH];
@@ -322,33 +277,97 @@ static enum status copy_block(struct values *v, const struct values_block *b)
 	size_t n;
 
 	if (b->form != VALUES_EXACT) {
-		while ((n = values_next64(&at, b->scale, x)) > 0) {
-			if (b->scale == v->scale)
-				TRY(add_all(v, x, (uint32_t)n));
-			for (size_t i = 0; i < n && b->scale != v->scale; i++)
-				TRY(add_one(v, x[i], b->scale));
-		}
+		while ((n = values_next64(&at, b->scale, x)) > 0)
+			TRY(add_alike(l, x, n, b->scale, arena));
 		return STATUS_OK;
 	}
 	for (bool is_fast; (is_fast = values_next_is_fast(&at)), values_next_exact(&at, &number);)
-		TRY(add_exact(v, &number, is_fast));
+		TRY(add_exact(l, &number, is_fast, arena));
 	return STATUS_OK;
+}
+
+static enum status copy_list(struct values_list *l, const struct values_list *from,
+			     struct key_arena *arena)
+{
+	for (const struct values_block *b = from->last; b; b = b->before)
+		TRY(copy_block(l, b, arena));
+	return STATUS_OK;
+}
+
+/* ---- a column's ---- */
+
+static void free_blocks(struct values_block *b)
+{
+	for (struct values_block *before; b; b = before) {
+		before = b->before;
+		block_free(b);
+	}
+}
+
+/* Leaves a list its last block, without numbers. */
+static void make_empty(struct values_list *l)
+{
+	if (!l->last)
+		return;
+	block_begin(l->last, VALUES_INT32, 0);
+	l->last->before = NULL;
+	l->last->nleft = 0; /* the first number begins it anew */
+}
+
+static void values_free(void *cell)
+{
+	struct values *v = cell;
+
+	device_runs_release(&v->runs);
+	free_blocks(v->list.last);
+	v->list.last = NULL;
+}
+
+static void values_clear(void *cell)
+{
+	struct values *v = cell;
+
+	device_runs_release(&v->runs);
+	if (v->list.last)
+		free_blocks(v->list.last->before);
+	make_empty(&v->list);
+}
+
+/* What became of numbers that there was no memory for. */
+static enum status drop_refused(struct values *v, enum status status)
+{
+	if (!values_are_dropped())
+		return status;
+	values_free(v);
+	return STATUS_OK;
+}
+
+static enum status values_add(void *cell, const int64_t *significand, const uint8_t *scale,
+			      uint64_t rows)
+{
+	struct values *v = cell;
+	enum status status = STATUS_OK;
+
+	if (values_are_dropped())
+		return drop_refused(v, status);
+	if (rows == ~UINT64_C(0) && simd_scales_alike(scale))
+		return drop_refused(v, add_alike(&v->list, significand, SIMD_NUMBERS_NROWS, scale[0], NULL));
+	for (; rows && status == STATUS_OK; rows &= rows - 1)
+		status = add_number(&v->list, significand[__builtin_ctzll(rows)],
+				    scale[__builtin_ctzll(rows)], NULL);
+	return drop_refused(v, status);
+}
+
+static enum status values_add_long(void *cell, const struct exact *x)
+{
+	struct values *v = cell;
+
+	return drop_refused(v, values_are_dropped() ? STATUS_OK : add_exact(&v->list, x, false, NULL));
 }
 
 bool values_have_any(const struct values *v)
 {
-	for (int i = 0; i < VALUES_NFORMS; i++)
-		if (v->open[i] && v->open[i]->nvalues > 0)
-			return true;
-	return v->first != NULL || v->runs != NULL;
-}
-
-void values_forget_scale(struct values *v)
-{
-	v->scale = 0;
-	for (int i = VALUES_INT32; i <= VALUES_INT64; i++)
-		if (v->open[i])
-			v->open[i]->scale = 0;
+	return (v->list.last && (v->list.last->nvalues > 0 || v->list.last->before)) || v->runs;
 }
 
 static bool values_is_empty(const void *cell)
@@ -356,51 +375,84 @@ static bool values_is_empty(const void *cell)
 	return !values_have_any(cell);
 }
 
-/* Has the full blocks go through the pass of a search. */
-static void search_full(struct values *v)
+/* Takes over a block, after the open ones. */
+static void take_block(struct values_list *l, struct values_block *b)
 {
-	for (const struct values_block *b = v->first; b; b = b->next)
-		values_search_block(b);
-	free_full(v);
+	struct values_block **at = &l->last;
+
+	for (int i = 0; i < 2 && *at; i++)
+		at = &(*at)->before;
+	b->before = *at;
+	*at = b;
 }
 
-/* Takes over full blocks; copies from open ones, which later needs again. */
+/* Takes over what is more than half full; copies other blocks, of which later has the largest again.
+ * Those in arenas stay. */
+static enum status move_blocks(struct values_list *l, struct values_list *later)
+{
+	struct values_block *before, *kept = NULL;
+	enum status status = STATUS_OK;
+
+	for (struct values_block *b = later->last; b; b = before) {
+		before = b->before;
+		if (!b->is_in_arena && used_nbytes(b) > data_nbytes(b) / 2) {
+			take_block(l, b);
+			continue;
+		}
+		THEN(status, copy_block(l, b, NULL));
+		if (b->is_in_arena)
+			continue;
+		if (kept && kept->order >= b->order) {
+			block_free(b);
+		} else {
+			block_free(kept);
+			kept = b;
+		}
+	}
+	later->last = kept;
+	make_empty(later);
+	return status;
+}
+
+static void search_block(void *context, const struct values_block *block)
+{
+	(void)context;
+	values_search_block(block);
+}
+
 static enum status values_combine(void *cell, void *later_cell)
 {
 	struct values *v = cell, *later = later_cell;
-	enum status status = STATUS_OK;
 
 	if (values_are_dropped()) {
-		free_all(later);
-		free_all(v);
-		return status;
+		values_free(later);
+		values_free(v);
+		return STATUS_OK;
 	}
-	if (!values_have_any(later))
-		return status; /* its scale is that of numbers before it was cleared */
-	splice(v, later);
 	device_runs_take(&v->runs, &later->runs);
-	if (later->scale > v->scale)
-		raise_scale(v, later->scale);
-	for (int i = 0; i < VALUES_NFORMS && status == STATUS_OK; i++)
-		if (later->open[i])
-			status = copy_block(v, later->open[i]);
-	if (status == STATUS_OK && values_are_searched())
-		search_full(v);
-	return drop_refused(v, status);
+	if (!values_are_searched())
+		return drop_refused(v, move_blocks(&v->list, &later->list));
+	values_each_block(later, search_block, NULL);
+	values_clear(later);
+	return STATUS_OK;
 }
 
 void values_each_block(const struct values *v,
 		       void (*visit)(void *context, const struct values_block *block),
 		       void *context)
 {
-	for (const struct values_block *b = v->first; b; b = b->next)
-		visit(context, b);
-	for (int i = 0; i < VALUES_NFORMS; i++)
-		if (v->open[i] && v->open[i]->nvalues > 0)
-			visit(context, v->open[i]);
+	for (const struct values_block *b = v->list.last; b; b = b->before)
+		if (b->nvalues > 0)
+			visit(context, b);
 }
 
 /* ---- reading ---- */
+
+static inline int64_t integer_at(const struct values_block *b, size_t i)
+{
+	return b->form == VALUES_INT32 ? ((const int32_t *)(const void *)b->data)[i]
+				       : ((const int64_t *)(const void *)b->data)[i];
+}
 
 static const struct values_record *record_at(const struct values_cursor *at)
 {
@@ -413,7 +465,7 @@ static struct exact read_record(struct values_cursor *at)
 	const struct values_record *record = record_at(at);
 
 	at->offset_bytes += (uint32_t)(sizeof *record + record->nlimbs * sizeof *record->limb);
-	return values_record_get(record);
+	return record_get(record);
 }
 
 /* Reads it as an integer. */
@@ -440,9 +492,7 @@ bool values_next_exact(struct values_cursor *at, struct exact *out)
 	if (b->form == VALUES_EXACT)
 		*out = read_record(at);
 	else
-		*out = (struct exact){.value = b->form == VALUES_INT32 ? ((const int32_t *)(const void *)b->data)[at->nread]
-								       : ((const int64_t *)(const void *)b->data)[at->nread],
-				      .scale = b->scale};
+		*out = (struct exact){.value = integer_at(b, at->nread), .scale = b->scale};
 	at->nread++;
 	return true;
 }
@@ -501,6 +551,20 @@ size_t values_next128(struct values_cursor *at, int scale, int128 *out)
 	return n;
 }
 
+bool values_list_get(const struct values_list *l, unsigned scale, int64_t *to)
+{
+	for (const struct values_block *b = l->last; b; to += b->nvalues, b = b->before) {
+		if (b->form == VALUES_EXACT)
+			return false;
+		for (unsigned i = 0; i < b->nvalues; i++)
+			to[i] = integer_at(b, i);
+		for (unsigned i = 0; i < b->nvalues && b->scale < scale; i++)
+			if (!decimal_lengthen_64(&to[i], scale - b->scale))
+				return false;
+	}
+	return true;
+}
+
 const struct moment_ops moment_values = {
 	.moment = MOMENT_VALUES,
 	.cell_nbytes = sizeof(struct values),
@@ -511,4 +575,44 @@ const struct moment_ops moment_values = {
 	.free = values_free,
 	.is_empty = values_is_empty,
 	.text = values_text,
+};
+
+/* ---- a group's ---- */
+
+static enum status update_values(struct groups *g, struct group *const *groups, size_t c,
+				 const struct group_vector *v)
+{
+	const struct plan_column *column = &g->plan->columns[c];
+	const size_t offset = column->cell_offset + group_state_offset(column, GROUP_VALUES);
+	struct values_list *lists[SIMD_NUMBERS_NROWS];
+
+	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		lists[row] = (struct values_list *)((char *)groups[row] + offset);
+		__builtin_prefetch(lists[row]->last, 1);
+	}
+	for (uint64_t rows = v->numbers; rows; rows &= rows - 1) {
+		const unsigned row = (unsigned)__builtin_ctzll(rows);
+		TRY(add_number(lists[row], v->x->significand[row], v->x->scale[row], &g->values));
+	}
+	return STATUS_OK;
+}
+
+static void read_values(struct group *g, const struct plan_column *column, void *cell)
+{
+	*(struct values *)cell = (struct values){.list = *group_values(g, column)};
+}
+
+static enum status add_values(struct groups *to, struct group *g, size_t c, const void *cell)
+{
+	const struct values *v = cell;
+
+	return copy_list(group_values(g, &to->plan->columns[c]), &v->list, &to->values);
+}
+
+const struct group_state_ops group_state_values = {
+	.update = update_values,
+	.cell = CELL_VALUES,
+	.read = read_values,
+	.add = add_values,
 };

@@ -16,7 +16,6 @@
 #include "fold/window.h"
 #include "fold/rows_fold.h"
 #include "fold/texts.h"
-#include "fold/values.h"
 
 static_assert(KEY_INLINE_NBYTES == SIMD_SHORT_NBYTES, "simd_ops.short_texts makes keys");
 
@@ -308,15 +307,11 @@ static enum status fold_singles(const struct grouping *m, size_t c, uint64_t row
 {
 	const struct plan *plan = m->f->plan;
 	struct partial *one = &m->f->groups.one;
-	struct values *values;
 
 	TRY(rows ? partial_need(one, plan) : STATUS_OK);
 	for (; rows; rows &= rows - 1) {
 		const unsigned row = lowest(rows);
 		struct field_span span;
-		values = moments_cell(&one->columns[c].moments, CELL_VALUES);
-		if (values)
-			values_forget_scale(values); /* it is that of another group's */
 		one->offset_bytes = m->out->offset_bytes;
 		if (plan->columns[c].let) {
 			TRY(computed_fold_row(m->f, m->text, c, row, one));

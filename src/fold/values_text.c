@@ -207,8 +207,6 @@ void values_text(void *cell, struct json_text *j, const struct moment_source *so
 	json_mark(j, "[");
 	if (!j->reads)
 		put_values(j, cell);
-	else if (!values_have_any(cell)) /* it was cleared: its scale is that of another group's numbers */
-		values_forget_scale(cell);
 	while (j->reads && json_item(j, true)) {
 		json_mark(j, "[");
 		if (j->at < j->end && *j->at == '"')
