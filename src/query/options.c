@@ -492,8 +492,7 @@ static const char *find_suffix(const char *argument)
 /* Reads the weight of --ewma. */
 static bool read_weight(struct operation_use *use, const char *text)
 {
-	use->weight = malloc(sizeof *use->weight);
-	return use->weight && ewma_weight_parse(text, strlen(text), use->weight);
+	return ewma_weight_parse(text, strlen(text), use->weight);
 }
 
 /* Reads DIGITS or DIGITS.DIGITS. Returns false where it is neither, or beyond 100 or PERCENTILE_NPLACES. */
@@ -578,6 +577,8 @@ static enum status read_suffix(struct operation_use *use, const struct suffix_fo
 		use->nrows = 1;
 		return STATUS_OK;
 	}
+	if (f->read == read_weight)
+		NEED(use->weight = malloc(sizeof *use->weight));
 	if (!suffix || !f->read(use, suffix + 1))
 		return option_fault(fault, "--%s: '%.64s' is not %s, such as %.*s:%s", operation_name(use->operation), use->argument,
 				    f->meaning, nbytes < 32 ? (int)nbytes : 32, use->argument, f->example);

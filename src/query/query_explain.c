@@ -122,16 +122,18 @@ static bool holds_numbers(const struct query *q, const struct plan_column *c)
 	return c->field < r->nfields && r->values[c->field].is_number;
 }
 
-/* The first test of a program from the step on that puts a column in order by a number in quotes; NULL: none. */
-static const struct step *find_order(const struct query *q, const struct program *p, const struct step *step)
+/* Whether a step puts a column in order by a number in quotes. */
+static bool is_order(const struct query *q, const struct program *p, const struct step *step)
 {
-	for (; step < p->steps + p->nsteps; step++) {
-		bool is_order = !(step->accepts & ORDER_LESS) != !(step->accepts & ORDER_GREATER);
-		if (step->code == STEP_ORDER_TEXT && is_order && step->left != NO_COLUMN &&
-		    value_is_number(&q->plan, p->literals + step->literal_begin, step->literal_nbytes))
-			return step;
-	}
-	return NULL;
+	return step->code == STEP_ORDER_TEXT && step->left != NO_COLUMN &&
+	       !(step->accepts & ORDER_LESS) != !(step->accepts & ORDER_GREATER) &&
+	       value_is_number(&q->plan, p->literals + step->literal_begin, step->literal_nbytes);
+}
+
+/* The same, of a column of numbers in the plan. */
+static bool is_order_of_numbers(const struct query *q, const struct program *p, const struct step *step)
+{
+	return is_order(q, p, step) && holds_numbers(q, &q->plan.columns[p->columns[step->left]]);
 }
 
 /* The n-th program: the conditions, then the computed columns and keys. NULL: there are fewer. */
@@ -151,32 +153,34 @@ static bool is_planned(const struct query *q, const struct program *p)
 	return !p->name;
 }
 
+/* Finds the first step for which `is` holds, of programs that the plan has if it is_made. Sets *p to its program. */
+static const struct step *find_step(const struct query *q, bool is_made, const struct program **p,
+				    bool (*is)(const struct query *q, const struct program *p, const struct step *step))
+{
+	for (size_t n = 0; (*p = program_at(q, n)); n++)
+		for (size_t i = 0; i < (*p)->nsteps && (!is_made || is_planned(q, *p)); i++)
+			if (is(q, *p, &(*p)->steps[i]))
+				return &(*p)->steps[i];
+	return NULL;
+}
+
 bool query_has_order_as_text(const struct query *q)
 {
 	const struct program *p;
 
-	for (size_t n = 0; (p = program_at(q, n)); n++)
-		if (find_order(q, p, p->steps))
-			return true;
-	return false;
+	return find_step(q, false, &p, is_order) != NULL;
 }
 
 bool query_orders_numbers_as_text(const struct query *q, struct fault *fault)
 {
 	const struct program *p;
+	const struct step *step = find_step(q, true, &p, is_order_of_numbers);
 
-	for (size_t n = 0; (p = program_at(q, n)); n++) {
-		const struct step *step = is_planned(q, p) ? find_order(q, p, p->steps) : NULL;
-		for (; step; step = find_order(q, p, step + 1)) {
-			const struct plan_column *c = &q->plan.columns[p->columns[step->left]];
-			if (!holds_numbers(q, c))
-				continue;
-			fault_set_value(fault, STATUS_OK, p->literals + step->literal_begin, step->literal_nbytes);
-			fault->column = c->name;
-			return true;
-		}
-	}
-	return false;
+	if (!step)
+		return false;
+	fault_set_value(fault, STATUS_OK, p->literals + step->literal_begin, step->literal_nbytes);
+	fault->column = q->plan.columns[p->columns[step->left]].name;
+	return true;
 }
 
 /* ---- names of columns that are taken for texts ---- */
@@ -208,15 +212,11 @@ static bool has_name(const struct query *q, const struct program *p, const struc
 bool query_takes_name_for_text(const struct query *q, struct fault *fault)
 {
 	const struct program *p;
+	const struct step *step = find_step(q, true, &p, has_name);
 
-	for (size_t n = 0; (p = program_at(q, n)); n++)
-		for (size_t i = 0; i < p->nsteps && is_planned(q, p); i++)
-			if (has_name(q, p, &p->steps[i])) {
-				fault_set_value(fault, STATUS_OK, p->literals + p->steps[i].literal_begin,
-						p->steps[i].literal_nbytes);
-				return true;
-			}
-	return false;
+	if (step)
+		fault_set_value(fault, STATUS_OK, p->literals + step->literal_begin, step->literal_nbytes);
+	return step != NULL;
 }
 
 /* ---- the header again ---- */

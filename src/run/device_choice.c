@@ -315,15 +315,6 @@ static uint64_t likely_nbytes(const struct job *job)
 	return stored == UINT64_MAX ? 0 : stored * LIKELY_RATIO;
 }
 
-/* The records in so many bytes of text, as those are that were peeked at; 0: not known. */
-static uint64_t likely_nrecords(const struct job *job, uint64_t nbytes)
-{
-	size_t nsampled;
-	const char *sample = source_peeked(input_next(job->input), 0, &nsampled);
-
-	return (uint64_t)((double)nbytes * lines_per_byte(sample, nsampled));
-}
-
 /* ---- how GPUs are fed ---- */
 
 /* Whether a thread should read one chunk while its GPU works on another. False if the thread may
@@ -363,27 +354,21 @@ static int count_feeding(const struct job *job, int ngpus, bool beside_cpus)
 	return nthreads > MIN_THREADS ? nthreads : MIN_THREADS;
 }
 
-/* Seconds a byte of the GPU itself, with as many threads as it needs. */
-static double gpu_s_per_byte(const struct plan *plan, const struct worker_pool *pool)
-{
-	if (plan->emits)
-		return GPU_PRINTED_S_PER_BYTE;
-	if (pool->setup.unpacks)
-		return GPU_UNPACKED_S_PER_BYTE;
-	if (!plan_folds_columns(plan) && plan->ncolumns > COLUMNS_MANY)
-		return GPU_MANY_S_PER_BYTE;
-	if (!pool->reads_ahead)
-		return GPU_WAITED_S_PER_BYTE;
-	return pool->setup.packs ? GPU_PACKED_S_PER_BYTE : GPU_S_PER_BYTE;
-}
-
 /* Bytes of text a second that a pool's GPU folds, once awake. */
 static double gpu_speed(const struct plan *plan, const struct worker_pool *pool)
 {
 	double threads = pool->nthreads / (pool->setup.packs ? PACK_S_PER_BYTE : READ_S_PER_BYTE);
-	double gpu = 1 / gpu_s_per_byte(plan, pool);
+	double gpu = pool->setup.packs ? GPU_PACKED_S_PER_BYTE : GPU_S_PER_BYTE; /* seconds a byte, with as many as it needs */
 
-	return threads < gpu && !pool->setup.unpacks ? threads : gpu;
+	if (plan->emits)
+		gpu = GPU_PRINTED_S_PER_BYTE;
+	else if (pool->setup.unpacks)
+		gpu = GPU_UNPACKED_S_PER_BYTE;
+	else if (!plan_folds_columns(plan) && plan->ncolumns > COLUMNS_MANY)
+		gpu = GPU_MANY_S_PER_BYTE;
+	else if (!pool->reads_ahead)
+		gpu = GPU_WAITED_S_PER_BYTE;
+	return threads < 1 / gpu && !pool->setup.unpacks ? threads : 1 / gpu;
 }
 
 /* Adds the pool of one of ngpus. */
@@ -394,11 +379,13 @@ static void add_gpu(struct device_choice *devices, const struct job *job, int de
 	bool beside_cpus = devices->pools[0].retires;
 	int wanted = count_feeding(job, ngpus, beside_cpus);
 	struct worker_pool *p = &devices->pools[devices->npools++];
+	size_t nsampled;
+	const char *sample = source_peeked(input_next(job->input), 0, &nsampled);
 
 	p->ops = &worker_gpu;
 	p->setup.device = device;
 	p->setup.input_nbytes = likely_nbytes(job);
-	p->setup.nrecords = likely_nrecords(job, p->setup.input_nbytes);
+	p->setup.nrecords = (uint64_t)((double)p->setup.input_nbytes * lines_per_byte(sample, nsampled));
 	p->setup.unpacks = unpacks(job);
 	p->setup.chunk_nbytes = gpu_chunk_nbytes(job);
 	p->replaces = beside_cpus;
@@ -504,16 +491,6 @@ static const char *add_as_forecast(struct device_choice *devices, const struct j
 #define add_as_forecast(devices, job) NULL
 #endif
 
-static enum status no_gpu(const struct options *o, struct fault *fault)
-{
-	char words[64];
-
-	if (o->device_number < 0)
-		return fault_set(fault, STATUS_NO_GPU, 0, NULL);
-	snprintf(words, sizeof words, "gpu:%d", o->device_number);
-	return fault_set(fault, STATUS_NO_GPU, 0, words);
-}
-
 /* --device auto: offers GPUs to the CPUs; returns what is to be said of it. */
 static const char *offer_gpus(struct device_choice *devices, const struct job *job)
 {
@@ -574,9 +551,12 @@ enum status devices_choose(struct device_choice *devices, const struct options *
 {
 	const struct job job = {options, query, input, input_nbytes_left(input), options->device == DEVICE_GPU, 0};
 
+	char gpu[64];
+
 	memset(devices, 0, sizeof *devices);
+	snprintf(gpu, sizeof gpu, "gpu:%d", options->device_number);
 	if (options->device == DEVICE_GPU && !add_gpus(devices, &job, false))
-		return no_gpu(options, fault);
+		return fault_set(fault, STATUS_NO_GPU, 0, options->device_number < 0 ? NULL : gpu);
 	if (options->device == DEVICE_GPU && !beyond_gpus(&query->plan, input)) {
 		devices->why = "GPU only, as asked";
 		return STATUS_OK;
