@@ -119,9 +119,12 @@ static enum status parse_let(struct making *m, const char *text)
 
 static enum status parse_rename(struct making *m, const struct new_name *given, struct rename *rename)
 {
-	struct selection *of = &m->selections[m->nselections++];
-	enum status status = selection_parse(given->old, of, m->fault);
+	struct selection *of = ARRAY_ADD(m->selections, m->nselections);
+	enum status status;
 
+	NEED(of);
+	m->nselections++;
+	status = selection_parse(given->old, of, m->fault);
 	rename->name = given->name;
 	rename->old = strdup(status == STATUS_OK && of->nselectors == 1 ? of->selectors[0].text : given->old);
 	return rename->old ? status : STATUS_NO_MEMORY;
@@ -129,12 +132,18 @@ static enum status parse_rename(struct making *m, const struct new_name *given, 
 
 /* ---- columns, and expressions in their place ---- */
 
+enum list_kind {
+	LIST_COLUMNS,
+	LIST_PAIRS,
+	LIST_KEYS,   /* --by */
+	LIST_SIGNED, /* --sort: each item may have a minus before it */
+};
+
 /* A list of columns that is parsed. */
 struct column_list {
 	const char *option, *text; /* the option's name; what it was given */
-	bool is_keys;              /* --by */
+	enum list_kind kind;
 	struct selection *to;
-	bool has_signs;            /* --sort: each item may have a minus before it */
 };
 
 /* The input's name i. */
@@ -373,7 +382,7 @@ static enum status add_expression(struct making *m, const struct column_list *li
 		free(text);
 		return add_item(list->to, item, same);
 	}
-	is_short = list->is_keys && write_short_form(item, nbytes, text);
+	is_short = list->kind == LIST_KEYS && write_short_form(item, nbytes, text);
 	status = compile_item(m, p, list->option, is_short ? text : item);
 	is_column = status == STATUS_USAGE ? (p->error_offset < nbytes && !strpbrk(item, "(=\"'`")) || is_nearly_name(m, item)
 					   : is_unknown_name(m, p, item);
@@ -420,7 +429,7 @@ static char *trim(char *text)
  * one is taken for one. */
 static enum status add_column(struct making *m, const struct column_list *list, char *item)
 {
-	if (list->has_signs && !is_name(m, item) && find_key(m, item))
+	if (list->kind == LIST_SIGNED && !is_name(m, item) && find_key(m, item))
 		return add_item(list->to, item, find_key(m, item));
 	if (*item && is_plain_item(item))
 		return selection_parse(item, list->to, m->fault);
@@ -535,22 +544,34 @@ static char *cut_item(struct making *m, const char **p, bool in_pairs)
 	return item;
 }
 
-/* Adds the columns of a list, or of a list of pairs. */
-static enum status parse_columns(struct making *m, const struct column_list *list, bool in_pairs)
+/* Adds the columns of a list. */
+static enum status parse_columns(struct making *m, const struct column_list *list)
 {
-	m->ndescend *= !list->has_signs;
+	const bool has_signs = list->kind == LIST_SIGNED, in_pairs = list->kind == LIST_PAIRS;
+
+	m->ndescend *= !has_signs;
 	for (const char *p = list->text;; p++) {
-		const bool descends = list->has_signs && skip_minus(m, &p);
+		const bool descends = has_signs && skip_minus(m, &p);
 		char *item = cut_item(m, &p, in_pairs);
 		enum status status;
 		NEED(item);
 		status = in_pairs ? add_pair_of(m, list, item) : add_column(m, list, item);
 		free(item);
-		while (status == STATUS_OK && list->has_signs && m->ndescend < list->to->nselectors)
+		while (status == STATUS_OK && has_signs && m->ndescend < list->to->nselectors)
 			status = ARRAY_PUSH(m->descend, m->ndescend, descends);
 		if (status != STATUS_OK || !*p)
 			return status;
 	}
+}
+
+/* Makes the next selection of a list; text: NULL: of none. */
+static enum status parse_list(struct making *m, const char *option, const char *text, enum list_kind kind)
+{
+	struct selection *to = ARRAY_ADD(m->selections, m->nselections);
+
+	NEED(to);
+	m->nselections++;
+	return text ? parse_columns(m, &(struct column_list){option, text, kind, to}) : STATUS_OK;
 }
 
 /* ---- the times of windows ---- */
@@ -632,21 +653,22 @@ static enum status add_hidden(struct making *m, const char *text)
 	struct query *q = m->q;
 	const char *records = operation_title(OPERATION_COUNT_RECORDS), *argument;
 	size_t nbefore, nbytes = aggregate_argument(text, &argument, &nbefore), n = q->nhidden;
-	struct selection *of = &m->selections[m->nselections];
+	struct operation_use *use;
 	enum status status;
 	char *copy;
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(q->hidden[i], text))
 			return STATUS_OK;
+	NEED(use = ARRAY_ADD(q->uses, q->nuses + n));
 	TRY(ARRAY_PUSH(q->hidden, q->nhidden, strdup(text)));
 	NEED(q->hidden[n]);
-	m->nselections++;
+	TRY(parse_list(m, NULL, NULL, LIST_COLUMNS));
 	if (nbytes == 0)
-		return operation_use_of(&q->uses[q->nuses + n], records, strlen(records), m->fault);
-	TRY(operation_use_of(&q->uses[q->nuses + n], text, nbefore, m->fault));
+		return operation_use_of(use, records, strlen(records), m->fault);
+	TRY(operation_use_of(use, text, nbefore, m->fault));
 	NEED(copy = strndup(argument, nbytes));
-	status = add_argument(m, of, copy);
+	status = add_argument(m, &m->selections[m->nselections - 1], copy);
 	free(copy);
 	return status;
 }
@@ -755,34 +777,44 @@ static enum status settle(struct making *m)
 	return options_settle(o, o->sort && (o->selects || has_aggregates || (!counts && o->top)), has_aggregates, m->fault);
 }
 
+static struct program *add_finisher(struct query *q)
+{
+	struct program *p = ARRAY_ADD(q->finishers, q->nfinishers);
+
+	q->nfinishers += p != NULL;
+	return p;
+}
+
 /* Compiles what is computed of results, and adds the results that it takes. A part of --merge has no more than was asked for. */
 static enum status parse_finishers(struct making *m)
 {
 	const struct options *o = m->options;
 	struct query *q = m->q;
+	struct program *p;
 	size_t nasked;
 
 	for (size_t i = 0; i < o->nuses; i++) {
 		if (operation_kind(o->uses[i].operation) != OPERATION_EXPR)
 			continue;
-		TRY(compile(m, &q->finishers[q->nfinishers], "agg", o->uses[i].argument, true));
-		for (size_t k = 0; k < q->nfinishers; k++)
-			if (q->finishers[k].name && q->finishers[q->nfinishers].name &&
-			    !strcmp(q->finishers[k].name, q->finishers[q->nfinishers].name)) {
-				q->nfinishers++;
-				return option_fault(m->fault, "--agg: there are two results '%.64s'", q->finishers[k].name);
-			}
-		q->nfinishers++;
+		NEED(p = add_finisher(q));
+		TRY(compile(m, p, "agg", o->uses[i].argument, true));
+		for (const struct program *other = q->finishers; other < p; other++)
+			if (other->name && p->name && !strcmp(other->name, p->name))
+				return option_fault(m->fault, "--agg: there are two results '%.64s'", p->name);
 	}
-	if (o->having)
-		TRY(compile(m, &q->finishers[q->nfinishers++], "having", o->having, true));
+	if (o->having) {
+		NEED(p = add_finisher(q));
+		TRY(compile(m, p, "having", o->having, true));
+	}
 	nasked = q->nfinishers;
-	for (const char *p = o->sorts || o->is_open ? NULL : o->sort; p; p = *p ? p + 1 : NULL) {
-		struct sort_item *item = &q->sorts[q->nsorts++];
-		TRY(cut_sort_item(m, &p, item));
-		q->nfinishers++;
+	for (const char *at = o->sorts || o->is_open ? NULL : o->sort; at; at = *at ? at + 1 : NULL) {
+		struct sort_item *item = ARRAY_ADD(q->sorts, q->nsorts);
+		NEED(item);
+		q->nsorts++;
+		TRY(cut_sort_item(m, &at, item));
+		NEED(p = add_finisher(q));
 		if (!item->is_quoted)
-			TRY(compile_sort_item(m, &q->finishers[q->nfinishers - 1], item->text));
+			TRY(compile_sort_item(m, p, item->text));
 	}
 	for (size_t i = 0; i < o->nwanted; i++)
 		TRY(add_hidden(m, o->wanted[i].name));
@@ -790,35 +822,6 @@ static enum status parse_finishers(struct making *m)
 		for (size_t k = 0; k < q->finishers[i].names.nselectors; k++)
 			if (q->finishers[i].names.selectors[k].is_aggregate)
 				TRY(add_hidden(m, q->finishers[i].names.selectors[k].text));
-	return STATUS_OK;
-}
-
-static size_t count_byte(const char *text, char byte)
-{
-	size_t n = 0;
-
-	for (; text && *text; text++)
-		n += *text == byte;
-	return n;
-}
-
-/* Makes room for them. *nhidden: the most results that they take, two of each mean. */
-static enum status begin_finishers(struct making *m, size_t *nhidden)
-{
-	const struct options *o = m->options;
-	struct query *q = m->q;
-	size_t nparentheses = count_byte(o->having, '(') + count_byte(o->sort, '('), nsorts = count_byte(o->sort, ',') + 1;
-
-	for (size_t i = 0; i < o->nuses; i++)
-		nparentheses += operation_kind(o->uses[i].operation) == OPERATION_EXPR ? count_byte(o->uses[i].argument, '(') : 0;
-	*nhidden = 2 * nparentheses + o->nwanted;
-	q->finishers = calloc(o->nuses + 1 + nsorts, sizeof *q->finishers);
-	q->sorts = calloc(nsorts, sizeof *q->sorts);
-	q->uses = calloc(o->nuses + *nhidden + 1, sizeof *q->uses);
-	NEED(q->finishers && q->sorts && q->uses);
-	q->nuses = o->nuses;
-	for (size_t i = 0; i < o->nuses; i++)
-		q->uses[i] = o->uses[i];
 	return STATUS_OK;
 }
 
@@ -870,33 +873,19 @@ static enum status add_aggregates(struct making *m, struct selection names) /* n
 	return STATUS_OK;
 }
 
-static enum status list_aggregates(struct making *m)
-{
-	struct query *q = m->q;
-	size_t nothers = q->ncomputed, nmost = nothers;
-
-	for (size_t i = 0; i < q->nconditions; i++)
-		nmost += q->conditions[i].names.nselectors;
-	for (size_t k = 0; k < nothers; k++)
-		nmost += q->lets[k].names.nselectors;
-	free(m->let_demands);
-	m->let_demands = calloc(nmost + 1, sizeof *m->let_demands);
-	NEED(m->let_demands);
-	if (!m->options->aggregates)
-		return STATUS_OK;
-	for (size_t i = 0; i < q->nconditions; i++)
-		TRY(add_aggregates(m, q->conditions[i].names));
-	for (size_t k = 0; k < nothers; k++)
-		TRY(add_aggregates(m, q->lets[k].names));
-	return STATUS_OK;
-}
-
 /* Lists all that is selected. A computed column takes earlier ones only. */
 static enum status list_selections(struct making *m)
 {
 	struct query *q = m->q;
+	const bool has_aggregates = m->options->aggregates;
 
-	TRY(list_aggregates(m));
+	for (size_t i = 0; i < q->nconditions && has_aggregates; i++)
+		TRY(add_aggregates(m, q->conditions[i].names));
+	for (size_t k = 0, nothers = q->ncomputed; k < nothers && has_aggregates; k++)
+		TRY(add_aggregates(m, q->lets[k].names));
+	free(m->let_demands);
+	m->let_demands = calloc(q->ncomputed + 1, sizeof *m->let_demands);
+	NEED(m->let_demands);
 	for (size_t i = 0; i < m->nselections; i++)
 		TRY(add_selection(m, &m->selections[i], q->nlets));
 	for (size_t i = 0; i < q->nconditions; i++)
@@ -911,13 +900,15 @@ static enum status parse_selections(struct making *m)
 {
 	const struct options *o = m->options;
 	struct query *q = m->q;
-	size_t nhidden;
+	struct selection *keys;
 
-	TRY(begin_finishers(m, &nhidden));
 	q->conditions = calloc(o->nuses + 1, sizeof *q->conditions);
 	q->renames = calloc(o->nrenames + 1, sizeof *q->renames);
-	m->selections = calloc(o->nuses + nhidden + o->nrenames + 3, sizeof *m->selections);
-	NEED(q->conditions && q->renames && m->selections);
+	NEED(q->conditions && q->renames);
+	q->nuses = 0;
+	for (size_t i = 0; i < o->nuses; i++)
+		TRY(ARRAY_PUSH(q->uses, q->nuses, o->uses[i]));
+	NEED(ARRAY_ADD(q->uses, q->nuses)); /* the summary's */
 	if (o->where)
 		TRY(compile(m, &q->conditions[q->nconditions++], "where", o->where, false));
 	for (size_t i = 0; i < o->nuses; i++)
@@ -929,9 +920,8 @@ static enum status parse_selections(struct making *m)
 	for (size_t i = 0; i < o->nuses; i++) {
 		const struct operation_use *use = &o->uses[i];
 		const bool in_pairs = operation_kind(use->operation) == OPERATION_PAIR && !operation_use_is_matrix(use);
-		const struct column_list list = {use->name, use->argument, false, &m->selections[m->nselections++], false};
-		if (operation_has_columns(use->operation))
-			TRY(parse_columns(m, &list, in_pairs));
+		TRY(parse_list(m, use->name, operation_has_columns(use->operation) ? use->argument : NULL,
+			       in_pairs ? LIST_PAIRS : LIST_COLUMNS));
 	}
 	m->is_timed = false;
 	for (size_t i = 0; i < o->nuses; i++)
@@ -940,17 +930,15 @@ static enum status parse_selections(struct making *m)
 		TRY(parse_over(m));
 	TRY(parse_finishers(m));
 	m->keys_selection = m->nselections;
-	if (o->by)
-		TRY(parse_columns(m, &(struct column_list){"by", o->by, true, &m->selections[m->nselections++], false}, false));
-	m->nby = o->pivot == o->by ? 0 : m->selections[m->keys_selection].nselectors;
+	TRY(parse_list(m, "by", o->by, LIST_KEYS));
+	keys = &m->selections[m->keys_selection];
+	m->nby = o->pivot == o->by ? 0 : keys->nselectors;
 	if (o->pivot && o->pivot != o->by) /* the last key */
-		TRY(parse_columns(m, &(struct column_list){"pivot", o->pivot, true, &m->selections[m->keys_selection], false}, false));
+		TRY(parse_columns(m, &(struct column_list){"pivot", o->pivot, LIST_KEYS, keys}));
 	m->sort_selection = m->nselections;
-	if (o->sorts && !o->is_open)
-		TRY(parse_columns(m, &(struct column_list){"sort", o->sort, false, &m->selections[m->nselections++], true}, false));
+	TRY(parse_list(m, "sort", o->sorts && !o->is_open ? o->sort : NULL, LIST_SIGNED));
 	m->unique_selection = m->nselections;
-	if (o->unique)
-		TRY(parse_columns(m, &(struct column_list){"unique", o->unique, false, &m->selections[m->nselections++], false}, false));
+	TRY(parse_list(m, "unique", o->unique, LIST_COLUMNS));
 	for (size_t i = 0; i < o->nrenames; i++)
 		TRY(parse_rename(m, &o->renames[i], &q->renames[q->nrenames++]));
 	return list_selections(m);
