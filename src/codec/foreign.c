@@ -242,9 +242,9 @@ static const struct foreign rows[] = {
 
 /* Found by json_begins, which may need more than the first line. */
 static const struct foreign json_array = {
-	"a JSON array", "try: jq -r '.[] | [.NAME, .NAME] | @csv' % | gpustat ..."};
+	"a JSON array", "try: jq -r '.[] | [.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
 static const struct foreign json = {
-	"JSON", "try: jq -r '[.NAME, .NAME] | @csv' % | gpustat ..."};
+	"JSON", "try: jq -r '[.NAME, .NAME] | @csv' % | gpustat ...", IS(NULL)};
 
 /* The length of the part that decides: the first line, or FOREIGN_NBYTES where that is no text.
  * *perhaps: part of it has not come. */

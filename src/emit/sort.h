@@ -82,7 +82,11 @@ struct sort_part {
 	uint64_t end;            /* of the text's records, of which the last one ends its file without an LF; 0: it does not */
 	uint64_t n, nbytes;      /* entries, and memory */
 	uint64_t ncut;           /* with so many entries, all but the first N are dropped */
+#ifdef __cplusplus
+	uint64_t share; /* C++ has no _Atomic, and does not look at it */
+#else
 	_Atomic uint64_t share;  /* the first word of the key of its N / nthreads-th record; or UINT64_MAX */
+#endif
 	bool is_begun;           /* the next record goes to the last block */
 	bool is_long;            /* some key is longer than its entry's words */
 	struct sort_row rows[ROW_BLOCK_NROWS];

@@ -637,14 +637,8 @@ static enum status seam_append(struct seam *s, const char *data, size_t nbytes, 
 		fault->line = s->line;
 		return STATUS_LONG_RECORD;
 	}
-	if (s->capacity - s->nbytes < nbytes) {
-		size_t capacity = 2 * s->capacity + nbytes;
-		char *grown = realloc(s->memory, capacity + 1 + 2 * SIMD_PAD_NBYTES);
-		NEED(grown);
-		s->memory = grown;
-		s->data = grown + SIMD_PAD_NBYTES;
-		s->capacity = capacity;
-	}
+	TRY(ARRAY_GROW(s->memory, s->capacity, s->nbytes + nbytes + 1 + 2 * SIMD_PAD_NBYTES));
+	s->data = s->memory + SIMD_PAD_NBYTES;
 	memcpy(s->data + s->nbytes, data, nbytes);
 	s->nbytes += nbytes;
 	return STATUS_OK;

@@ -16,8 +16,8 @@
  * when the record is complete. So a chunk may be one byte long, and a record longer than
  * any buffer. */
 struct seam {
-	char *memory; /* SIMD_PAD_NBYTES, data, an LF where a file lacks it, SIMD_PAD_NBYTES; owned */
-	char *data;   /* nbytes of capacity; NULL: none yet */
+	char *memory; /* SIMD_PAD_NBYTES, data, an LF where a file lacks it, SIMD_PAD_NBYTES: `capacity` bytes; owned */
+	char *data;   /* NULL: none yet */
 	size_t nbytes, capacity;
 	int file;              /* of the input */
 	uint64_t line;         /* of data[0] */

@@ -6,128 +6,58 @@
 
 #include <string.h>
 
-/* The digits of a text around its point. */
-struct digits {
-	bool negative;
-	const char *integer; /* without leading zeros */
-	const char *fraction;
-	int ninteger, nfraction;
-};
+#include "number/decimal_compare.h"
 
-static int count_digits(const char *text)
+static const char *skip_digits(const char *text)
 {
-	int n = 0;
-
-	while ((unsigned char)(text[n] - '0') < 10)
-		n++;
-	return n;
+	while (decimal_is_digit(*text))
+		text++;
+	return text;
 }
 
-static int count_zeros(const char *text)
+static struct decimal_syntax syntax_of(const char *text)
 {
-	int n = 0;
+	struct decimal_syntax s;
 
-	while (text[n] == '0')
-		n++;
-	return n;
-}
-
-static struct digits split(const char *text)
-{
-	struct digits d = {.negative = *text == '-'};
-
-	text += d.negative;
-	d.integer = text + count_zeros(text);
-	d.ninteger = count_digits(d.integer);
-	d.fraction = d.integer + d.ninteger;
-	d.fraction += *d.fraction == '.';
-	d.nfraction = count_digits(d.fraction);
-	return d;
+	decimal_tokenize(text, strlen(text), &s);
+	return s;
 }
 
 bool plain_is(const char *text)
 {
-	int n = count_digits(text += *text == '-'), nplaces;
+	const char *begin = text + (*text == '-'), *end = skip_digits(begin);
 
-	if (n == 0)
-		return false;
-	text += n;
-	if (*text != '.')
-		return !*text;
-	nplaces = count_digits(text + 1);
-	return nplaces > 0 && !text[1 + nplaces];
-}
-
-static bool is_zero(const struct digits *d)
-{
-	return d->ninteger == 0 && count_zeros(d->fraction) == d->nfraction;
+	if (end > begin && *end == '.') {
+		begin = end + 1;
+		end = skip_digits(begin);
+	}
+	return end > begin && !*end;
 }
 
 int plain_top(const char *text)
 {
-	struct digits d = split(text);
+	struct decimal_syntax s = syntax_of(text);
 
-	if (d.ninteger > 0)
-		return d.ninteger - 1;
-	return is_zero(&d) ? PLAIN_NO_TOP : -count_zeros(d.fraction) - 1;
+	return s.ndigits > 0 ? (int)(s.ndigits - s.nfraction) - 1 : PLAIN_NO_TOP;
 }
 
 int plain_nplaces(const char *text)
 {
-	return split(text).nfraction;
-}
-
-/* The digit of 10^power. */
-static int digit_at(const struct digits *d, int power)
-{
-	if (power >= 0)
-		return power < d->ninteger ? d->integer[d->ninteger - 1 - power] - '0' : 0;
-	return -power <= d->nfraction ? d->fraction[-power - 1] - '0' : 0;
+	return (int)syntax_of(text).nfraction;
 }
 
 int128 plain_window(const char *text, int top)
 {
-	struct digits d = split(text);
+	const char *digit = text + strspn(text, "-0."), *end = text + strlen(text);
+	const int first = plain_top(text);
 	int128 window = 0;
 
 	for (int i = 0; i < PLAIN_NDIGITS; i++)
-		window = window * 10 + digit_at(&d, top - i);
-	return d.negative ? -window : window;
-}
-
-/* Compares the digits after the point. */
-static int compare_fractions(const struct digits *a, const struct digits *b)
-{
-	const struct digits *longer = a->nfraction > b->nfraction ? a : b;
-	int ncommon = a->nfraction + b->nfraction - longer->nfraction;
-	int order = memcmp(a->fraction, b->fraction, (size_t)ncommon);
-
-	if (order)
-		return order;
-	if (count_zeros(longer->fraction + ncommon) == longer->nfraction - ncommon)
-		return 0;
-	return longer == a ? 1 : -1;
-}
-
-/* Compares without the signs. */
-static int compare_magnitudes(const struct digits *a, const struct digits *b)
-{
-	int order = (a->ninteger > b->ninteger) - (a->ninteger < b->ninteger);
-
-	if (order == 0)
-		order = memcmp(a->integer, b->integer, (size_t)a->ninteger);
-	if (order == 0)
-		order = compare_fractions(a, b);
-	return (order > 0) - (order < 0);
+		window = window * 10 + (top - i <= first ? decimal_next_digit(&digit, end) : 0);
+	return *text == '-' ? -window : window;
 }
 
 int plain_compare(const char *a, const char *b)
 {
-	struct digits x = split(a), y = split(b);
-
-	if (x.negative == y.negative)
-		return x.negative ? compare_magnitudes(&y, &x) : compare_magnitudes(&x, &y);
-	if (is_zero(&x) && is_zero(&y))
-		return 0; /* -0 and 0 */
-	return x.negative ? -1 : 1;
+	return decimal_compare_texts(a, strlen(a), b, strlen(b));
 }

@@ -26,6 +26,7 @@
 #include "fold/word_set.h"
 #include "io/message.h"
 #include "io/source.h"
+#include "io/source.h"
 #include "run/beyond_gpus.h"
 #include "simd/simd.h"
 #ifdef HAVE_CUDA
