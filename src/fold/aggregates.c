@@ -31,13 +31,13 @@ enum status aggregate_value_set(struct aggregate_value *to, const char *text, si
 	return STATUS_OK;
 }
 
-enum status aggregate_value_take(struct aggregate_value *to, struct cell *cell)
+enum status aggregate_value_find(struct aggregate_value *to, struct group_rows *rows, struct group_row *row, const struct result *r)
 {
-	/* a spelled one is a text, as first(x) has it */
-	enum status status = aggregate_value_set(to, cell->text, strlen(cell->text), cell->is_number && !cell->is_spelled);
+	char text[GROUP_RESULT_NBYTES];
+	struct result_value v;
 
-	free(cell->text);
-	return status;
+	TRY(group_row_result(rows, row, r, text, &v, NULL));
+	return aggregate_value_set(to, v.text, v.nbytes, v.is_number && !v.number); /* a spelled one is a text, as first(x) has it */
 }
 
 void aggregate_value_free(struct aggregate_value *v)
@@ -61,21 +61,24 @@ struct maker {
 	struct group_rows rows;
 };
 
+/* group: NULL: all records. */
+static enum status make_row(const struct making *m, struct group_rows *rows, struct group *group, struct aggregate_value *to)
+{
+	struct group_row row = {.group = group};
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < m->a->n; i++)
+		status = aggregate_value_find(&to[i], rows, &row, &m->q->results[i]);
+	group_row_end(rows, &row);
+	return status;
+}
+
 static enum status make_group(void *context, struct group *group)
 {
 	struct maker *maker = context;
-	const struct making *m = maker->m;
-	struct group_row row = {.partial = NULL};
-	enum status status = STATUS_OK;
-	struct cell cell;
 
 	group->state = atomic_fetch_add(&maker->m->group, 1);
-	for (size_t i = 0; status == STATUS_OK && i < m->a->n; i++) {
-		status = group_row_result(&maker->rows, &row, group, &m->q->results[i], &cell, NULL);
-		THEN(status, aggregate_value_take(&m->a->at[group->state * m->a->n + i], &cell));
-	}
-	group_row_end(&maker->rows, &row);
-	return status;
+	return make_row(maker->m, &maker->rows, group, &maker->m->a->at[group->state * maker->m->a->n]);
 }
 
 static enum status make_part(void *context, struct groups *part)
@@ -106,20 +109,24 @@ static enum status make_of_groups(struct aggregates *a, const struct query *q, s
 	return group_store_visit(a->groups, nthreads, make_part, &m);
 }
 
+static enum status make_of_all(struct aggregates *a, const struct query *q, const struct partial *total, const struct ranks *ranks)
+{
+	const struct making m = {.a = a, .q = q};
+	struct group_rows rows;
+	enum status status = group_rows_init(&rows, q, total, 1);
+
+	rows.ranks = ranks;
+	if (status == STATUS_OK && !(a->at = calloc(a->n + 1, sizeof *a->at)))
+		status = STATUS_NO_MEMORY;
+	THEN(status, make_row(&m, &rows, NULL, a->at));
+	group_rows_free(&rows);
+	return status;
+}
+
 enum status aggregates_make(struct aggregates *a, const struct query *q, struct partial *total, const struct ranks *ranks)
 {
-	struct cell cell;
-
 	*a = (struct aggregates){.n = q->nresults, .ngroups = 1};
-	if (q->plan.nkeys > 0)
-		return make_of_groups(a, q, total);
-	a->at = calloc(a->n + 1, sizeof *a->at);
-	NEED(a->at);
-	for (size_t i = 0; i < a->n; i++) {
-		NEED(result_cell(q, total, ranks, &q->results[i], &cell));
-		TRY(aggregate_value_take(&a->at[i], &cell));
-	}
-	return STATUS_OK;
+	return q->plan.nkeys ? make_of_groups(a, q, total) : make_of_all(a, q, total, ranks);
 }
 
 void aggregates_free(struct aggregates *a)

@@ -10,7 +10,6 @@
 #include "fold/column.h"
 #include "fold/groups.h"
 #include "fold/key.h"
-#include "io/table.h"
 #include "number/decimal.h"
 #include "query/query.h"
 
@@ -32,8 +31,11 @@ struct aggregate_value {
 /* Makes *to a value as text: a number in plain decimal, or one of the input; missing if it has no bytes. Errors: STATUS_NO_MEMORY. */
 enum status aggregate_value_set(struct aggregate_value *to, const char *text, size_t nbytes, bool is_number);
 
-/* The same of a result's cell, which is freed. */
-enum status aggregate_value_take(struct aggregate_value *to, struct cell *cell);
+struct group_row;  /* group_result.h */
+struct group_rows;
+
+/* The same of a result of a row, that is not computed of others. */
+enum status aggregate_value_find(struct aggregate_value *to, struct group_rows *rows, struct group_row *row, const struct result *r);
 void aggregate_value_free(struct aggregate_value *v);
 
 /* Zeroed: of none. */

@@ -399,21 +399,14 @@ static enum status add_text(struct exact *to, const char *text, size_t nbytes)
 
 static enum status add_group(struct exact *sums, const struct finishing *g, struct group_rows *rows, struct group *group)
 {
-	struct group_row row = {.partial = NULL};
+	struct group_row row = {.group = group};
+	char text[GROUP_RESULT_NBYTES];
+	struct result_value v;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; status == STATUS_OK && i < g->nshares; i++) {
-		char text[GROUP_RESULT_NBYTES], *end = group_write_quickly(group, rows->q, rows->total, &g->shares[i].sum, text);
-		struct cell cell;
-		if (end) {
-			status = add_text(&sums[i], text, (size_t)(end - text));
-			continue;
-		}
-		status = group_row_result(rows, &row, group, &g->shares[i].sum, &cell, NULL);
-		if (status == STATUS_OK) {
-			status = add_text(&sums[i], cell.text, strlen(cell.text));
-			free(cell.text);
-		}
+		status = group_row_result(rows, &row, &g->shares[i].sum, text, &v, NULL);
+		THEN(status, add_text(&sums[i], v.text, v.nbytes));
 	}
 	group_row_end(rows, &row);
 	return status;
@@ -541,7 +534,6 @@ void finisher_free(struct finisher *f)
 	program_block_free(&f->programs);
 	row_filter_free(&f->filter);
 	free(f->scratch.data);
-	text_free(&f->shown);
 	f->finish = NULL;
 }
 
@@ -577,18 +569,16 @@ static enum status set_key(struct aggregate_value *to, const struct query *q, co
 	return aggregate_value_set(to, text, value_is_missing(&q->plan, 0, text, nbytes) ? 0 : nbytes, false);
 }
 
-enum status finisher_add_group(struct finisher *f, struct group_rows *rows, struct group *g)
+enum status finisher_add(struct finisher *f, struct group_rows *rows, struct group *g)
 {
 	struct aggregate_value *to = &f->values[f->n++ * f->finish->nsources];
-	struct group_row row = {.partial = NULL};
+	struct group_row row = {.group = g};
 	enum status status = STATUS_OK;
 
 	if (f->finish == &f->all->printed && f->all->runs)
 		TRY(add_group(f->running, f->all, rows, g));
 	for (size_t i = 0; i < f->finish->nsources && status == STATUS_OK; i++, to++) {
 		const struct finish_source *source = &f->finish->sources[i];
-		char text[GROUP_RESULT_NBYTES], *end = NULL;
-		struct cell cell;
 		switch (source->kind) {
 		case FINISH_KEY:
 			status = set_key(to, f->q, g, source->index);
@@ -600,29 +590,12 @@ enum status finisher_add_group(struct finisher *f, struct group_rows *rows, stru
 			status = set_exact(to, &f->running[source->index]);
 			break;
 		case FINISH_RESULT:
-			if (operation_kind(source->result.operation) != OPERATION_TEXT)
-				end = group_write_quickly(g, f->q, rows->total, &source->result, text);
-			if (end)
-				status = aggregate_value_set(to, text, (size_t)(end - text), true);
-			else if ((status = group_row_result(rows, &row, g, &source->result, &cell, NULL)) == STATUS_OK)
-				status = aggregate_value_take(to, &cell);
+			status = aggregate_value_find(to, rows, &row, &source->result);
 			break;
 		}
 	}
 	group_row_end(rows, &row);
 	return status;
-}
-
-enum status finisher_add_total(struct finisher *f, const struct partial *total, const struct ranks *ranks)
-{
-	struct aggregate_value *to = &f->values[f->n++ * f->finish->nsources];
-	struct cell cell;
-
-	for (size_t i = 0; i < f->finish->nsources; i++, to++) {
-		NEED(result_cell(f->q, total, ranks, &f->finish->sources[i].result, &cell));
-		TRY(aggregate_value_take(to, &cell));
-	}
-	return STATUS_OK;
 }
 
 enum status finisher_run(struct finisher *f)
@@ -703,8 +676,8 @@ bool finisher_holds(const struct finisher *f, size_t row)
 	return f->filter.kept >> row & 1;
 }
 
-static enum status find_value(struct finisher *f, size_t row, uint32_t column, const char **text,
-			      size_t *nbytes, bool *is_number, struct fault *fault)
+enum status finisher_value(struct finisher *f, size_t row, uint32_t column, const char **text, size_t *nbytes, bool *is_number,
+			   struct fault *fault)
 {
 	const enum status why = program_block_why(&f->block, column, (unsigned)row);
 
@@ -715,43 +688,18 @@ static enum status find_value(struct finisher *f, size_t row, uint32_t column, c
 		return f->finish->plan.bad_record != INVALID_ERROR
 			       ? STATUS_OK
 			       : fail_value(f, column, why, program_block_field(&f->block, column, (unsigned)row), fault);
-	return program_block_plain(&f->block, column, (unsigned)row, &f->scratch, text, nbytes,
-				   is_number);
+	return program_block_plain(&f->block, column, (unsigned)row, &f->scratch, text, nbytes, is_number);
 }
 
-/* Whether a column is nothing but a result that counts. */
-static bool is_count(const struct finish *f, uint32_t column)
+bool finisher_counts(const struct finisher *f, uint32_t column)
 {
-	const struct program *p = f->programs[column];
+	const struct finish *finish = f->finish;
+	const struct program *p = finish->programs[column];
 
 	while (!p->is_aggregate && p->nsteps == 1 && p->steps->code == STEP_LOAD)
-		p = f->programs[p->columns[p->steps->index]];
-	return p->is_aggregate && f->sources[p->aggregate].kind == FINISH_RESULT &&
-	       operation_counts(f->sources[p->aggregate].result.operation);
-}
-
-enum status finisher_value(struct finisher *f, size_t row, uint32_t column, const char **text,
-			   size_t *nbytes, bool *is_number, struct fault *fault)
-{
-	TRY(find_value(f, row, column, text, nbytes, is_number, fault));
-	if (!number_shown || !*is_number || *nbytes == 0)
-		return STATUS_OK;
-	f->shown.nbytes = 0;
-	TRY(number_show(number_shown, is_count(f->finish, column), *text, *nbytes, &f->shown));
-	*text = f->shown.data;
-	*nbytes = f->shown.nbytes;
-	return STATUS_OK;
-}
-
-enum status finisher_cell(struct finisher *f, size_t row, const struct result *r, struct cell *out, struct fault *fault)
-{
-	const char *text;
-	size_t nbytes;
-	bool is_number;
-
-	TRY(finisher_value(f, row, f->all->columns[r - f->q->results], &text, &nbytes, &is_number, fault));
-	*out = (struct cell){.text = strndup(text, nbytes), .is_number = is_number};
-	return out->text ? STATUS_OK : STATUS_NO_MEMORY;
+		p = finish->programs[p->columns[p->steps->index]];
+	return p->is_aggregate && finish->sources[p->aggregate].kind == FINISH_RESULT &&
+	       operation_counts(finish->sources[p->aggregate].result.operation);
 }
 
 enum status finisher_listed(struct finisher *f, size_t row, uint32_t column, const struct group *g, const char **text, size_t *nbytes,

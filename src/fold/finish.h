@@ -18,7 +18,6 @@
 #include "fold/column.h"
 #include "fold/program_block.h"
 #include "fold/row_block.h"
-#include "io/table.h"
 #include "number/exact.h"
 #include "query/query.h"
 
@@ -26,7 +25,6 @@ struct group;
 struct group_list; /* group_order.h */
 struct group_rows; /* group_result.h */
 struct group_sort; /* group_order.h */
-struct ranks;	   /* quantile.h */
 
 enum finish_kind { FINISH_KEY, FINISH_RESULT, FINISH_TOTAL, FINISH_RUNNING };
 
@@ -94,7 +92,6 @@ struct finisher {
 	struct program_block programs;
 	struct row_filter filter;
 	struct scratch scratch;
-	struct text_buffer shown; /* a value as number_shown has it */
 	char text[ROW_BLOCK_NROWS + SIMD_PAD_NBYTES]; /* of rows without fields */
 	uint32_t ends[ROW_BLOCK_NROWS + 1];
 };
@@ -121,9 +118,8 @@ enum status finisher_begin(struct finisher *f, size_t block);
 /* Removes the rows. */
 void finisher_clear(struct finisher *f);
 
-/* Adds a row: a group's, or that of all records. Errors: STATUS_NO_MEMORY. */
-enum status finisher_add_group(struct finisher *f, struct group_rows *rows, struct group *g);
-enum status finisher_add_total(struct finisher *f, const struct partial *total, const struct ranks *ranks);
+/* Adds a row: a group's; NULL: that of all records. Errors: STATUS_NO_MEMORY. */
+enum status finisher_add(struct finisher *f, struct group_rows *rows, struct group *g);
 
 /* Runs the programs for all rows. Errors: STATUS_NO_MEMORY. */
 enum status finisher_run(struct finisher *f);
@@ -135,14 +131,14 @@ enum status finisher_run_listed(struct finisher *f, struct group *const *groups,
 /* Whether --having, if it is there, holds for a row. */
 bool finisher_holds(const struct finisher *f, size_t row);
 
-/* Finds a column's value in a row as it is printed: *text, until the next call, of no bytes if it is missing. *is_number: it is one, in
+/* Finds a column's value in a row as it is printed without a style: *text, until the next call, of no bytes if it is missing. *is_number: it is one, in
  * plain decimal, or missing. Errors: STATUS_NO_MEMORY; and those of a value that has no answer, with fault: with --invalid skip it
  * is missing. */
 enum status finisher_value(struct finisher *f, size_t row, uint32_t column, const char **text, size_t *nbytes, bool *is_number,
 			   struct fault *fault);
 
-/* The same as a cell, of a result of the query. */
-enum status finisher_cell(struct finisher *f, size_t row, const struct result *r, struct cell *out, struct fault *fault);
+/* Whether a column is nothing but a result that counts. */
+bool finisher_counts(const struct finisher *f, uint32_t column);
 
 /* The same while groups are listed: a value that has no answer is missing, and noted for the group. Errors: STATUS_NO_MEMORY. */
 enum status finisher_listed(struct finisher *f, size_t row, uint32_t column, const struct group *g, const char **text, size_t *nbytes,

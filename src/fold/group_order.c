@@ -706,9 +706,9 @@ static enum status read_value(struct gathering *gathering, const struct group_so
 {
 	struct group_rows *rows = &gathering->rows;
 	const struct number_notation *notation = &rows->q->plan.notation;
-	char text[GROUP_RESULT_NBYTES], *end = NULL;
-	struct group_row row = {.partial = NULL};
-	struct cell cell = {.text = NULL};
+	char text[GROUP_RESULT_NBYTES];
+	struct group_row row = {.group = g};
+	struct result_value found;
 	enum status status;
 	size_t nbytes;
 
@@ -722,15 +722,12 @@ static enum status read_value(struct gathering *gathering, const struct group_so
 		TRY(finisher_listed(&gathering->finisher, i, (uint32_t)key->index, g, &value, &nbytes, &is_number));
 		return set_value(v, value, nbytes, is_number ? NULL : notation);
 	}
-	end = group_write_quickly(g, rows->q, rows->total, &rows->q->results[key->index], text);
-	if (end)
-		return set_value(v, text, (size_t)(end - text), NULL);
-	status = group_row_result(rows, &row, g, &rows->q->results[key->index], &cell, NULL);
+	status = group_row_result(rows, &row, &rows->q->results[key->index], text, &found, NULL);
+	if (status == STATUS_OK && found.number) /* how it is spelled does not matter */
+		status = set_value(v, found.number, strlen(found.number), NULL);
+	else if (status == STATUS_OK)
+		status = set_value(v, found.text, found.nbytes, found.is_number ? NULL : notation);
 	group_row_end(rows, &row);
-	if (status == STATUS_OK)
-		status = set_value(v, cell_number(&cell), strlen(cell_number(&cell)),
-					cell.is_number ? NULL : notation);
-	free(cell.text);
 	return status;
 }
 
@@ -827,7 +824,7 @@ static enum status gather_group(void *context, struct group *group)
 	if (!g->finisher.finish)
 		return keep_group(g, group, 0);
 	g->waiting[g->finisher.n] = group;
-	TRY(finisher_add_group(&g->finisher, &g->rows, group));
+	TRY(finisher_add(&g->finisher, &g->rows, group));
 	return g->finisher.n == ROW_BLOCK_NROWS ? keep_waiting(g) : STATUS_OK;
 }
 
@@ -926,7 +923,7 @@ static enum status mark_groups(struct choosing *c, struct group_rows *rows, stru
 	while ((first = ROW_BLOCK_NROWS * atomic_fetch_add(&c->next, 1)) < n) {
 		for (size_t i = 0; first + i < n && i < ROW_BLOCK_NROWS; i++) {
 			groups[i] = group_list_at(c->list, first + i);
-			TRY(finisher_add_group(f, rows, groups[i]));
+			TRY(finisher_add(f, rows, groups[i]));
 		}
 		TRY(finisher_run_listed(f, groups, &has_answer));
 		for (size_t i = 0; i < f->n; i++)

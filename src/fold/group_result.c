@@ -28,8 +28,7 @@ enum status group_rows_init(struct group_rows *rows, const struct query *q, cons
 {
 	*rows = (struct group_rows){.q = q, .total = total, .nthreads = nthreads,
 				    .results = calloc(q->nshown + 1, sizeof *rows->results)};
-	if (!rows->results || partial_init(&rows->blank, &q->plan) != STATUS_OK)
-		return STATUS_NO_MEMORY;
+	NEED(rows->results);
 	for (size_t i = 0; i < q->nshown; i++)
 		if (!result_is_dropped(total, &q->results[i]))
 			rows->results[rows->nresults++] = &q->results[i];
@@ -39,11 +38,12 @@ enum status group_rows_init(struct group_rows *rows, const struct query *q, cons
 void group_rows_free(struct group_rows *rows)
 {
 	free(rows->results);
+	text_free(&rows->shown);
 	partial_free(&rows->blank);
 	memset(rows, 0, sizeof *rows);
 }
 
-/* ---- one result ---- */
+/* ---- one result of a group, by its states ---- */
 
 /* The moments of a column, as formulas take them. */
 struct cell_moments {
@@ -161,7 +161,8 @@ static bool counts_texts(const struct query *q, const struct partial *total, siz
 	return q->plan.columns[c].states >> GROUP_TEXT_COUNT & 1 && result_counts_texts(&q->plan.columns[c], &total->columns[c]);
 }
 
-char *group_write_quickly(struct group *g, const struct query *q, const struct partial *total, const struct result *r, char *to)
+/* Writes a result that the group's states hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they do not hold it. */
+static char *write_quickly(struct group *g, const struct query *q, const struct partial *total, const struct result *r, char *to)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
 	const struct group_cell *cell = group_cell(g, column);
@@ -194,81 +195,104 @@ char *group_write_quickly(struct group *g, const struct query *q, const struct p
 	}
 }
 
-/* Sets *text to the first, last, smallest, largest, most or least frequent value if the result is one of these, and to "" if the
- * group has no value. It belongs to the groups, or lies in *value. Returns false for another result, and where states do not hold
- * all of it. */
-static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, struct key *value, const char **text,
-		      size_t *nbytes)
+/* Finds the first, last, smallest, largest, most or least frequent value of a group if the result is one of these; it has no bytes if
+ * the group has no value. It belongs to the groups. Returns false for another result, and where states do not hold all of it. */
+static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, struct result_value *out)
 {
-	const struct plan *plan = &rows->q->plan;
-	const struct plan_column *column = &plan->columns[r->column];
-	const struct kept_text *end;
+	const struct plan_column *column = &rows->q->plan.columns[r->column];
 
 	if (!column->states)
 		return false;
-	if (r->operation == OPERATION_MODE || r->operation == OPERATION_ANTIMODE) {
+	switch (r->operation) {
+	case OPERATION_MODE:
+	case OPERATION_ANTIMODE:
 		group_keys_find(g, column, counts_texts(rows->q, rows->total, r->column),
-				r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT, value);
-		*text = key_text(value);
-		*nbytes = key_nbytes(value);
-		return true;
-	}
-	if (r->operation == OPERATION_TEXT_MIN || r->operation == OPERATION_TEXT_MAX)
-		end = r->operation == OPERATION_TEXT_MIN ? &group_texts(g, column)->least : &group_texts(g, column)->greatest;
-	else if ((r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) && !column->if_numeric)
-		end = &group_ends(g, column)[r->operation == OPERATION_LAST];
-	else
+				r->operation == OPERATION_MODE ? KEYS_MOST_FREQUENT : KEYS_LEAST_FREQUENT, &out->key);
+		out->text = key_text(&out->key);
+		out->nbytes = key_nbytes(&out->key);
+		break;
+	case OPERATION_TEXT_MIN:
+	case OPERATION_TEXT_MAX:
+		out->text = kept_text_bytes(r->operation == OPERATION_TEXT_MIN ? &group_texts(g, column)->least
+									      : &group_texts(g, column)->greatest, &out->nbytes);
+		break;
+	case OPERATION_FIRST:
+	case OPERATION_LAST:
+		if (column->if_numeric || !rows->as_spelled)
+			return false;
+		out->text = kept_text_bytes(&group_ends(g, column)[r->operation == OPERATION_LAST], &out->nbytes);
+		break;
+	default:
 		return false;
-	*text = kept_text_bytes(end, nbytes);
+	}
+	out->is_number = out->nbytes == 0;
 	return true;
 }
 
-/* Begins with a group whose results are made from a partial. */
-static enum status begin_group(struct group_rows *rows, struct group *g, struct group_row *row)
+/* ---- one result ---- */
+
+/* Begins with a row whose results are made from a partial: a group's is made for that. */
+static enum status begin_partial(struct group_rows *rows, struct group_row *row)
 {
 	const struct plan *plan = &rows->q->plan;
 
-	row->ranks = NULL;
+	if (row->partial || !row->group) {
+		row->partial = row->group ? row->partial : rows->total;
+		return STATUS_OK;
+	}
+	TRY(partial_need(&rows->blank, plan));
 	partial_clear(&rows->blank);
-	TRY(group_add_to(g, plan, &rows->blank));
+	TRY(group_add_to(row->group, plan, &rows->blank));
 	row->partial = &rows->blank;
 	for (size_t c = 0; c < plan->ncolumns; c++)
-		row->partial->columns[c].kind = column_kind(&rows->total->columns[c]);
+		rows->blank.columns[c].kind = column_kind(&rows->total->columns[c]);
 	TRY(ranks_list(rows->q, row->partial, &row->ranks));
 	return ranks_find(rows->q, row->partial, rows->nthreads, row->ranks);
 }
 
-enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
-			     const struct result *r, struct cell *out, struct fault *fault)
+/* Writes a number in the style that is shown. */
+static enum status show(struct group_rows *rows, bool is_count, struct result_value *v)
 {
-	char text[GROUP_RESULT_NBYTES], *end;
-	struct key value;
-	const char *found;
-	size_t nbytes;
-
-	if (rows->finisher && operation_is_computed(r->operation))
-		return finisher_cell(rows->finisher, row->number, r, out, fault);
-	if (operation_kind(r->operation) == OPERATION_TEXT && find_text(g, rows, r, &value, &found, &nbytes)) {
-		*out = (struct cell){.text = strndup(found, nbytes), .is_number = nbytes == 0};
-		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
-	}
-	end = group_write_quickly(g, rows->q, rows->total, r, text);
-	if (end) {
-		*out = (struct cell){.text = result_shown(r->operation, text, (size_t)(end - text)), .is_number = true};
-		return out->text ? STATUS_OK : STATUS_NO_MEMORY;
-	}
-	if (!row->partial)
-		TRY(begin_group(rows, g, row));
-	if (!result_cell(rows->q, row->partial, row->ranks, r, out))
-		return STATUS_NO_MEMORY;
-	out->is_quoted = (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) &&
-			 result_holds_text(&rows->q->plan.columns[r->column], &rows->total->columns[r->column]);
+	if (!number_shown || !v->is_number || v->number || v->nbytes == 0)
+		return STATUS_OK;
+	rows->shown.nbytes = 0;
+	TRY(number_show(number_shown, is_count, v->text, v->nbytes, &rows->shown));
+	v->text = rows->shown.data;
+	v->nbytes = rows->shown.nbytes;
 	return STATUS_OK;
+}
+
+enum status group_row_result(struct group_rows *rows, struct group_row *row, const struct result *r, char *to, struct result_value *out,
+			     struct fault *fault)
+{
+	const struct query *q = rows->q;
+	char *end;
+
+	out->number = NULL;
+	out->is_number = true;
+	out->is_quoted = false;
+	if (rows->finisher && operation_is_computed(r->operation)) {
+		const uint32_t column = q->finishing->columns[r - q->results];
+		TRY(finisher_value(rows->finisher, row->number, column, &out->text, &out->nbytes, &out->is_number, fault));
+		return number_shown ? show(rows, finisher_counts(rows->finisher, column), out) : STATUS_OK;
+	}
+	if (row->group && find_text(row->group, rows, r, out))
+		return STATUS_OK;
+	if (row->group && (end = write_quickly(row->group, q, rows->total, r, to))) {
+		out->text = to;
+		out->nbytes = (size_t)(end - to);
+	} else {
+		TRY(begin_partial(rows, row));
+		result_find(q, row->partial, row->group ? row->ranks : rows->ranks, r, to, out);
+		out->is_quoted = (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) &&
+				 result_holds_text(&q->plan.columns[r->column], &rows->total->columns[r->column]);
+	}
+	return show(rows, operation_counts(r->operation), out);
 }
 
 void group_row_end(struct group_rows *rows, struct group_row *row)
 {
-	if (row->partial)
+	if (row->group && row->partial)
 		ranks_free(row->ranks, rows->q->plan.ncolumns);
 	row->partial = NULL;
 	row->ranks = NULL;
@@ -298,53 +322,37 @@ struct printing {
 	struct fault *fault;
 };
 
-/* Appends a result that is made as without groups. */
-static __attribute__((noinline)) enum status append_other(struct printing *p, struct group_row *row, struct group *g, size_t column,
-							   const struct result *r)
+/* Appends a value that is not printed as it is. number: where it may lie, after what is appended. */
+static __attribute__((noinline)) enum status append_value(struct printing *p, size_t column, const struct result_value *v,
+							  const char *number)
 {
-	struct cell cell;
-	enum status status = group_row_result(p->rows, row, g, r, &cell, p->fault);
+	char text[GROUP_RESULT_NBYTES];
 
-	if (status != STATUS_OK)
-		return status;
-	status = table_append(&p->text, p->format, column, &cell);
-	free(cell.text);
-	return status;
+	return row_append(&p->text, p->format, column, v->text == number ? memcpy(text, number, v->nbytes) : v->text, v->nbytes,
+			  result_is_string(v));
 }
 
 /* Appends the value of a column of the row. */
-static inline enum status append_result(struct printing *p, struct group_row *row, struct group *g, size_t column, const struct result *r)
+static inline enum status append_result(struct printing *p, struct group_row *row, size_t column, const struct result *r)
 {
 	const struct row_format *f = p->format;
-	char *number, *end;
-	const char *text;
-	struct key value;
-	size_t nbytes;
-	bool is_number;
+	struct result_value v;
+	char *number;
 
-	if (p->rows->finisher && operation_is_computed(r->operation)) {
-		TRY(finisher_value(p->rows->finisher, row->number, p->rows->q->finishing->columns[r - p->rows->q->results], &text, &nbytes,
-				   &is_number, p->fault));
-		return row_append(&p->text, f, column, text, nbytes, !is_number);
-	}
-	if (number_shown)
-		return append_other(p, row, g, column, r);
-	if ((operation_kind(r->operation) == OPERATION_TEXT || !row_has_strings(f)) && find_text(g, p->rows, r, &value, &text, &nbytes))
-		return row_append(&p->text, f, column, text, nbytes, nbytes > 0);
 	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + row_value_nbytes_most(f, column, 0)));
-	number = row_put_lead(f, column, p->text.data + p->text.nbytes);
-	end = group_write_quickly(g, p->rows->q, p->rows->total, r, number);
-	if (end && f->takes_numbers && (end > number || !row_has_strings(f))) {
-		p->text.nbytes = (size_t)(row_put_end(f, column, end) - p->text.data);
+	number = row_put_lead(f, column, p->text.data + p->text.nbytes); /* where most values are at once */
+	TRY(group_row_result(p->rows, row, r, number, &v, p->fault));
+	if (v.text == number && !v.is_quoted && f->takes_numbers && (v.nbytes || !row_has_strings(f))) {
+		p->text.nbytes = (size_t)(row_put_end(f, column, number + v.nbytes) - p->text.data);
 		return STATUS_OK;
 	}
-	return append_other(p, row, g, column, r);
+	return append_value(p, column, &v, number);
 }
 
 static enum status append_row(struct printing *p, struct group *g, size_t number)
 {
 	const size_t nkeys = p->rows->q->plan.nkeys;
-	struct group_row row = {.number = number};
+	struct group_row row = {.group = g, .number = number};
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < nkeys && status == STATUS_OK; i++) {
@@ -354,7 +362,7 @@ static enum status append_row(struct printing *p, struct group *g, size_t number
 	}
 	number_shown = p->rows->q->plan.shown;
 	for (size_t i = 0; i < p->rows->nresults && status == STATUS_OK; i++)
-		status = append_result(p, &row, g, nkeys + i, p->rows->results[i]);
+		status = append_result(p, &row, nkeys + i, p->rows->results[i]);
 	number_shown = NULL;
 	group_row_end(p->rows, &row);
 	return status;
@@ -372,14 +380,14 @@ struct row_queue {
 	struct ordered_queue blocks;
 };
 
-/* Computes what is computed of the results of groups [begin, end) of the list, up to ROW_BLOCK_NROWS. */
+/* Computes what is computed of the results of groups [begin, end) of the list, up to ROW_BLOCK_NROWS; list: NULL: of all records. */
 static enum status finish_groups(struct group_rows *rows, const struct group_list *list, size_t begin, size_t end)
 {
 	if (!rows->finisher)
 		return STATUS_OK;
 	finisher_clear(rows->finisher);
 	for (size_t i = begin; i < end; i++)
-		TRY(finisher_add_group(rows->finisher, rows, group_list_at(list, i)));
+		TRY(finisher_add(rows->finisher, rows, list ? group_list_at(list, i) : NULL));
 	return finisher_run(rows->finisher);
 }
 
@@ -434,6 +442,7 @@ static void *print_blocks(void *queue)
 	if (status == STATUS_OK)
 		status = finisher_init(&finisher, rows.q, finishing_printed(rows.q));
 	rows.finisher = finisher.finish ? &finisher : NULL;
+	rows.as_spelled = !row_has_strings(p.format) && !p.rows->q->plan.shown;
 	p.fault = &reading.fault;
 	if (status == STATUS_OK && !q->list)
 		status = group_reading_begin(&reading, &rows.q->plan);
@@ -543,7 +552,9 @@ static enum status set_names(const struct group_rows *rows, struct table *t)
 static enum status set_row(struct group_rows *rows, struct group *g, size_t number, struct cell *cells, struct fault *fault)
 {
 	size_t nkeys = rows->q->plan.nkeys, nbytes;
-	struct group_row row = {.number = number};
+	struct group_row row = {.group = g, .number = number};
+	char text[GROUP_RESULT_NBYTES];
+	struct result_value v;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < nkeys; i++) {
@@ -552,8 +563,10 @@ static enum status set_row(struct group_rows *rows, struct group *g, size_t numb
 			return STATUS_NO_MEMORY;
 	}
 	number_shown = rows->q->plan.shown;
-	for (size_t i = 0; i < rows->nresults && status == STATUS_OK; i++)
-		status = group_row_result(rows, &row, g, rows->results[i], &cells[nkeys + i], fault);
+	for (size_t i = 0; i < rows->nresults && status == STATUS_OK; i++) {
+		status = group_row_result(rows, &row, rows->results[i], text, &v, fault);
+		THEN(status, result_copy(&v, &cells[nkeys + i]));
+	}
 	number_shown = NULL;
 	group_row_end(rows, &row);
 	return status;
@@ -571,18 +584,36 @@ static enum status set_title(struct table *t)
 	return t->title ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* list: NULL: the row of all records. */
 static enum status fill_table(struct group_rows *rows, const struct group_list *list, struct table *t, struct fault *fault)
 {
 	TRY(set_names(rows, t));
+	t->one_record = !list;
 	t->nlabels = rows->q->plan.nkeys;
-	TRY(set_title(t));
-	for (size_t i = 0; i < list->n; i++) {
+	if (list)
+		TRY(set_title(t));
+	for (size_t i = 0; i < t->nrows; i++) {
 		const size_t number = i % ROW_BLOCK_NROWS;
 		if (number == 0)
-			TRY(finish_groups(rows, list, i, list->n - i < ROW_BLOCK_NROWS ? list->n : i + ROW_BLOCK_NROWS));
-		TRY(set_row(rows, group_list_at(list, i), number, &t->cells[i * t->ncolumns], fault));
+			TRY(finish_groups(rows, list, i, t->nrows - i < ROW_BLOCK_NROWS ? t->nrows : i + ROW_BLOCK_NROWS));
+		TRY(set_row(rows, list ? group_list_at(list, i) : NULL, number, &t->cells[i * t->ncolumns], fault));
 	}
 	return STATUS_OK;
+}
+
+/* Makes the table of the groups of the list; NULL: of all records. */
+static enum status make_table(struct group_rows *rows, const struct group_list *list, struct table *t, struct fault *fault)
+{
+	struct finisher finisher;
+	enum status status = table_init(t, rows->q->plan.nkeys + rows->nresults, list ? list->n : 1);
+
+	if (finisher_init(&finisher, rows->q, finishing_printed(rows->q)) != STATUS_OK)
+		status = STATUS_NO_MEMORY;
+	rows->finisher = finisher.finish ? &finisher : NULL;
+	THEN(status, fill_table(rows, list, t, fault));
+	finisher_free(&finisher);
+	rows->finisher = NULL;
+	return fault_complete(fault, status);
 }
 
 /* How the values of the last key are sorted. */
@@ -618,30 +649,29 @@ static enum status pivot(const struct plan *plan, const struct group_sort *sort,
 	return status;
 }
 
-static enum status print_table(struct group_rows *rows, const struct group_list *list,
-			       const struct group_printing *how, struct fault *fault)
+/* The format that FORMAT_AUTO means for a table. */
+static enum format find_format(const struct query *q, const struct table *t)
 {
-	struct table t;
-	struct finisher finisher;
-	struct style style = how->style;
-	enum status status = table_init(&t, rows->q->plan.nkeys + rows->nresults, list->n);
+	if (q->summary)
+		return FORMAT_TABLE;
+	return t->ncolumns == 1 && !q->plan.nkeys ? FORMAT_PLAIN : FORMAT_CSV; /* a matrix has two or more */
+}
 
-	if (finisher_init(&finisher, rows->q, finishing_printed(rows->q)) != STATUS_OK)
-		status = STATUS_NO_MEMORY;
-	rows->finisher = finisher.finish ? &finisher : NULL;
-	if (style.format == FORMAT_AUTO && !picture_is_asked(&how->picture))
-		style.format = FORMAT_CSV;
-	if (status == STATUS_OK)
-		status = fill_table(rows, list, &t, fault);
+/* Prints a table, which has been made with a status. */
+static enum status print_table(const struct query *q, struct table *t, const struct group_printing *how, enum status status,
+			       struct fault *fault)
+{
+	struct style style = how->style;
+
 	if (status == STATUS_OK && how->pivots)
-		status = pivot(&rows->q->plan, &how->sort, &t, fault);
+		status = pivot(&q->plan, &how->sort, t, fault);
 	if (status == STATUS_OK && style.transposed)
-		status = table_transpose(&t, fault);
-	status = status == STATUS_OK ? picture_print_table(&how->picture, &t, style, fault) : fault_complete(fault, status);
-	finisher_free(&finisher);
-	rows->finisher = NULL;
-	if (t.names)
-		table_free(&t);
+		status = table_transpose(t, fault);
+	if (style.format == FORMAT_AUTO && !picture_is_asked(&how->picture))
+		style.format = find_format(q, t);
+	status = status == STATUS_OK ? picture_print_table(&how->picture, t, style, fault) : fault_complete(fault, status);
+	if (t->names)
+		table_free(t);
 	return status;
 }
 
@@ -696,10 +726,11 @@ static enum status print_list(struct group_rows *rows, const struct group_list *
 			      const struct group_printing *how, struct fault *fault)
 {
 	struct group_list shown = {.pieces = list->pieces, .n = how->top && how->top < list->n ? how->top : list->n};
+	struct table t = {.names = NULL};
 
 	if (is_text(how))
 		return print_text(rows, &shown, SIZE_MAX, how->style, fault);
-	return print_table(rows, &shown, how, fault);
+	return print_table(rows->q, &t, how, make_table(rows, &shown, &t, fault), fault);
 }
 
 /* Whether '*' is asked for, and means no column. */
@@ -716,28 +747,42 @@ static enum status prepare(const struct query *q, struct partial *total, struct 
 {
 	enum status status = total->groups ? groups_store(total->groups) : STATUS_OK;
 
-	if (status == STATUS_OK)
-		status = group_rows_init(rows, q, total, ranks_nthreads(q));
+	THEN(status, group_rows_init(rows, q, total, ranks_nthreads(q)));
 	return status == STATUS_OK && lacks_numbers(rows) ? STATUS_NO_NUMERIC_COLUMN : status;
 }
 
-enum status group_result_print(const struct query *q, struct partial *total,
+/* Prints the groups of the run. */
+static enum status print_groups(struct group_rows *rows, const struct group_printing *how, struct fault *fault)
+{
+	const bool is_listed = how->sort.n || !group_store_source(rows->q->plan.groups);
+	struct group_list list = {.pieces = NULL};
+	enum status status = is_listed ? list_groups(rows, how, &list, fault) : STATUS_OK;
+
+	if (status == STATUS_OK && is_listed)
+		status = print_list(rows, &list, how, fault);
+	else if (status == STATUS_OK)
+		status = print_text(rows, NULL, how->top ? how->top : UINT64_MAX, how->style, fault);
+	group_list_free(&list);
+	return status;
+}
+
+enum status group_result_print(const struct query *q, struct partial *total, const struct ranks *ranks,
 			       const struct group_printing *how, struct fault *fault)
 {
 	struct group_rows rows = {.q = q};
-	struct group_list list = {.pieces = NULL};
-	bool is_listed = how->sort.n || !group_store_source(q->plan.groups);
-	enum status status = prepare(q, total, &rows);
+	struct table t = {.names = NULL};
+	enum status status;
 
-	if (status == STATUS_OK && is_listed)
-		status = list_groups(&rows, how, &list, fault);
+	if (result_is_table(q))
+		return print_table(q, &t, how, result_table(q, total, ranks, &t, fault), fault);
+	status = prepare(q, total, &rows);
+	rows.ranks = ranks;
+	if (status == STATUS_OK && q->plan.nkeys)
+		status = print_groups(&rows, how, fault);
+	else if (status == STATUS_OK)
+		status = print_table(q, &t, how, make_table(&rows, NULL, &t, fault), fault);
+	group_rows_free(&rows);
 	if (status != STATUS_OK && status != STATUS_GPU && fault->status != status)
 		partial_fault(total, &q->plan, status, fault);
-	else if (status == STATUS_OK && is_listed)
-		status = print_list(&rows, &list, how, fault);
-	else if (status == STATUS_OK)
-		status = print_text(&rows, NULL, how->top ? how->top : UINT64_MAX, how->style, fault);
-	group_rows_free(&rows);
-	group_list_free(&list);
 	return status == STATUS_OK ? status : fault->status;
 }

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_result.h - the results of groups: one by one, and printed, the key columns and a row for each group.
+ * group_result.h - results, of groups or of all records: one by one, and printed, the key columns and a row for each group.
  */
 #pragma once
 
 #include "base/status.h"
 #include "fold/column.h"
 #include "fold/group_order.h"
+#include "fold/result.h"
 #include "io/picture.h"
-#include "io/table.h"
 #include "number/decimal.h"
 #include "number/ratio.h"
 #include "query/query.h"
 
 struct ranks; /* quantile.h */
 
-/* What makes rows of groups. All but q and total owned. */
+/* What makes rows: of groups, or the one of all records. All but q, total and ranks owned. */
 struct group_rows {
 	const struct query *q;
 	const struct partial *total;
+	const struct ranks *ranks;     /* of the total; NULL where it needs none */
 	const struct result **results; /* those of q that are shown, and not dropped */
 	size_t nresults;
 	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
+	bool as_spelled;      /* a first or last value is wanted only as it is spelled */
 	struct partial blank; /* of the group whose results its states do not hold as they are printed */
+	struct text_buffer shown; /* a number in the style that is shown */
 	struct finisher *finisher; /* of the rows that are printed; NULL: no result is computed of others. Not owned */
 };
 
@@ -30,28 +33,26 @@ struct group_rows {
 enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads);
 void group_rows_free(struct group_rows *rows);
 
-/* The row of one group, while its results are made. Zeroed: nothing is made yet. */
+/* A row, while its results are made. */
 struct group_row {
-	struct partial *partial;
+	struct group *group;           /* NULL: of all records */
+	size_t number;                 /* of the finisher's rows */
+	const struct partial *partial; /* NULL: it was not needed yet */
 	struct ranks *ranks;
-	size_t number; /* of the finisher's rows */
 };
 
-/* Writes a result that the group's states hold, up to GROUP_RESULT_NBYTES; returns its end, or NULL if they do not hold it.
- * total: the run's. Any thread may call it. */
+/* Finds a result of a row. A number is written to to[0 .. GROUP_RESULT_NBYTES) unless it is shown in a style; what is found is valid up
+ * to the next one. Any thread, with rows of its own. Errors: STATUS_NO_MEMORY; of a result that is computed of others, those of
+ * finisher_value, with fault, which may be NULL for any other. */
 #define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
-char *group_write_quickly(struct group *g, const struct query *q, const struct partial *total, const struct result *r, char *to);
-
-/* Sets *out to a result of the group. Errors: STATUS_NO_MEMORY; of one that is computed of others, those of finisher_cell, with
- * fault, which may be NULL for any other. */
-enum status group_row_result(struct group_rows *rows, struct group_row *row, struct group *g,
-			     const struct result *r, struct cell *out, struct fault *fault);
+enum status group_row_result(struct group_rows *rows, struct group_row *row, const struct result *r, char *to, struct result_value *out,
+			     struct fault *fault);
 void group_row_end(struct group_rows *rows, struct group_row *row);
 
 /* The value of the group's key i. It belongs to the group; not NUL-terminated. */
 const char *group_key_value(const struct group *g, size_t i, size_t *nbytes);
 
-/* How groups are printed. */
+/* How results are printed. */
 struct group_printing {
 	struct group_sort sort; /* owned */
 	uint64_t top; /* so many, the first; 0: all */
@@ -64,7 +65,8 @@ struct group_printing {
  * sorted. See reads_groups_once (query/plan.h). */
 bool group_printing_reads_once(const struct group_printing *how, const struct query *q);
 
-/* Prints the groups of the run, whose total is given. Errors: STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY,
- * STATUS_MANY_GROUPS, STATUS_WRITE; of a picture, STATUS_OPEN; of a device that has the groups, STATUS_GPU. */
-enum status group_result_print(const struct query *q, struct partial *total,
+/* Prints the results of the run, whose total is given. ranks: what quantiles of all records need; NULL where none do. Errors:
+ * STATUS_NO_NUMERIC_COLUMN, STATUS_NO_MEMORY, STATUS_MANY_GROUPS, STATUS_MANY_BINS, STATUS_WRITE; of a picture, STATUS_OPEN; of a device
+ * that has the groups, STATUS_GPU. */
+enum status group_result_print(const struct query *q, struct partial *total, const struct ranks *ranks,
 			       const struct group_printing *how, struct fault *fault);

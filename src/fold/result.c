@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/finish.h"
 #include "fold/histogram.h"
 #include "fold/quantile.h"
 #include "fold/statistic.h"
-#include "io/output.h"
+#include "number/decimal_text.h"
 #include "query/query.h"
 
 uint64_t result_nnumbers(const struct column_partial *column)
@@ -72,35 +71,21 @@ char *result_shown(enum operation operation, const char *text, size_t nbytes)
 	return NULL;
 }
 
-static bool set_cell(struct cell *cell, const char *text, bool is_number)
+enum status result_copy(const struct result_value *v, struct cell *cell)
 {
-	*cell = (struct cell){.text = strdup(text), .is_number = is_number};
-	return cell->text != NULL;
+	const size_t number_nbytes = v->number ? strlen(v->number) + 1 : 0;
+
+	*cell = (struct cell){.text = malloc(v->nbytes + 1 + number_nbytes), .is_number = v->is_number, .is_spelled = v->number,
+			      .is_quoted = v->is_quoted};
+	NEED(cell->text);
+	memcpy(cell->text, v->text, v->nbytes);
+	cell->text[v->nbytes] = '\0';
+	if (v->number)
+		memcpy(cell->text + v->nbytes + 1, v->number, number_nbytes);
+	return STATUS_OK;
 }
 
-/* Sets the cell to a number as it is shown. */
-static bool set_number(struct cell *cell, enum operation operation, const char *text)
-{
-	*cell = (struct cell){.text = result_shown(operation, text, strlen(text)),
-			      .is_number = true};
-	return cell->text != NULL;
-}
-
-static enum status no_memory(struct table *t, struct fault *fault)
-{
-	table_free(t);
-	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-}
-
-/* ---- a row of results ---- */
-
-static bool set_count(struct cell *cell, uint64_t count)
-{
-	char text[24];
-
-	snprintf(text, sizeof text, "%" PRIu64, count);
-	return set_number(cell, OPERATION_COUNT, text);
-}
+/* ---- one result ---- */
 
 bool result_holds_text(const struct plan_column *plan, const struct column_partial *column)
 {
@@ -108,84 +93,71 @@ bool result_holds_text(const struct plan_column *plan, const struct column_parti
 	       (plan->takes_text && column->ninvalid > column->nnuls);
 }
 
-/* Sets the cell to one of the column's texts, or "" if it has no text. */
-static bool set_text(enum operation operation, struct column_moments *moments,
-		     struct cell *cell)
+static void set_number(struct result_value *v, const char *text, const char *end)
+{
+	*v = (struct result_value){.text = text, .nbytes = (size_t)(end - text), .is_number = true};
+}
+
+/* Finds one of the column's texts. */
+static void find_text(enum operation operation, struct column_moments *moments, struct result_value *v)
 {
 	struct key_found found;
 
+	*v = (struct result_value){.text = "", .is_number = true};
 	if (!statistic_text(operation, moments, &found))
-		return set_cell(cell, "", true);
-	*cell = (struct cell){.text = strndup(key_text(&found.key), key_nbytes(&found.key))};
-	return cell->text != NULL;
+		return;
+	v->key = found.key;
+	v->text = key_text(&v->key);
+	v->nbytes = key_nbytes(&v->key);
+	v->is_number = false;
 }
 
-/* Sets the cell to the first or last value of a column, which is no text if it is a number: as it is spelled. */
-static bool set_end(enum operation operation, struct column_moments *moments, bool is_text, struct cell *cell)
+/* Finds the first or last value of a column, which is no text if it is a number: as it is spelled. */
+static void find_end(enum operation operation, struct column_moments *moments, bool is_text, char *to, struct result_value *v)
 {
-	const char *spelled = statistic_end_text(operation, moments, is_text);
-	char number[STATISTIC_TEXT_NBYTES];
-	size_t nbytes, number_nbytes;
+	const char *spelled = statistic_end_text(operation, moments, is_text), *end;
 
+	*v = (struct result_value){.text = spelled ? spelled : "", .nbytes = spelled ? strlen(spelled) : 0,
+				   .is_number = !spelled || !is_text};
 	if (!spelled || is_text)
-		return set_cell(cell, spelled ? spelled : "", !spelled);
-	statistic_format(operation, moments, number);
-	if ((number_shown && number_style_is_set(number_shown)) || !strcmp(number, spelled))
-		return set_number(cell, operation, number);
-	nbytes = strlen(spelled) + 1;
-	number_nbytes = strlen(number) + 1;
-	*cell = (struct cell){.text = malloc(nbytes + number_nbytes), .is_number = true, .is_spelled = true};
-	if (!cell->text)
-		return false;
-	memcpy(cell->text, spelled, nbytes);
-	memcpy(cell->text + nbytes, number, number_nbytes);
-	return true;
+		return;
+	end = statistic_format(operation, moments, to);
+	if ((number_shown && number_style_is_set(number_shown)) || !strcmp(to, spelled))
+		set_number(v, to, end);
+	else
+		v->number = to;
 }
 
-/* Sets the cell to the result of an operation of a column. */
-static bool set_statistic(enum operation operation, struct column_moments *moments,
-			  struct cell *cell)
+/* Finds the result of an operation of a column. */
+static void find_statistic(enum operation operation, struct column_moments *moments, char *to, struct result_value *v)
 {
-	char text[STATISTIC_TEXT_NBYTES];
-
 	if (operation_kind(operation) == OPERATION_TEXT)
-		return set_text(operation, moments, cell);
-	statistic_format(operation, moments, text);
-	return set_number(cell, operation, text);
+		find_text(operation, moments, v);
+	else
+		set_number(v, to, statistic_format(operation, moments, to));
 }
 
-bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
-		 const struct result *r, struct cell *value)
+void result_find(const struct query *q, const struct partial *total, const struct ranks *ranks, const struct result *r, char *to,
+		 struct result_value *out)
 {
 	const struct plan_column *column = &q->plan.columns[r->column];
 	struct column_moments moments;
-	bool is_end = r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST;
-	char text[STATISTIC_TEXT_NBYTES];
 
 	if (operation_kind(r->operation) == OPERATION_PAIR) {
-		pair_statistic_format_total(r->operation, &q->plan, total, r->pair, text);
-		return set_number(value, r->operation, text);
+		set_number(out, to, pair_statistic_format_total(r->operation, &q->plan, total, r->pair, to));
+		return;
 	}
-	if (!operation_has_columns(r->operation))
-		return set_count(value, result_nrecords(&q->plan, total));
+	if (!operation_has_columns(r->operation)) {
+		set_number(out, to, decimal_write_u64(to, result_nrecords(&q->plan, total)));
+		return;
+	}
 	read_moments(column, &total->columns[r->column], &moments);
 	moments.ranks = ranks ? &ranks[r->column] : NULL;
 	moments.percentile = q->uses[r->use].percentile;
-	if (is_end)
-		return set_end(r->operation, &moments, result_holds_text(column, &total->columns[r->column]), value);
-	return set_statistic(r->operation, &moments, value);
-}
-
-/* f: runs what is computed of results, if some are. */
-static enum status set_result(const struct query *q, const struct partial *total, const struct ranks *ranks, struct finisher *f,
-			      const struct result *r, struct cell *name, struct cell *value, struct fault *fault)
-{
-	name->text = result_heading_of(q, result_name(q, r));
-	name->is_number = true;
-	NEED(name->text);
-	if (operation_is_computed(r->operation))
-		return finisher_cell(f, 0, r, value, fault);
-	return result_cell(q, total, ranks, r, value) ? STATUS_OK : STATUS_NO_MEMORY;
+	if (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST)
+		find_end(r->operation, &moments, result_holds_text(column, &total->columns[r->column]), to, out);
+	else
+		find_statistic(r->operation, &moments, to, out);
 }
 
 bool result_is_dropped(const struct partial *total, const struct result *r)
@@ -193,41 +165,42 @@ bool result_is_dropped(const struct partial *total, const struct result *r)
 	return r->if_numeric && column_kind(&total->columns[r->column]) != COLUMN_NUMBER;
 }
 
-/* ranks: of the columns of the plan. */
-static enum status results_row(const struct query *q, const struct partial *total,
-			       const struct ranks *ranks, struct table *t, struct fault *fault)
-{
-	size_t nkept = 0, nstar = 0, column = 0;
-	enum status status;
-	struct finisher f;
+/* ---- cells of tables ---- */
 
-	for (size_t i = 0; i < q->nshown; i++) {
-		bool kept = !result_is_dropped(total, &q->results[i]);
-		nkept += kept;
-		nstar += kept && q->results[i].if_numeric;
-	}
-	if (q->star && nstar == 0)
-		return fault_set(fault, STATUS_NO_NUMERIC_COLUMN, 0, NULL);
-	if (table_init(t, nkept, 1) != STATUS_OK)
-		return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
-	t->one_record = true;
-	status = finisher_init(&f, q, finishing_printed(q));
-	if (status == STATUS_OK && f.finish) {
-		status = finisher_add_total(&f, total, ranks);
-		status = status == STATUS_OK ? finisher_run(&f) : status;
-	}
-	number_shown = q->plan.shown;
-	for (size_t i = 0; i < q->nshown && status == STATUS_OK; i++) {
-		if (result_is_dropped(total, &q->results[i]))
-			continue;
-		status = set_result(q, total, ranks, &f, &q->results[i], &t->names[column], &t->cells[column], fault);
-		column++;
-	}
-	number_shown = NULL;
-	finisher_free(&f);
-	if (status != STATUS_OK)
-		table_free(t);
-	return fault_complete(fault, status);
+static bool set_cell(struct cell *cell, const char *text, bool is_number)
+{
+	*cell = (struct cell){.text = strdup(text), .is_number = is_number};
+	return cell->text != NULL;
+}
+
+/* Sets the cell to a number as it is shown. */
+static bool set_number_cell(struct cell *cell, enum operation operation, const char *text)
+{
+	*cell = (struct cell){.text = result_shown(operation, text, strlen(text)), .is_number = true};
+	return cell->text != NULL;
+}
+
+static bool set_count(struct cell *cell, uint64_t count)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, count);
+	return set_number_cell(cell, OPERATION_COUNT, text);
+}
+
+static bool set_statistic(enum operation operation, struct column_moments *moments, struct cell *cell)
+{
+	char text[STATISTIC_TEXT_NBYTES];
+	struct result_value v;
+
+	find_statistic(operation, moments, text, &v);
+	return v.is_number ? set_number_cell(cell, operation, v.text) : result_copy(&v, cell) == STATUS_OK;
+}
+
+static enum status no_memory(struct table *t, struct fault *fault)
+{
+	table_free(t);
+	return fault_set(fault, STATUS_NO_MEMORY, 0, NULL);
 }
 
 /* ---- a matrix ---- */
@@ -261,12 +234,12 @@ static bool set_matrix_cells(const struct matrix *m, struct table *t, size_t i, 
 
 	if (i == j) {
 		matrix_diagonal(m, i, text);
-		return set_number(cell, m->q->results[a].operation, text);
+		return set_number_cell(cell, m->q->results[a].operation, text);
 	}
 	pair_statistic_format_total(m->q->results[a].operation, &m->q->plan, m->total,
 			      query_matrix_pair(m->q->nresults, a, b), text);
-	return set_number(cell, m->q->results[a].operation, text) &&
-	       set_number(&t->cells[j * t->ncolumns + i + 1], m->q->results[a].operation, text);
+	return set_number_cell(cell, m->q->results[a].operation, text) &&
+	       set_number_cell(&t->cells[j * t->ncolumns + i + 1], m->q->results[a].operation, text);
 }
 
 /* A row and a column for each column of numbers, and their names before them. */
@@ -458,22 +431,10 @@ enum status result_table(const struct query *q, const struct partial *total,
 {
 	enum status status;
 
-	if (!q->summary && !q->matrix &&
-	    !(q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE))
-		return results_row(q, total, ranks, out, fault);
 	number_shown = q->plan.shown;
 	status = q->summary  ? summary(q, total, ranks, out, fault)
 		 : q->matrix ? matrix(q, total, out, fault)
 			     : histogram_table(q, total, out, fault);
 	number_shown = NULL;
 	return status;
-}
-
-enum format result_format(const struct query *q, const struct table *t, enum format format)
-{
-	if (format != FORMAT_AUTO)
-		return format;
-	if (q->summary)
-		return FORMAT_TABLE;
-	return t->ncolumns == 1 ? FORMAT_PLAIN : FORMAT_CSV; /* a matrix has two or more */
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fold/column.h"
+#include "fold/key.h"
 #include "query/options.h"
 #include "io/table.h"
 #include "query/query.h"
@@ -12,20 +13,40 @@
 
 struct ranks; /* quantile.h */
 
-/* Makes the table of results of q: one row, or for the summary and for a matrix a row for each
- * column. total: the fold of all records, the plan's columns. ranks: what quantiles need, found;
- * NULL where none do.
- * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds
- * numbers; STATUS_NO_MEMORY. */
-enum status result_table(const struct query *q, const struct partial *total,
-			 const struct ranks *ranks, struct table *out, struct fault *fault);
+/* Whether what q asks for is a table of its own, as no result of a row is: the summary, a matrix, a histogram. */
+static inline bool result_is_table(const struct query *q)
+{
+	return q->summary || q->matrix || (q->nresults == 1 && operation_kind(q->results[0].operation) == OPERATION_TABLE);
+}
 
-/* The format that FORMAT_AUTO means for this table. */
-enum format result_format(const struct query *q, const struct table *t, enum format format);
+/* Makes that table. total: the fold of all records, the plan's columns. ranks: what quantiles need, found; NULL where none do.
+ * Errors: STATUS_NO_NUMERIC_COLUMN where '*' was all that was asked and no column holds numbers; STATUS_MANY_BINS; STATUS_NO_MEMORY. */
+enum status result_table(const struct query *q, const struct partial *total, const struct ranks *ranks, struct table *out,
+			 struct fault *fault);
 
-/* Sets *value to a result. ranks: of the columns of the plan, or NULL. False: out of memory. */
-bool result_cell(const struct query *q, const struct partial *total, const struct ranks *ranks,
-		 const struct result *r, struct cell *value);
+/* A value of a result, as text, which is where the value was made or belongs to what was folded. */
+struct result_value {
+	const char *text;
+	size_t nbytes;      /* 0: it has no value */
+	const char *number; /* of a number that is not spelled as others are: that, NUL-terminated; else NULL */
+	bool is_number;
+	bool is_quoted;     /* as of a cell */
+	struct key key;     /* has the text if it is a short key's */
+};
+
+/* Whether it is a string in JSON: a number that is spelled otherwise than JSON's are, such as 02134, is one. */
+static inline bool result_is_string(const struct result_value *v)
+{
+	return !v->is_number || (v->nbytes && (v->is_quoted || (v->number && !row_is_json_number(v->text, v->nbytes))));
+}
+
+/* Sets a cell to a copy. Errors: STATUS_NO_MEMORY. */
+enum status result_copy(const struct result_value *v, struct cell *cell);
+
+/* Finds a result that is computed of nothing but the fold of its records. A number is written to to[0 .. RATIO_TEXT_NBYTES), as it is
+ * computed. ranks: of the columns of the plan, or NULL. */
+void result_find(const struct query *q, const struct partial *total, const struct ranks *ranks, const struct result *r, char *to,
+		 struct result_value *out);
 
 /* A number of a result, text[0 .. nbytes), in the style that is shown (number_shown); to be freed. NULL: out of memory. */
 char *result_shown(enum operation operation, const char *text, size_t nbytes);

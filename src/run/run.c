@@ -188,23 +188,6 @@ static void explain_part(struct run *r, struct fault *fault)
 
 /* ---- results ---- */
 
-static enum status print_table(struct run *r, struct fault *fault)
-{
-	const struct picture *picture = &r->options.picture;
-	struct style style = r->options.style;
-	struct table table;
-	enum status status;
-
-	TRY(result_table(&r->query, &r->total.partial, r->ranks, &table, fault));
-	if (style.transposed)
-		TRY(fault_complete(fault, table_transpose(&table, fault)));
-	if (!picture_is_asked(picture))
-		style.format = result_format(&r->query, &table, style.format);
-	status = picture_print_table(picture, &table, style, fault);
-	table_free(&table);
-	return status;
-}
-
 /* Makes the format of printed records, if they are not printed as they came. */
 static enum status prepare_format(struct run *r)
 {
@@ -278,9 +261,7 @@ static enum status print_result(struct run *r, struct fault *fault)
 	TRY(status);
 	if (emits)
 		return print_records(r, fault);
-	if (r->query.plan.nkeys == 0)
-		return print_table(r, fault);
-	status = group_result_print(&r->query, &r->total.partial, &r->groups, fault);
+	status = group_result_print(&r->query, &r->total.partial, r->ranks, &r->groups, fault);
 	return status == STATUS_GPU ? devices_lose(&r->devices, fault) : status;
 }
 
