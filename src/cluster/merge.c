@@ -47,8 +47,9 @@ static size_t read_nbytes(const struct options *o)
 
 /* A text that is open. Zeroed: none. */
 struct part_text {
-	const char *name; /* for messages; NULL: it has no name, but a function: */
+	const char *name; /* for messages; NULL: it is no file */
 	struct part_source from;
+	size_t ntaken; /* of from.text */
 	struct source file;
 	size_t read_nbytes; /* how much is read at once */
 	char *data;         /* owned */
@@ -90,6 +91,11 @@ static enum status read_more(struct part_text *t, struct fault *fault)
 	TRY(ARRAY_GROW(t->data, t->capacity, left + t->read_nbytes));
 	if (t->name) {
 		TRY(source_take(&t->file, t->data + left, t->capacity - left, &n, fault));
+	} else if (t->from.text) {
+		n = t->from.text->nbytes - t->ntaken;
+		n = n < t->capacity - left ? n : t->capacity - left;
+		memcpy(t->data + left, t->from.text->data + t->ntaken, n);
+		t->ntaken += n;
 	} else {
 		nread = t->from.read(t->from.context, t->data + left, t->capacity - left);
 		if (nread < 0)
@@ -1155,34 +1161,15 @@ static enum status state_fault(const char *path, struct fault *fault)
 	return fault->status;
 }
 
-enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
-		       const struct part_source *from, struct fault *fault)
-{
-	enum status status;
-
-	*m = (struct merge){.options = options, .query = query, .total = total, .has_begun = true,
-			    .is_state = true, .fault = fault, .read_nbytes = read_nbytes(options)};
-	NEED(m->lines = part_lines_begin(&query->plan, &total->partial, options));
-	status = settle(m, read_source(m, from));
-	THEN(status, end_lines(m));
-	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
-		status = check_end(&m->right, fault);
-	if (status == STATUS_OK && lacks_note(m)) {
-		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
-		fault->file = from->name;
-	}
-	return fault_complete(fault, status) != STATUS_OK && options->from_state ? state_fault(from->name, fault) : status;
-}
-
 enum status merge_behind(struct merge *m, struct options *options, struct query *query, struct total *total,
 			 const struct part_scope *scope, struct fault *fault)
 {
-	*m = (struct merge){.options = options, .query = query, .total = total, .given = {.partial = true}, .has_begun = true,
+	*m = (struct merge){.options = options, .query = query, .total = total, .given = {.partial = scope != NULL}, .has_begun = true,
 			    .offset_bytes = total->end_bytes, .fault = fault, .read_nbytes = read_nbytes(options)};
 	NEED(m->lines = part_lines_begin(&query->plan, &total->partial, options));
-	TRY(add_inputs(m, scope->inputs, scope->ninputs, false));
-	if (m->ninputs == 0)
+	if (!scope)
 		return STATUS_OK;
+	TRY(add_inputs(m, scope->inputs, scope->ninputs, false));
 	m->is_one_file = scope->right->is_same;
 	TRY(copy_seam(&m->left, scope->left));
 	return copy_seam(&m->right, scope->right);
@@ -1193,6 +1180,23 @@ enum status merge_next(struct merge *m, const struct part_source *from)
 	enum status status = read_source(m, from);
 
 	return status == STATUS_OK ? status : settle(m, status);
+}
+
+enum status state_read(struct merge *m, struct options *options, struct query *query, struct total *total,
+		       const struct part_source *from, struct fault *fault)
+{
+	enum status status = merge_behind(m, options, query, total, NULL, fault);
+
+	m->is_state = true;
+	THEN(status, merge_next(m, from));
+	THEN(status, end_lines(m));
+	if (status == STATUS_OK && options->from_state) /* else that of a slice, which may end within a file */
+		status = check_end(&m->right, fault);
+	if (status == STATUS_OK && lacks_note(m)) {
+		status = fault_set(fault, STATUS_PART_DAMAGED, 0, NULL);
+		fault->file = from->name;
+	}
+	return fault_complete(fault, status) != STATUS_OK && options->from_state ? state_fault(from->name, fault) : status;
 }
 
 void merge_scope(const struct merge *m, struct part_scope *scope)

@@ -96,9 +96,10 @@ struct file_plan {
 	struct plan plan;       /* its columns are owned */
 };
 
-/* Where a text of parts comes from: a file, which may be compressed, or a function. Nothing is owned. */
+/* Where a text of parts comes from: a file, which may be compressed, memory, or a function. Nothing is owned. */
 struct part_source {
-	const char *name; /* of the file, "-" for standard input; NULL: read is called */
+	const char *name; /* of the file, "-" for standard input; NULL: it is no file */
+	const struct text_buffer *text; /* in memory; NULL: read is called */
 	/* Reads up to nbytes. Returns how many; 0 at the end; -1 after an error, with errno set. */
 	ssize_t (*read)(void *context, char *to, size_t nbytes);
 	void *context;

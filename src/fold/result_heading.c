@@ -20,17 +20,20 @@ static uint32_t column_field(const struct query *q, const struct plan_column *co
 	return column->let ? FIELD_COMPUTED + (uint32_t)(column->let - q->lets) : column->field;
 }
 
-/* The name of a column that is printed: the new one, or that of the header. */
+/* The name of a field of the input: the new one, or that of the header. NULL: it has none. */
+static const char *field_name(const struct query *q, size_t field)
+{
+	const char *name = query_new_name(q, (uint32_t)field);
+
+	return name || field >= q->header.nnames ? name : q->header.names[field];
+}
+
+/* The name of a column that is printed. */
 static char *column_title(const struct query *q, const struct plan_column *column)
 {
-	const struct header *h = &q->header;
-	uint32_t field = column_field(q, column);
-	const char *name = query_new_name(q, field);
+	const char *name = field_name(q, column_field(q, column));
 
-	if (!name)
-		name = column->let ? column->name
-		       : field < h->nnames && h->names[field] ? h->names[field] : "";
-	return strdup(name);
+	return strdup(name ? name : column->let ? column->name : "");
 }
 
 /* The title of a result: that of its operation, the percentile as it was typed, or what the use says. To
@@ -119,13 +122,21 @@ void result_names_free(char **names, size_t nnames)
 	free(names);
 }
 
-/* The names of the new columns, to be freed with result_names_free. NULL: out of memory. */
-static char **new_column_names(const struct query *q)
+/* The names of the first nfields fields and of the new columns, to be freed with result_names_free. is_bare: a field without a name has
+ * none. NULL: out of memory. */
+static char **make_names(const struct query *q, size_t nfields, bool is_bare)
 {
-	char **names = calloc(q->nresults + 1, sizeof *names);
+	const size_t n = nfields + q->nresults;
+	char **names = calloc(n + 1, sizeof *names);
 
-	for (size_t i = 0; names && i < q->nresults; i++) {
-		names[i] = result_heading_of(q, result_name(q, &q->results[i]));
+	for (size_t i = 0; names && i < n; i++) {
+		const char *name = i < nfields ? field_name(q, i) : NULL;
+		if (i >= nfields)
+			names[i] = result_heading_of(q, result_name(q, &q->results[i - nfields]));
+		else if (is_bare || (name && *name))
+			names[i] = strdup(name ? name : "");
+		else if (asprintf(&names[i], "col%zu", i + 1) < 0)
+			names[i] = NULL;
 		if (names[i])
 			continue;
 		result_names_free(names, i);
@@ -212,13 +223,10 @@ static size_t ncolumns_printed(const struct query *q)
 static const char *printed_name(const struct query *q, char **names, size_t i, size_t *field)
 {
 	const struct result *r;
-	const char *name;
 
 	*field = i;
-	if (!q->plan.only && i < q->header.nnames) {
-		name = query_new_name(q, (uint32_t)i);
-		return name ? name : q->header.names[i];
-	}
+	if (!q->plan.only && i < q->header.nnames)
+		return field_name(q, i);
 	i -= q->plan.only ? 0 : q->header.nnames;
 	r = &q->results[i];
 	*field = SIZE_MAX;
@@ -249,50 +257,14 @@ static enum status check_rename(const struct query *q, char **names, const struc
 	return STATUS_USAGE;
 }
 
-static enum status check_renames(const struct query *q, struct fault *fault)
-{
-	char **names = new_column_names(q);
-	enum status status = names ? STATUS_OK : STATUS_NO_MEMORY;
-
-	for (size_t i = 0; i < q->nrenames && status == STATUS_OK; i++)
-		status = check_rename(q, names, &q->renames[i], fault);
-	result_names_free(names, q->nresults);
-	return status;
-}
-
 /* ---- records in a format of their own ---- */
-
-/* The name of a field of the input. */
-static char *field_name(const struct query *q, uint32_t field, bool is_bare)
-{
-	const struct header *h = &q->header;
-	const char *name = query_new_name(q, field);
-	char *number;
-
-	if (!name && h->present && field < h->nnames)
-		name = h->names[field];
-	if ((name && *name) || is_bare)
-		return strdup(name ? name : "");
-	return asprintf(&number, "col%" PRIu32, field + 1) < 0 ? NULL : number;
-}
 
 char **result_printed_names(const struct query *q, enum format format, size_t *n)
 {
-	const bool is_bare = format == FORMAT_CSV || format == FORMAT_TSV;
 	const size_t nfields = q->plan.only ? 0 : plan_nprinted(&q->plan);
-	char **names;
-	bool has_all = true;
 
-	*n = nfields + q->plan.nnew_columns;
-	names = calloc(*n + 1, sizeof *names);
-	for (size_t i = 0; names && i < *n && has_all; i++) {
-		names[i] = i < nfields ? field_name(q, (uint32_t)i, is_bare) : result_heading_of(q, result_name(q, &q->results[i - nfields]));
-		has_all = names[i];
-	}
-	if (has_all)
-		return names;
-	result_names_free(names, *n);
-	return NULL;
+	*n = nfields + q->nresults;
+	return make_names(q, nfields, format == FORMAT_CSV || format == FORMAT_TSV);
 }
 
 static enum status print_formatted(const struct query *q)
@@ -314,26 +286,20 @@ static enum status print_formatted(const struct query *q)
 	return status;
 }
 
-static enum status print_as_it_came(const struct query *q, struct fault *fault)
-{
-	char **names = new_column_names(q); /* all, before the first is printed */
-	enum status status = names ? check_names(q, names, fault) : STATUS_NO_MEMORY;
-
-	THEN(status, print_heading(q, names));
-	result_names_free(names, q->nresults);
-	return status;
-}
-
 enum status result_heading(const struct query *q, struct fault *fault)
 {
-	enum status status = STATUS_OK;
+	char **names = make_names(q, 0, false); /* all, before the first is printed */
+	enum status status = names ? STATUS_OK : STATUS_NO_MEMORY;
 
-	if (q->header.present)
-		status = check_renames(q, fault);
-	if (status == STATUS_OK && q->plan.row_format)
+	for (size_t i = 0; q->header.present && i < q->nrenames && status == STATUS_OK; i++)
+		status = check_rename(q, names, &q->renames[i], fault);
+	if (status == STATUS_OK && q->plan.row_format) {
 		status = print_formatted(q);
-	else if (status == STATUS_OK && q->header.present)
-		status = print_as_it_came(q, fault);
+	} else if (status == STATUS_OK && q->header.present) {
+		status = check_names(q, names, fault);
+		THEN(status, print_heading(q, names));
+	}
+	result_names_free(names, q->nresults);
 	return status == STATUS_OK ? output_flush(fault) : fault_complete(fault, status);
 }
 

@@ -232,8 +232,8 @@ void cut_seams(const struct cut *c, struct part_seam *left,
 /* ---- whether a slice begins between records ----
  *
  * A slice that begins within a file is folded as if a record began there. That is wrong where the LF before it is data
- * in a quoted field. Then each rank finds what its slice does to the automaton (csv/dfa.h), an exclusive scan over
- * the ranks' maps gives the state at each border, and a border within a record moves to the end of that record.
+ * in a quoted field. Then each rank finds what its slice does to the automaton (csv/dfa.h), the maps of those before
+ * give the state at each border, and a border within a record moves to the end of that record.
  */
 
 /* The map of a text that begins a file: it is entered between records, whatever came before. */
@@ -254,16 +254,6 @@ static csv_full_map compose(csv_full_map earlier, csv_full_map later)
 		both = csv_full_map_with(both, (enum csv_state)s,
 					 csv_full_map_apply(later, csv_full_map_apply(earlier, (enum csv_state)s)));
 	return both;
-}
-
-/* For MPI: later[i] = earlier[i], then later[i]. */
-static void compose_all(void *earlier, void *later, int *n, MPI_Datatype *type)
-{
-	csv_full_map *from = earlier, *to = later;
-
-	(void)type;
-	for (int i = 0; i < *n; i++)
-		to[i] = compose(from[i], to[i]);
 }
 
 /* Maps a text, piece by piece. */
@@ -361,17 +351,17 @@ static struct cut_place to_record_end(const struct cut *c, struct cut_place b, c
 
 void cut_settle(struct cut *c, const struct query *q, const struct input *input, bool *moved)
 {
-	csv_full_map map = map_slice(c, q, input), before = csv_full_map_identity();
+	const csv_full_map map = map_slice(c, q, input);
+	csv_full_map *maps = calloc((size_t)c->world->nranks, sizeof *maps);
 	struct cut_place old[2] = {c->at[c->world->rank], c->at[c->world->rank + 1]}, mine = old[0];
-	enum csv_state state;
-	MPI_Op op;
+	enum csv_state state = CSV_RECORD_START;
 
-	MPI_Op_create(compose_all, 0, &op);
-	MPI_Exscan(&map, &before, 1, MPI_UINT32_T, op, MPI_COMM_WORLD);
-	MPI_Op_free(&op);
-	if (c->world->rank == 0) /* where MPI_Exscan leaves what it likes */
-		before = csv_full_map_identity();
-	state = csv_full_map_apply(before, CSV_RECORD_START);
+	if (!maps)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Allgather(&map, sizeof map, MPI_BYTE, maps, sizeof map, MPI_BYTE, MPI_COMM_WORLD);
+	for (int i = 0; i < c->world->rank; i++)
+		state = csv_full_map_apply(maps[i], state);
+	free(maps);
 	if (mine.offset > 0 && csv_in_quotes(state))
 		mine = to_record_end(c, mine, input_name(input, (int)mine.file), state, &q->plan.dialect);
 	gather(c, &mine);

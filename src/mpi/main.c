@@ -311,7 +311,7 @@ static bool receive_text(struct rank *r, int from, struct text_buffer *text, enu
 static enum status send_state(struct rank *r, const struct text_buffer *before, const struct text_buffer *mine)
 {
 	struct merge *m = &r->run->merge;
-	struct text_reading readings[2] = {{before, 0}, {mine, 0}};
+	const struct text_buffer *const texts[2] = {before, mine};
 	enum status status;
 
 	if (before->nbytes == 0 || mine->nbytes == 0) {
@@ -321,7 +321,7 @@ static enum status send_state(struct rank *r, const struct text_buffer *before, 
 	status = begin_total(r);
 	THEN(status, begin_merge(r, false));
 	for (int i = 0; i < 2 && status == STATUS_OK; i++)
-		status = merge_next(m, &(struct part_source){.read = text_read, .context = &readings[i]});
+		status = merge_next(m, &(struct part_source){.text = texts[i]});
 	THEN(status, merge_end(m));
 	THEN(status, write_merged(r, 0, (struct part_sink){passage_write, &passage, true}));
 	forget_merged(r, status);
@@ -476,8 +476,7 @@ static void sink_restore(struct sink *s)
 /* Prints the rank's records; the first rank prints the header. *owes_newline: what is printed ends inside a line. */
 static enum status print_slice(struct rank *r, const struct text_buffer *before, bool *owes_newline)
 {
-	static struct text_reading reading;
-	static const struct part_source state = {.read = text_read, .context = &reading};
+	static struct part_source state;
 	enum status status = rank_open_pass(r, PASS_PRINT);
 	struct run *run = r->run;
 
@@ -489,7 +488,7 @@ static enum status print_slice(struct rank *r, const struct text_buffer *before,
 	if (!r->has_slice)
 		return run->lacks_heading ? STATUS_OK : result_heading(&run->query, &r->fault);
 	if (before->nbytes) {
-		reading = (struct text_reading){before, 0};
+		state = (struct part_source){.text = before};
 		run->slice_state = &state;
 	}
 	input_use_slice(run->input, &r->slice);

@@ -233,23 +233,16 @@ bool passage_receive(struct passage *p, int from)
 	return !p->has_ended;
 }
 
-/* Takes up to `most` bytes of a text. */
-static size_t take(char *to, const char *text, size_t nbytes, size_t *at, size_t most)
-{
-	size_t n = nbytes - *at < most ? nbytes - *at : most;
-
-	memcpy(to, text + *at, n);
-	*at += n;
-	return n;
-}
-
 ssize_t passage_read(void *passage, char *to, size_t nbytes)
 {
 	struct passage *p = passage;
 
 	if (p->at == p->nbytes && !p->has_ended)
 		receive_block(p);
-	return (ssize_t)take(to, p->data, p->nbytes, &p->at, nbytes);
+	nbytes = nbytes < p->nbytes - p->at ? nbytes : p->nbytes - p->at;
+	memcpy(to, p->data + p->at, nbytes);
+	p->at += nbytes;
+	return (ssize_t)nbytes;
 }
 
 bool passage_drain(struct passage *p)
@@ -263,18 +256,8 @@ bool text_write(void *buffer, const char *text, size_t nbytes)
 {
 	struct text_buffer *to = buffer;
 
-	if (text_reserve(to, nbytes) != STATUS_OK) {
-		errno = ENOMEM;
-		return false;
-	}
-	memcpy(to->data + to->nbytes, text, nbytes);
-	to->nbytes += nbytes;
-	return true;
-}
-
-ssize_t text_read(void *reading, char *to, size_t nbytes)
-{
-	struct text_reading *r = reading;
-
-	return (ssize_t)take(to, r->text->data, r->text->nbytes, &r->at, nbytes);
+	if (text_append(to, text, nbytes) == STATUS_OK)
+		return true;
+	errno = ENOMEM;
+	return false;
 }

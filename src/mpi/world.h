@@ -82,10 +82,3 @@ bool passage_drain(struct passage *p);
 
 /* A part_sink that appends to a struct text_buffer; errno: ENOMEM. */
 bool text_write(void *buffer, const char *text, size_t nbytes);
-
-/* A struct text_buffer that is read, as by a part_source. */
-struct text_reading {
-	const struct text_buffer *text;
-	size_t at;
-};
-ssize_t text_read(void *reading, char *to, size_t nbytes);
