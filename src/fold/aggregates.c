@@ -33,10 +33,9 @@ enum status aggregate_value_set(struct aggregate_value *to, const char *text, si
 
 enum status aggregate_value_find(struct aggregate_value *to, struct group_rows *rows, struct group_row *row, const struct result *r)
 {
-	char text[GROUP_RESULT_NBYTES];
 	struct result_value v;
 
-	TRY(group_row_result(rows, row, r, text, &v, NULL));
+	TRY(group_row_find(rows, row, r, NULL, &v));
 	return aggregate_value_set(to, v.text, v.nbytes, v.is_number && !v.number); /* a spelled one is a text, as first(x) has it */
 }
 

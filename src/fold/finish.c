@@ -400,12 +400,11 @@ static enum status add_text(struct exact *to, const char *text, size_t nbytes)
 static enum status add_group(struct exact *sums, const struct finishing *g, struct group_rows *rows, struct group *group)
 {
 	struct group_row row = {.group = group};
-	char text[GROUP_RESULT_NBYTES];
 	struct result_value v;
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; status == STATUS_OK && i < g->nshares; i++) {
-		status = group_row_result(rows, &row, &g->shares[i].sum, text, &v, NULL);
+		status = group_row_find(rows, &row, &g->shares[i].sum, NULL, &v);
 		THEN(status, add_text(&sums[i], v.text, v.nbytes));
 	}
 	group_row_end(rows, &row);

@@ -706,7 +706,6 @@ static enum status read_value(struct gathering *gathering, const struct group_so
 {
 	struct group_rows *rows = &gathering->rows;
 	const struct number_notation *notation = &rows->q->plan.notation;
-	char text[GROUP_RESULT_NBYTES];
 	struct group_row row = {.group = g};
 	struct result_value found;
 	enum status status;
@@ -722,7 +721,7 @@ static enum status read_value(struct gathering *gathering, const struct group_so
 		TRY(finisher_listed(&gathering->finisher, i, (uint32_t)key->index, g, &value, &nbytes, &is_number));
 		return set_value(v, value, nbytes, is_number ? NULL : notation);
 	}
-	status = group_row_result(rows, &row, &rows->q->results[key->index], text, &found, NULL);
+	status = group_row_find(rows, &row, &rows->q->results[key->index], NULL, &found);
 	if (status == STATUS_OK && found.number) /* how it is spelled does not matter */
 		status = set_value(v, found.number, strlen(found.number), NULL);
 	else if (status == STATUS_OK)

@@ -26,8 +26,11 @@
 
 enum status group_rows_init(struct group_rows *rows, const struct query *q, const struct partial *total, int nthreads)
 {
-	*rows = (struct group_rows){.q = q, .total = total, .nthreads = nthreads,
-				    .results = calloc(q->nshown + 1, sizeof *rows->results)};
+	memset(rows, 0, offsetof(struct group_rows, room));
+	rows->q = q;
+	rows->total = total;
+	rows->nthreads = nthreads;
+	rows->results = calloc(q->nshown + 1, sizeof *rows->results);
 	NEED(rows->results);
 	for (size_t i = 0; i < q->nshown; i++)
 		if (!result_is_dropped(total, &q->results[i]))
@@ -40,7 +43,7 @@ void group_rows_free(struct group_rows *rows)
 	free(rows->results);
 	text_free(&rows->shown);
 	partial_free(&rows->blank);
-	memset(rows, 0, sizeof *rows);
+	memset(rows, 0, offsetof(struct group_rows, room));
 }
 
 /* ---- one result of a group, by its states ---- */
@@ -196,8 +199,9 @@ static char *write_quickly(struct group *g, const struct query *q, const struct 
 }
 
 /* Finds the first, last, smallest, largest, most or least frequent value of a group if the result is one of these; it has no bytes if
- * the group has no value. It belongs to the groups. Returns false for another result, and where states do not hold all of it. */
-static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, struct result_value *out)
+ * the group has no value. It belongs to the groups. as_spelled: a first or last one may be a number. Returns false for another result,
+ * and where states do not hold all of it. */
+static bool find_text(struct group *g, const struct group_rows *rows, const struct result *r, bool as_spelled, struct result_value *out)
 {
 	const struct plan_column *column = &rows->q->plan.columns[r->column];
 
@@ -218,7 +222,7 @@ static bool find_text(struct group *g, const struct group_rows *rows, const stru
 		break;
 	case OPERATION_FIRST:
 	case OPERATION_LAST:
-		if (column->if_numeric || !rows->as_spelled)
+		if (column->if_numeric || !as_spelled)
 			return false;
 		out->text = kept_text_bytes(&group_ends(g, column)[r->operation == OPERATION_LAST], &out->nbytes);
 		break;
@@ -253,7 +257,7 @@ static enum status begin_partial(struct group_rows *rows, struct group_row *row)
 /* Writes a number in the style that is shown. */
 static enum status show(struct group_rows *rows, bool is_count, struct result_value *v)
 {
-	if (!number_shown || !v->is_number || v->number || v->nbytes == 0)
+	if (!v->is_number || v->number || v->nbytes == 0)
 		return STATUS_OK;
 	rows->shown.nbytes = 0;
 	TRY(number_show(number_shown, is_count, v->text, v->nbytes, &rows->shown));
@@ -262,32 +266,47 @@ static enum status show(struct group_rows *rows, bool is_count, struct result_va
 	return STATUS_OK;
 }
 
-enum status group_row_result(struct group_rows *rows, struct group_row *row, const struct result *r, char *to, struct result_value *out,
-			     struct fault *fault)
+/* Finds a result that is not written quickly. */
+static __attribute__((noinline)) enum status find_slowly(struct group_rows *rows, struct group_row *row, const struct result *r, char *to,
+							 struct result_value *out)
 {
 	const struct query *q = rows->q;
+
+	if (row->group && find_text(row->group, rows, r, false, out))
+		return STATUS_OK;
+	TRY(begin_partial(rows, row));
+	result_find(q, row->partial, row->group ? row->ranks : rows->ranks, r, to, out);
+	out->is_quoted = (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) &&
+			 result_holds_text(&q->plan.columns[r->column], &rows->total->columns[r->column]);
+	return STATUS_OK;
+}
+
+enum status group_row_find(struct group_rows *rows, struct group_row *row, const struct result *r, char *to, struct result_value *out)
+{
 	char *end;
 
 	out->number = NULL;
 	out->is_number = true;
 	out->is_quoted = false;
-	if (rows->finisher && operation_is_computed(r->operation)) {
-		const uint32_t column = q->finishing->columns[r - q->results];
-		TRY(finisher_value(rows->finisher, row->number, column, &out->text, &out->nbytes, &out->is_number, fault));
-		return number_shown ? show(rows, finisher_counts(rows->finisher, column), out) : STATUS_OK;
-	}
-	if (row->group && find_text(row->group, rows, r, out))
-		return STATUS_OK;
-	if (row->group && (end = write_quickly(row->group, q, rows->total, r, to))) {
-		out->text = to;
-		out->nbytes = (size_t)(end - to);
-	} else {
-		TRY(begin_partial(rows, row));
-		result_find(q, row->partial, row->group ? row->ranks : rows->ranks, r, to, out);
-		out->is_quoted = (r->operation == OPERATION_FIRST || r->operation == OPERATION_LAST) &&
-				 result_holds_text(&q->plan.columns[r->column], &rows->total->columns[r->column]);
-	}
-	return show(rows, operation_counts(r->operation), out);
+	to = to ? to : rows->room;
+	end = row->group ? write_quickly(row->group, rows->q, rows->total, r, to) : NULL;
+	out->text = to;
+	out->nbytes = end ? (size_t)(end - to) : 0;
+	if (!end)
+		TRY(find_slowly(rows, row, r, to, out));
+	return number_shown ? show(rows, operation_counts(r->operation), out) : STATUS_OK;
+}
+
+/* Finds a result that is computed of others. Errors: those of finisher_value. */
+static enum status find_computed(struct group_rows *rows, const struct group_row *row, const struct result *r, struct result_value *out,
+				 struct fault *fault)
+{
+	const uint32_t column = rows->q->finishing->columns[r - rows->q->results];
+
+	out->number = NULL;
+	out->is_quoted = false;
+	TRY(finisher_value(rows->finisher, row->number, column, &out->text, &out->nbytes, &out->is_number, fault));
+	return number_shown ? show(rows, finisher_counts(rows->finisher, column), out) : STATUS_OK;
 }
 
 void group_row_end(struct group_rows *rows, struct group_row *row)
@@ -322,14 +341,12 @@ struct printing {
 	struct fault *fault;
 };
 
-/* Appends a value that is not printed as it is. number: where it may lie, after what is appended. */
-static __attribute__((noinline)) enum status append_value(struct printing *p, size_t column, const struct result_value *v,
-							  const char *number)
+/* Appends a value that is not printed as it is, and lies after what is appended. */
+static __attribute__((noinline)) enum status append_moved(struct printing *p, size_t column, const struct result_value *v)
 {
 	char text[GROUP_RESULT_NBYTES];
 
-	return row_append(&p->text, p->format, column, v->text == number ? memcpy(text, number, v->nbytes) : v->text, v->nbytes,
-			  result_is_string(v));
+	return row_append(&p->text, p->format, column, memcpy(text, v->text, v->nbytes), v->nbytes, result_is_string(v));
 }
 
 /* Appends the value of a column of the row. */
@@ -339,14 +356,22 @@ static inline enum status append_result(struct printing *p, struct group_row *ro
 	struct result_value v;
 	char *number;
 
+	if (p->rows->finisher && operation_is_computed(r->operation)) {
+		TRY(find_computed(p->rows, row, r, &v, p->fault));
+		return row_append(&p->text, f, column, v.text, v.nbytes, !v.is_number);
+	}
 	TRY(text_reserve(&p->text, GROUP_RESULT_NBYTES + row_value_nbytes_most(f, column, 0)));
 	number = row_put_lead(f, column, p->text.data + p->text.nbytes); /* where most values are at once */
-	TRY(group_row_result(p->rows, row, r, number, &v, p->fault));
+	if (p->rows->as_spelled && find_text(row->group, p->rows, r, true, &v))
+		return row_append(&p->text, f, column, v.text, v.nbytes, !v.is_number);
+	TRY(group_row_find(p->rows, row, r, number, &v));
 	if (v.text == number && !v.is_quoted && f->takes_numbers && (v.nbytes || !row_has_strings(f))) {
 		p->text.nbytes = (size_t)(row_put_end(f, column, number + v.nbytes) - p->text.data);
 		return STATUS_OK;
 	}
-	return append_value(p, column, &v, number);
+	if (v.text == number && v.nbytes)
+		return append_moved(p, column, &v);
+	return row_append(&p->text, f, column, v.text, v.nbytes, result_is_string(&v));
 }
 
 static enum status append_row(struct printing *p, struct group *g, size_t number)
@@ -553,7 +578,6 @@ static enum status set_row(struct group_rows *rows, struct group *g, size_t numb
 {
 	size_t nkeys = rows->q->plan.nkeys, nbytes;
 	struct group_row row = {.group = g, .number = number};
-	char text[GROUP_RESULT_NBYTES];
 	struct result_value v;
 	enum status status = STATUS_OK;
 
@@ -564,7 +588,9 @@ static enum status set_row(struct group_rows *rows, struct group *g, size_t numb
 	}
 	number_shown = rows->q->plan.shown;
 	for (size_t i = 0; i < rows->nresults && status == STATUS_OK; i++) {
-		status = group_row_result(rows, &row, rows->results[i], text, &v, fault);
+		const struct result *r = rows->results[i];
+		status = rows->finisher && operation_is_computed(r->operation) ? find_computed(rows, &row, r, &v, fault)
+									       : group_row_find(rows, &row, r, NULL, &v);
 		THEN(status, result_copy(&v, &cells[nkeys + i]));
 	}
 	number_shown = NULL;

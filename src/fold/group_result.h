@@ -15,6 +15,8 @@
 
 struct ranks; /* quantile.h */
 
+#define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
+
 /* What makes rows: of groups, or the one of all records. All but q, total and ranks owned. */
 struct group_rows {
 	const struct query *q;
@@ -23,10 +25,11 @@ struct group_rows {
 	const struct result **results; /* those of q that are shown, and not dropped */
 	size_t nresults;
 	int nthreads;         /* that may list, sort and print groups, or look for the quantiles of one */
-	bool as_spelled;      /* a first or last value is wanted only as it is spelled */
+	bool as_spelled;      /* a first or last value is printed as it is spelled, whatever it is */
 	struct partial blank; /* of the group whose results its states do not hold as they are printed */
 	struct text_buffer shown; /* a number in the style that is shown */
 	struct finisher *finisher; /* of the rows that are printed; NULL: no result is computed of others. Not owned */
+	char room[GROUP_RESULT_NBYTES];
 };
 
 /* nthreads: ranks_nthreads(q), which is asked for once a run. Errors: STATUS_NO_MEMORY; rows can then be freed. */
@@ -41,12 +44,9 @@ struct group_row {
 	struct ranks *ranks;
 };
 
-/* Finds a result of a row. A number is written to to[0 .. GROUP_RESULT_NBYTES) unless it is shown in a style; what is found is valid up
- * to the next one. Any thread, with rows of its own. Errors: STATUS_NO_MEMORY; of a result that is computed of others, those of
- * finisher_value, with fault, which may be NULL for any other. */
-#define GROUP_RESULT_NBYTES (DECIMAL_TEXT_NBYTES + RATIO_TEXT_NBYTES)
-enum status group_row_result(struct group_rows *rows, struct group_row *row, const struct result *r, char *to, struct result_value *out,
-			     struct fault *fault);
+/* Finds a result of a row that is not computed of others. A number is written to to[0 .. GROUP_RESULT_NBYTES), NULL: of rows, unless
+ * it is shown in a style; what is found is valid up to the next one. Any thread, with rows of its own. Errors: STATUS_NO_MEMORY. */
+enum status group_row_find(struct group_rows *rows, struct group_row *row, const struct result *r, char *to, struct result_value *out);
 void group_row_end(struct group_rows *rows, struct group_row *row);
 
 /* The value of the group's key i. It belongs to the group; not NUL-terminated. */
