@@ -31,7 +31,6 @@ enum status cpu_folder_init(struct cpu_folder *f, const struct plan *plan)
 	f->plan = plan;
 	rows_init(&f->rows, plan->dialect, count_fields(plan));
 	TRY(row_folder_init(&f->folder, plan));
-	f->leads.plan = plan;
 	return new_fields_init(&f->fields, plan);
 }
 
@@ -52,7 +51,7 @@ void cpu_folder_free(struct cpu_folder *f)
 	rows_free(&f->rows);
 	row_folder_free(&f->folder);
 	new_fields_free(&f->fields);
-	lead_rows_free(&f->leads);
+	lead_text_free(f->leads);
 	free(f->scratch.data);
 	memset(f, 0, sizeof *f);
 }
@@ -104,6 +103,7 @@ enum status cpu_folder_fold(struct cpu_folder *f, const char *text, size_t nbyte
 struct printing {
 	struct cpu_folder *f;
 	const char *text;
+	size_t nbytes;
 	struct groups *groups; /* if the plan has keys */
 	uint64_t offset_bytes;
 	struct text_buffer *out;
@@ -287,7 +287,7 @@ static enum status print_block(struct printing *m)
 		return STATUS_OK;
 	TRY(new_fields_write(fields, b, filter, groups, m->offset_bytes));
 	if (plan->nleads > 0)
-		return lead_rows_add(&m->f->leads, b, fields, groups);
+		return lead_text_add(&m->f->leads, b, fields, groups, m->nbytes, &m->f->scratch);
 	TRY(text_reserve(out, nbytes + fields->text.nbytes + EMIT_SLACK));
 	if (plan->sorter)
 		return print_sorted(m);
@@ -364,7 +364,7 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
-	struct printing m = {.f = f, .text = text, .groups = before->groups, .offset_bytes = offset_bytes, .out = out, .nkept = before->nkept};
+	struct printing m = {.f = f, .text = text, .nbytes = nbytes, .groups = before->groups, .offset_bytes = offset_bytes, .out = out, .nkept = before->nkept};
 	size_t had = out->nbytes;
 
 	if (m.groups)
@@ -379,5 +379,5 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 	TRY(emit_rows(f, text, nbytes, entry, before, &m));
 	if (f->plan->sorter)
 		out->nbytes = had; /* the sorter has them */
-	return f->plan->nleads > 0 ? lead_rows_write(&f->leads, out) : STATUS_OK;
+	return f->plan->nleads > 0 ? lead_text_write(&f->leads, f->plan, out) : STATUS_OK;
 }

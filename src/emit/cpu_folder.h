@@ -26,7 +26,7 @@ struct cpu_folder {
 	bool lacks_end; /* the next text's last record ends its file without an LF. The caller's. */
 	uint64_t nkept; /* records of the text folded last that are printed */
 	struct scratch scratch; /* of rows with a format of their own */
-	struct lead_rows leads; /* of plans with fields of later records */
+	struct lead_text *leads; /* of the text, if the plan has fields of later records; or NULL */
 };
 
 /* Errors: STATUS_NO_MEMORY; f can then be freed. */
@@ -47,7 +47,7 @@ enum status cpu_folder_fold_classified(struct cpu_folder *f, const char *text, s
 				       struct chunk_entry entry, struct partial *out);
 
 /* Appends to out the records of the text folded last that are kept: byte for byte, but with as many fields as
- * the first record, each with its new fields before the line end; of a plan with fields of later records as lead_rows_write does,
+ * the first record, each with its new fields before the line end; of a plan with fields of later records as lead_text_write does,
  * or nothing if the text has no records. Ragged records that are not taken are left out.
  * entry: known. before: the fold of all records before the text; its groups, if the plan has keys, are
  * those of the text's records (groups_exchange). offset_bytes: where the text

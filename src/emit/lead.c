@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * lead.c - see lead.h. A record is a row of parts: a piece, a field of a later record, ... a piece. Of the records of a text, those
- * before the first that lacks a field of a later text are closed: their text is printed as it is. The others, with the fields that
- * records of texts before may lack, are a block, which goes from the text to the queue by its address, and waits there as it is.
+ * before the first that lacks a field of a later text are closed: what is written of them is known within the text.
  */
 #include "emit/lead.h"
 
@@ -17,37 +16,9 @@
 #include "io/output.h"
 #include "io/row_format.h"
 
-#define IS_OPEN UINT32_MAX /* the length of a field that is not there yet */
-
-struct lead_field {
-	const char *text; /* in this block, or in one that is freed after it */
-	uint32_t nbytes;
-};
-
-/* One of the groups that a text has records of. */
-struct lead_block_group {
-	const void *home;
-	uint64_t nfirsts; /* its first records, whose fields earlier records may lack */
-};
-
-/* One allocation, except for the closed text, if it waits. */
-struct lead_block {
-	struct lead_block *next;
-	size_t nbytes, nrecords, nwritten, ngroups;
-	struct lead_field *fields;       /* nleads of each record */
-	struct lead_block_group *groups;
-	uint32_t *of_group;              /* of each record: which of these is its group */
-	uint32_t *piece_nbytes;          /* nleads + 1 of each record */
-	const char *text;                /* the records that are not written: piece, field if it is there, ... piece */
-	const char *firsts;              /* group by group, the nleads fields of each of the first records: length, text */
-	char *closed;                    /* the text before the records, if it waits, too; owned */
-	size_t closed_nbytes;
-	bool in_line; /* the last record's line end is not to be printed */
-};
-
-/* How a text that lead_rows_write has written begins; then comes its closed text. Unaligned. */
+/* How a text that lead_text_write has written begins; then come its closed records. Unaligned. */
 struct lead_mark {
-	struct lead_block *block;
+	struct lead_text *text;
 	size_t closed_nbytes;
 };
 
@@ -61,38 +32,40 @@ static const struct new_column *lead_from(const struct new_column *column)
 
 /* ---- gathering ---- */
 
-void lead_rows_free(struct lead_rows *r)
+void lead_text_free(struct lead_text *t)
 {
-	text_free(&r->bytes);
-	text_free(&r->firsts);
-	free(r->cells);
-	free(r->rows);
-	free(r->order);
-	free(r->groups);
-	free(r->scratch.data);
-	memset(r, 0, sizeof *r);
+	if (!t)
+		return;
+	memory_give(t->taken_nbytes);
+	text_free(&t->bytes);
+	free(t->cells);
+	free(t->rows);
+	free(t->order);
+	free(t->groups);
+	free(t->fields);
+	free(t);
 }
 
 /* Finds the number of a row's group in the text: that of its states, which new columns that need only some of
  * the rows have given in an order of their own. Errors: STATUS_NO_MEMORY. */
-static enum status find_number(struct lead_rows *r, struct new_fields *fields, struct group *group, uint32_t *number)
+static enum status find_number(struct lead_text *t, struct new_fields *fields, struct group *group, uint32_t *number)
 {
 	if (group && !new_fields_group(fields, group))
 		return STATUS_NO_MEMORY;
 	*number = group ? (uint32_t)group->state - 1 : 0;
-	for (; *number >= r->ngroups; r->ngroups++) {
-		TRY(ARRAY_GROW(r->groups, r->groups_capacity, r->ngroups + 1));
-		r->groups[r->ngroups] = (struct lead_rows_group){NULL, 0, 0};
+	for (; *number >= t->ngroups; t->ngroups++) {
+		TRY(ARRAY_GROW(t->groups, t->groups_capacity, t->ngroups + 1));
+		t->groups[t->ngroups] = (struct lead_text_group){NULL, 0, 0};
 	}
-	r->groups[*number].home = group ? *group_home(group) : NULL;
+	t->groups[*number].home = group ? *group_home(group) : NULL;
 	return STATUS_OK;
 }
 
 /* Copies the record and new fields of row k of the fields', and notes where its own fields are. */
-static char *add_row(const struct lead_rows *r, const struct row_block *b, const struct new_fields *fields,
+static char *add_row(const struct lead_text *t, const struct row_block *b, const struct new_fields *fields,
 		     unsigned k, const struct row_record *record, struct lead_cell *cell, char *to)
 {
-	const struct plan *plan = r->plan;
+	const struct plan *plan = b->plan;
 	const size_t *begin = fields->begins + k;
 
 	if (!plan->only)
@@ -101,182 +74,154 @@ static char *add_row(const struct lead_rows *r, const struct row_block *b, const
 	for (size_t i = 0; i < plan->nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1) {
 		size_t nbytes = begin[1] - begin[0], nleading = i > 0 || !plan->only;
 		if (plan->new_columns[i].kind == NEW_LEAD)
-			*cell++ = (struct lead_cell){(size_t)(to - r->bytes.data) + nleading, (uint32_t)(nbytes - nleading)};
+			*cell++ = (struct lead_cell){(size_t)(to - t->bytes.data) + nleading, (uint32_t)(nbytes - nleading)};
 		to = copy_text(to, fields->text.data + begin[0], nbytes);
 	}
 	memcpy(to, b->text + record->line_end, 2); /* the line end, perhaps a byte more */
 	return to + (record->next - record->line_end);
 }
 
-enum status lead_rows_add(struct lead_rows *r, const struct row_block *b, struct new_fields *fields,
-			  struct group *const *groups)
+enum status lead_text_add(struct lead_text **text, const struct row_block *b, struct new_fields *fields,
+			  struct group *const *groups, size_t text_nbytes, struct scratch *scratch)
 {
-	size_t nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1] + row_block_nlacking(b) + fields->text.nbytes;
-	size_t n = r->n + fields->nrows, nleads = r->plan->nleads;
+	const size_t block_nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
+	const size_t nbytes = block_nbytes + row_block_nlacking(b) + fields->text.nbytes;
+	const size_t nleads = b->plan->nleads;
+	struct lead_text *t = *text ? *text : (*text = calloc(1, sizeof *t));
+	size_t n, nlikely;
 	char *to;
 
-	TRY(ARRAY_GROW(r->cells, r->cells_capacity, n * nleads));
-	TRY(ARRAY_GROW(r->rows, r->rows_capacity, n));
-	TRY(ARRAY_GROW(r->order, r->order_capacity, n));
-	TRY(text_reserve(&r->bytes, nbytes + EMIT_SLACK));
-	to = r->bytes.data + r->bytes.nbytes;
-	for (unsigned k = 0; k < fields->nrows; k++, r->n++) {
-		unsigned row = fields->rows[k];
-		struct row_record record = row_record_at(b->text, row_block_ends(b, row), b->stride,
-							 row_block_nfields(b), r->plan->dialect.escape);
-		struct lead_row *out = &r->rows[r->n];
-		TRY(find_number(r, fields, groups ? groups[row] : NULL, &out->group));
-		out->begin = (size_t)(to - r->bytes.data);
-		if (r->plan->row_format) {
-			r->bytes.nbytes = out->begin;
-			TRY(printed_row_append(b, fields, k, &r->scratch, r->cells + r->n * nleads, &r->bytes));
-			to = r->bytes.data + r->bytes.nbytes;
+	NEED(t);
+	nlikely = t->n == 0 ? 1 + text_nbytes / block_nbytes * 9 / 8 : 1; /* blocks: so that what is large need not grow */
+	n = t->n + fields->nrows * nlikely;
+	TRY(ARRAY_GROW(t->cells, t->cells_capacity, n * nleads));
+	TRY(ARRAY_GROW(t->rows, t->rows_capacity, n));
+	TRY(ARRAY_GROW(t->order, t->order_capacity, n));
+	TRY(text_reserve(&t->bytes, nbytes * nlikely + EMIT_SLACK));
+	to = t->bytes.data + t->bytes.nbytes;
+	for (unsigned k = 0; k < fields->nrows; k++, t->n++) {
+		const unsigned row = fields->rows[k];
+		const struct row_record record = row_record_at(b->text, row_block_ends(b, row), b->stride, row_block_nfields(b),
+							       b->plan->dialect.escape);
+		struct lead_row *out = &t->rows[t->n];
+		TRY(find_number(t, fields, groups ? groups[row] : NULL, &out->group));
+		out->begin = (size_t)(to - t->bytes.data);
+		if (b->plan->row_format) {
+			t->bytes.nbytes = out->begin;
+			TRY(printed_row_append(b, fields, k, scratch, t->cells + t->n * nleads, &t->bytes));
+			to = t->bytes.data + t->bytes.nbytes;
 		} else {
-			to = add_row(r, b, fields, k, &record, r->cells + r->n * nleads, to);
+			to = add_row(t, b, fields, k, &record, t->cells + t->n * nleads, to);
 		}
 	}
-	r->bytes.nbytes = (size_t)(to - r->bytes.data);
+	t->bytes.nbytes = (size_t)(to - t->bytes.data);
 	return STATUS_OK;
 }
 
 /* ---- filling ---- */
 
 /* Sorts the rows by group, each group's in the order of the text. */
-static void sort_rows(struct lead_rows *r)
+static void sort_rows(struct lead_text *t)
 {
 	uint32_t begin = 0;
 
-	for (size_t i = 0; i < r->n; i++)
-		r->groups[r->rows[i].group].end++;
-	for (size_t g = 0; g < r->ngroups; g++) {
-		uint32_t n = r->groups[g].end;
-		r->groups[g].begin = r->groups[g].end = begin;
+	for (size_t i = 0; i < t->n; i++)
+		t->groups[t->rows[i].group].end++;
+	for (size_t g = 0; g < t->ngroups; g++) {
+		uint32_t n = t->groups[g].end;
+		t->groups[g].begin = t->groups[g].end = begin;
 		begin += n;
 	}
-	for (size_t i = 0; i < r->n; i++) {
-		r->rows[i].place = r->groups[r->rows[i].group].end++;
-		r->order[r->rows[i].place] = (uint32_t)i;
+	for (size_t i = 0; i < t->n; i++) {
+		t->rows[i].place = t->groups[t->rows[i].group].end++;
+		t->order[t->rows[i].place] = (uint32_t)i;
 	}
 }
 
 /* How many of a group's records, from the first on, may hold fields of texts before; and from the last, may
  * lack some. */
-static uint64_t count_edge(const struct lead_rows *r, const struct lead_rows_group *group)
+static uint64_t count_edge(const struct plan *plan, const struct lead_text_group *group)
 {
 	uint64_t n = group->end - group->begin;
 
-	return n < r->plan->nahead_max ? n : r->plan->nahead_max;
+	return n < plan->nahead_max ? n : plan->nahead_max;
 }
 
-/* Copies a row with the fields of later ones. field, piece_nbytes: where they and the lengths of the pieces between them are noted; NULL:
- * they are not wanted, and no field is lacking. Returns the copy's end. */
-static char *fill_row(const struct lead_rows *r, size_t row, struct lead_field *field, uint32_t *piece_nbytes, char *to)
+/* Where a row ends. */
+static size_t row_end(const struct lead_text *t, size_t row)
 {
-	const size_t nleads = r->plan->nleads;
-	const struct lead_cell *own = r->cells + row * nleads, *later;
-	const uint32_t place = r->rows[row].place, left = r->groups[r->rows[row].group].end - place;
-	const struct new_column *column = r->plan->new_columns;
-	size_t from = r->rows[row].begin, end = row + 1 < r->n ? r->rows[row + 1].begin : r->bytes.nbytes;
+	return row + 1 < t->n ? t->rows[row + 1].begin : t->bytes.nbytes;
+}
 
-	for (size_t lead = 0; lead < nleads; lead++, own++) {
-		column = lead_from(column + (lead > 0));
-		later = column->nahead < left ? &r->cells[r->order[place + column->nahead] * nleads + lead] : NULL;
-		to = copy_text(to, r->bytes.data + from, own->begin - from);
-		if (field) {
-			*field++ = (struct lead_field){to, later ? later->nbytes : IS_OPEN};
-			*piece_nbytes++ = (uint32_t)(own->begin - from);
-		}
-		if (later)
-			to = copy_text(to, r->bytes.data + later->begin, later->nbytes);
+/* What a row shows of the lead-th column that looks ahead, which is `column`: a field of the text or of a later one, or else
+ * `missing`; its text is NULL if that is not there yet. */
+static inline struct lead_field field_of(const struct lead_text *t, const struct plan *plan, size_t row, size_t lead,
+					 const struct new_column *column, struct lead_field missing)
+{
+	const uint32_t place = t->rows[row].place, left = t->groups[t->rows[row].group].end - place;
+	const struct lead_cell *cell;
+	const struct lead_field *field;
+
+	if (column->nahead < left) {
+		cell = &t->cells[t->order[place + column->nahead] * plan->nleads + lead];
+		return (struct lead_field){t->bytes.data + cell->begin, cell->nbytes};
+	}
+	field = &t->fields[(row - t->first_open) * plan->nleads + lead];
+	return field->text ? *field : missing;
+}
+
+/* Copies a row with the fields of later ones, which are all there. Returns the copy's end. */
+static inline char *fill_row(const struct lead_text *t, const struct plan *plan, size_t row, struct lead_field missing, char *to)
+{
+	const struct lead_cell *own = t->cells + row * plan->nleads;
+	const struct new_column *column = plan->new_columns;
+	struct lead_field field;
+	size_t from = t->rows[row].begin;
+
+	for (size_t lead = 0; lead < plan->nleads; lead++, own++, column++) {
+		column = lead_from(column);
+		field = field_of(t, plan, row, lead, column, missing);
+		to = copy_text(to, t->bytes.data + from, own->begin - from);
+		to = copy_text(to, field.text, field.nbytes);
 		from = own->begin + own->nbytes;
 	}
-	if (field)
-		*piece_nbytes = (uint32_t)(end - from);
-	return copy_text(to, r->bytes.data + from, end - from);
+	return copy_text(to, t->bytes.data + from, row_end(t, row) - from);
 }
 
-/* ---- a block ---- */
-
-/* Writes the fields of each group's first rows, nfirsts of all. */
-static enum status gather_firsts(struct lead_rows *r, size_t nfirsts)
+enum status lead_text_write(struct lead_text **text, const struct plan *plan, struct text_buffer *out)
 {
-	const size_t nleads = r->plan->nleads;
-	const struct lead_cell *cell;
-	char *to;
-
-	r->firsts.nbytes = 0;
-	TRY(text_reserve(&r->firsts, nfirsts * nleads * sizeof cell->nbytes + r->bytes.nbytes + EMIT_SLACK));
-	to = r->firsts.data;
-	for (size_t g = 0; g < r->ngroups; g++)
-		for (uint64_t i = 0; i < count_edge(r, &r->groups[g]) * nleads; i++) {
-			cell = &r->cells[r->order[r->groups[g].begin + i / nleads] * nleads + i % nleads];
-			memcpy(to, &cell->nbytes, sizeof cell->nbytes);
-			to = copy_text(to + sizeof cell->nbytes, r->bytes.data + cell->begin, cell->nbytes);
-		}
-	r->firsts.nbytes = (size_t)(to - r->firsts.data);
-	return STATUS_OK;
-}
-
-/* Makes a block of the rows from first_held on and of the first ones' fields, which have been gathered. */
-static enum status make_block(const struct lead_rows *r, size_t first_held, struct lead_block **out)
-{
-	const size_t nleads = r->plan->nleads, nheld = r->n - first_held;
-	size_t nbytes = sizeof(struct lead_block) + nheld * nleads * sizeof(struct lead_field) +
-			r->ngroups * sizeof(struct lead_block_group) + nheld * (nleads + 2) * sizeof(uint32_t) + r->firsts.nbytes +
-			(nheld ? r->bytes.nbytes - r->rows[first_held].begin : 0) + EMIT_SLACK;
-	struct lead_block *b = *out = malloc(nbytes);
-	char *to;
-
-	NEED(b);
-	*b = (struct lead_block){.nbytes = nbytes, .nrecords = nheld, .ngroups = r->ngroups, .fields = (struct lead_field *)(b + 1)};
-	b->groups = (struct lead_block_group *)(b->fields + nheld * nleads);
-	b->of_group = (uint32_t *)(b->groups + r->ngroups);
-	b->piece_nbytes = b->of_group + nheld;
-	b->firsts = memcpy(b->piece_nbytes + nheld * (nleads + 1), r->firsts.data, r->firsts.nbytes);
-	b->text = to = (char *)b->firsts + r->firsts.nbytes;
-	for (size_t g = 0; g < r->ngroups; g++)
-		b->groups[g] = (struct lead_block_group){r->groups[g].home, count_edge(r, &r->groups[g])};
-	for (size_t i = 0; i < nheld; i++) {
-		b->of_group[i] = r->rows[first_held + i].group;
-		to = fill_row(r, first_held + i, b->fields + i * nleads, b->piece_nbytes + i * (nleads + 1), to);
-	}
-	return STATUS_OK;
-}
-
-enum status lead_rows_write(struct lead_rows *r, struct text_buffer *out)
-{
-	struct lead_mark mark;
-	size_t first_held = r->n, nfirsts = 0;
+	struct lead_text *t = *text;
+	struct lead_mark mark = {.text = t};
 	char *closed, *to;
 
-	if (r->n == 0)
+	if (!t)
 		return STATUS_OK;
-	sort_rows(r);
-	for (size_t g = 0; g < r->ngroups; g++) {
-		uint64_t edge = count_edge(r, &r->groups[g]);
-		uint32_t row = edge ? r->order[r->groups[g].end - edge] : UINT32_MAX;
-		first_held = row < first_held ? row : first_held;
-		nfirsts += edge;
+	sort_rows(t);
+	t->first_open = t->n;
+	for (size_t g = 0; g < t->ngroups; g++) {
+		const uint64_t edge = count_edge(plan, &t->groups[g]);
+		const uint32_t row = edge ? t->order[t->groups[g].end - edge] : UINT32_MAX;
+		t->first_open = row < t->first_open ? row : t->first_open;
 	}
-	TRY(gather_firsts(r, nfirsts));
-	TRY(text_reserve(out, sizeof mark + r->bytes.nbytes + EMIT_SLACK)); /* each piece and each field is closed at most once */
-	TRY(make_block(r, first_held, &mark.block));
+	NEED(t->fields = calloc((t->n - t->first_open) * plan->nleads + 1, sizeof *t->fields));
+	TRY(text_reserve(&t->bytes, EMIT_SLACK)); /* the queue copies from it, too */
+	TRY(text_reserve(out, sizeof mark + t->bytes.nbytes + EMIT_SLACK)); /* each piece and each field is closed at most once */
 	to = closed = out->data + out->nbytes + sizeof mark;
-	for (size_t row = 0; row < first_held; row++)
-		to = fill_row(r, row, NULL, NULL, to);
+	for (size_t row = 0; row < t->first_open; row++)
+		to = fill_row(t, plan, row, (struct lead_field){NULL, 0}, to);
 	mark.closed_nbytes = (size_t)(to - closed);
 	memcpy(out->data + out->nbytes, &mark, sizeof mark);
 	out->nbytes = (size_t)(to - out->data);
-	r->n = r->ngroups = r->bytes.nbytes = 0;
+	*text = NULL;
 	return STATUS_OK;
 }
 
-void lead_rows_end_in_line(struct text_buffer *out, size_t offset)
+void lead_text_end_in_line(struct text_buffer *out, size_t offset)
 {
 	struct lead_mark mark;
 
 	memcpy(&mark, out->data + offset, sizeof mark);
-	mark.block->in_line = true;
+	mark.text->in_line = true;
 }
 
 /* ---- the queue ---- */
@@ -284,19 +229,12 @@ void lead_rows_end_in_line(struct text_buffer *out, size_t offset)
 #define RECORD_NBYTES (2 * sizeof(struct lead_field *)) /* of a record in its group's list */
 #define GROUP_NBYTES (4 * sizeof(struct lead_group))    /* of a group in the table */
 
-static void free_block(struct lead_block *b)
-{
-	memory_give(b->nbytes + b->nrecords * RECORD_NBYTES + b->closed_nbytes);
-	free(b->closed);
-	free(b);
-}
-
 void lead_queue_free(struct lead_queue *q)
 {
 	while (q->first) {
-		struct lead_block *b = q->first;
-		q->first = b->next;
-		free_block(b);
+		struct lead_text *t = q->first;
+		q->first = t->next;
+		lead_text_free(t);
 	}
 	for (size_t i = 0; i < q->nslots; i++)
 		free(q->groups[i].at);
@@ -306,13 +244,14 @@ void lead_queue_free(struct lead_queue *q)
 	memset(q, 0, sizeof *q);
 }
 
-/* Takes memory of the limit. A quarter is left to the groups: without it, the error would name them as what is too large. */
-static enum status take(const struct lead_queue *q, uint64_t nbytes, struct fault *fault)
+/* Takes *nbytes of the memory limit, or sets them to 0. A quarter is left to the groups: without it, the error would name them as what is too large. */
+static enum status take(const struct lead_queue *q, size_t *nbytes, struct fault *fault)
 {
 	char words[FAULT_DETAIL_NBYTES];
 
-	if (memory_take_leaving(nbytes, q->plan->nkeys ? memory_limit_nbytes() / 4 : 0))
+	if (memory_take_leaving(*nbytes, q->plan->nkeys ? memory_limit_nbytes() / 4 : 0))
 		return STATUS_OK;
+	*nbytes = 0;
 	snprintf(words, sizeof words, "%" PRIu64 " bytes", memory_limit_nbytes());
 	fault_set(fault, STATUS_MEMORY_LIMIT, 0, words);
 	snprintf(fault->remedy, sizeof fault->remedy, "--memory SIZE with more, or %s",
@@ -350,13 +289,14 @@ static enum status grow_table(struct lead_queue *q)
 static enum status find_group(struct lead_queue *q, const void *home, struct lead_group **out, struct fault *fault)
 {
 	struct lead_group *group;
+	size_t nbytes = GROUP_NBYTES;
 
 	if (2 * q->ngroups >= q->nslots)
 		TRY(grow_table(q));
 	group = *out = slot_of(q->groups, q->nslots, home);
 	if (group->at)
 		return STATUS_OK;
-	TRY(take(q, GROUP_NBYTES, fault));
+	TRY(take(q, &nbytes, fault));
 	*group = (struct lead_group){.home = home, .capacity = 2, .at = malloc(2 * sizeof *group->at)};
 	NEED(group->at);
 	q->ngroups++;
@@ -379,23 +319,21 @@ static enum status add_to_group(const struct lead_queue *q, struct lead_group *g
 	return STATUS_OK;
 }
 
-/* Gives the records of a group that wait the fields of its n first records of a block, and returns those of the next group. */
-static const char *fill_gaps(const struct lead_queue *q, struct lead_group *group, uint64_t n, const char *firsts)
+/* Gives the records of a group that wait the fields of its first records in a text. */
+static void fill_gaps(const struct plan *plan, struct lead_group *group, const struct lead_text *t, const struct lead_text_group *of)
 {
-	uint64_t nwaiting = group->end - group->begin;
-	uint32_t nbytes;
+	const uint64_t nwaiting = group->end - group->begin;
 
-	for (uint64_t i = 0; i < n; i++) {
-		const struct new_column *column = q->plan->new_columns;
-		for (size_t lead = 0; lead < q->plan->nleads; lead++, column++, firsts += nbytes) {
+	for (uint64_t i = 0, n = count_edge(plan, of); i < n; i++) {
+		const struct lead_cell *cell = &t->cells[t->order[of->begin + i] * plan->nleads];
+		const struct new_column *column = plan->new_columns;
+		for (size_t lead = 0; lead < plan->nleads; lead++, column++, cell++) {
 			column = lead_from(column);
-			memcpy(&nbytes, firsts, sizeof nbytes);
-			firsts += sizeof nbytes;
 			if (column->nahead > i && column->nahead <= i + nwaiting)
-				group->at[group->begin + (nwaiting + i - column->nahead)][lead] = (struct lead_field){firsts, nbytes};
+				group->at[group->begin + (nwaiting + i - column->nahead)][lead] =
+					(struct lead_field){t->bytes.data + cell->begin, cell->nbytes};
 		}
 	}
-	return firsts;
 }
 
 /* ---- writing ---- */
@@ -408,104 +346,88 @@ static enum status flush(struct lead_queue *q, struct writer *writer, struct fau
 	return status;
 }
 
-/* Appends a field that there is not, as one that is empty is written. */
-static enum status append_missing(struct lead_queue *q)
-{
-	const struct plan *plan = q->plan;
+#define MISSING_NBYTES 16
 
-	if (!plan->row_format)
-		return text_append(&q->ready, "_", plan->dialect.whitespace);
-	TRY(text_reserve(&q->ready, row_value_nbytes_most(plan->row_format, 0, 0)));
-	q->ready.nbytes = (size_t)(row_put_value(plan->row_format, "", 0, false, q->ready.data + q->ready.nbytes) - q->ready.data);
-	return STATUS_OK;
+/* Writes a field that there is not, as one that is empty is written. */
+static struct lead_field write_missing(const struct plan *plan, char to[MISSING_NBYTES + EMIT_SLACK])
+{
+	char *end = to;
+
+	if (plan->row_format)
+		end = row_put_value(plan->row_format, "", 0, false, to);
+	else if (plan->dialect.whitespace)
+		*end++ = '_';
+	return (struct lead_field){to, (uint32_t)(end - to)};
 }
 
-/* Makes the block's next record ready, or sets *lacks if it lacks a field. at_end: a field that it lacks is empty. */
-static enum status ready_record(struct lead_queue *q, struct lead_block *b, bool at_end, bool *lacks)
+/* Makes the text's next record ready, or sets *lacks if it lacks a field and none is given for it. */
+static enum status ready_record(struct lead_queue *q, struct lead_text *t, struct lead_field missing, bool *lacks)
 {
-	const size_t nleads = q->plan->nleads;
-	const struct lead_field *field = b->fields + b->nwritten * nleads;
-	const uint32_t *piece_nbytes = b->piece_nbytes + b->nwritten * (nleads + 1);
+	const struct new_column *column = q->plan->new_columns;
+	const size_t row = t->nwritten;
+	size_t nbytes = row_end(t, row) - t->rows[row].begin + EMIT_SLACK;
 
-	for (size_t lead = 0; lead < nleads && !at_end; lead++)
-		*lacks |= field[lead].nbytes == IS_OPEN;
+	for (size_t lead = 0; lead < q->plan->nleads; lead++, column++) {
+		struct lead_field field = field_of(t, q->plan, row, lead, column = lead_from(column), missing);
+		nbytes += field.nbytes;
+		*lacks |= !field.text;
+	}
 	if (*lacks)
 		return STATUS_OK;
-	b->nwritten++;
-	for (size_t lead = 0; lead < nleads; lead++, field++) {
-		TRY(text_append(&q->ready, b->text, piece_nbytes[lead]));
-		b->text += piece_nbytes[lead];
-		if (field->nbytes != IS_OPEN)
-			TRY(text_append(&q->ready, field->text, field->nbytes));
-		else
-			TRY(append_missing(q));
-		b->text += field->text == b->text && field->nbytes != IS_OPEN ? field->nbytes : 0;
-	}
-	TRY(text_append(&q->ready, b->text, piece_nbytes[nleads]));
-	b->text += piece_nbytes[nleads];
+	TRY(text_reserve(&q->ready, nbytes));
+	q->ready.nbytes = (size_t)(fill_row(t, q->plan, row, missing, q->ready.data + q->ready.nbytes) - q->ready.data);
+	t->nwritten++;
 	return STATUS_OK;
 }
 
 /* Makes all records ready before the first that lacks a field. at_end: it is empty then. A last record without a line end is
  * written at once: the writer adds one if others follow. */
-static enum status write_blocks(struct lead_queue *q, bool at_end, struct writer *writer, struct fault *fault)
+static enum status write_texts(struct lead_queue *q, bool at_end, struct writer *writer, struct fault *fault)
 {
+	char room[MISSING_NBYTES + EMIT_SLACK] = "";
+	const struct lead_field missing = at_end ? write_missing(q->plan, room) : (struct lead_field){NULL, 0};
 	bool lacks = false;
 
-	for (struct lead_block *b; (b = q->first); free_block(b)) {
-		TRY(text_append(&q->ready, b->closed, b->closed_nbytes));
-		memory_give(b->closed_nbytes);
-		free(b->closed);
-		b->closed = NULL;
-		b->closed_nbytes = 0;
-		while (b->nwritten < b->nrecords && !lacks)
-			TRY(ready_record(q, b, at_end, &lacks));
+	for (struct lead_text *t; (t = q->first); lead_text_free(t)) {
+		while (t->nwritten < t->n && !lacks)
+			TRY(ready_record(q, t, missing, &lacks));
 		if (lacks)
 			return STATUS_OK;
-		if (b->in_line) {
+		if (t->in_line) {
 			q->ready.nbytes--;
 			q->ready.in_line = true;
 			TRY(flush(q, writer, fault));
 		}
-		q->first = b->next;
+		q->first = t->next;
 	}
 	return STATUS_OK;
 }
 
-/* Writes the text before a block, or keeps it after the records that wait. */
-static enum status write_closed(struct lead_queue *q, struct lead_block *b, struct text_buffer *closed, struct writer *writer,
-				struct fault *fault)
+/* Takes a text that is to be the queue's last: gives the records that wait the fields that it has for them, writes what is
+ * complete then, its closed records too if none waits before them, and adds the others to their groups. */
+static enum status take_text(struct lead_queue *q, struct lead_text *t, struct text_buffer *closed, struct writer *writer,
+			     struct fault *fault)
 {
-	if (closed->nbytes == 0)
-		return STATUS_OK;
-	if (!q->first) {
-		TRY(flush(q, writer, fault));
-		return writer_write(writer, closed, fault);
-	}
-	TRY(take(q, closed->nbytes, fault));
-	b->closed_nbytes = closed->nbytes;
-	NEED(b->closed = malloc(closed->nbytes));
-	memcpy(b->closed, closed->data, closed->nbytes);
-	return STATUS_OK;
-}
-
-/* Takes a block that is to be the queue's last: gives the records that wait the fields that it has for them, writes what is
- * complete then, and adds the block's records to their groups. */
-static enum status take_block(struct lead_queue *q, struct lead_block *b, struct text_buffer *closed, struct writer *writer,
-			      struct fault *fault)
-{
-	const char *firsts = b->firsts;
+	const size_t nopen = t->n - t->first_open, record_nbytes = RECORD_NBYTES + sizeof(struct lead_row) + sizeof *t->order +
+								   q->plan->nleads * (sizeof *t->cells + sizeof *t->fields);
 	struct lead_group *group;
 
-	for (size_t g = 0; g < b->ngroups; g++) {
-		TRY(find_group(q, b->groups[g].home, &group, fault));
-		firsts = fill_gaps(q, group, b->groups[g].nfirsts, firsts);
+	for (size_t g = 0; g < t->ngroups; g++) {
+		TRY(find_group(q, t->groups[g].home, &group, fault));
+		fill_gaps(q->plan, group, t, &t->groups[g]);
 	}
-	TRY(write_blocks(q, false, writer, fault));
-	TRY(write_closed(q, b, closed, writer, fault));
-	for (size_t i = 0; i < b->nrecords; i++) {
-		TRY(find_group(q, b->groups[b->of_group[i]].home, &group, fault));
-		TRY(add_to_group(q, group, b->fields + i * q->plan->nleads));
+	TRY(write_texts(q, false, writer, fault));
+	if (!q->first) {
+		TRY(flush(q, writer, fault));
+		TRY(writer_write(writer, closed, fault));
+		t->nwritten = t->first_open;
+	}
+	t->taken_nbytes = (t->n - t->nwritten) * record_nbytes + t->ngroups * sizeof *t->groups +
+			  (t->nwritten < t->n ? t->bytes.nbytes - t->rows[t->nwritten].begin : 0);
+	TRY(take(q, &t->taken_nbytes, fault));
+	for (size_t i = 0; i < nopen; i++) {
+		TRY(find_group(q, t->groups[t->rows[t->first_open + i].group].home, &group, fault));
+		TRY(add_to_group(q, group, t->fields + i * q->plan->nleads));
 	}
 	return STATUS_OK;
 }
@@ -521,17 +443,12 @@ enum status lead_queue_write(struct lead_queue *q, struct text_buffer *text, str
 		enum status status;
 		memcpy(&mark, text->data + at, sizeof mark);
 		closed.nbytes = mark.closed_nbytes;
-		status = take(q, mark.block->nbytes + mark.block->nrecords * RECORD_NBYTES, fault);
-		if (status != STATUS_OK) {
-			free(mark.block);
-			return status;
-		}
-		status = take_block(q, mark.block, &closed, writer, fault);
+		status = take_text(q, mark.text, &closed, writer, fault);
 		if (q->first) /* after an error, too: records before it may hold its fields */
-			q->last->next = mark.block;
+			q->last->next = mark.text;
 		else
-			q->first = mark.block;
-		q->last = mark.block;
+			q->first = mark.text;
+		q->last = mark.text;
 		TRY(status);
 	}
 	return flush(q, writer, fault);
@@ -539,6 +456,6 @@ enum status lead_queue_write(struct lead_queue *q, struct text_buffer *text, str
 
 enum status lead_queue_end(struct lead_queue *q, struct writer *writer, struct fault *fault)
 {
-	TRY(write_blocks(q, true, writer, fault));
+	TRY(write_texts(q, true, writer, fault));
 	return flush(q, writer, fault);
 }

@@ -672,7 +672,7 @@ static enum status seam_emit(struct total *t, const struct seam_use *use, size_t
 		return status;
 	}
 	if (lacks_end && out->nbytes > had && t->plan->nleads > 0) {
-		lead_rows_end_in_line(out, had);
+		lead_text_end_in_line(out, had);
 	} else if (lacks_end && out->nbytes > had) {
 		out->nbytes--;
 		out->in_line = s->data[nbytes - 2] != '\r';
