@@ -284,7 +284,7 @@ struct decimal_writer {
 	uint64_t divisor; /* count 10^scale, or 0 as 1 */
 	uint64_t reciprocal;
 	unsigned shift;
-	uint64_t top; /* of the number written last: its integer part / 10^8 */
+	uint64_t top; /* of the number written last, or of its integer part: / 10^8 */
 	char text[16]; /* of that, if it is not 0 */
 	unsigned text_nbytes;
 };
@@ -314,6 +314,17 @@ static inline uint64_t decimal_writer_integer(const struct decimal_writer *w, ui
 	return w->divisor <= 1 ? x : (uint64_t)((uint128)x * w->reciprocal >> 64) >> w->shift;
 }
 
+/* Writes the digits of a number before its last eight, which are not 0. Returns the text's end. */
+static inline __attribute__((always_inline)) char *decimal_writer_top(struct decimal_writer *w, char *to, uint64_t top)
+{
+	if (top != w->top) {
+		w->top = top;
+		w->text_nbytes = (unsigned)(decimal_write_u64(w->text, top) - w->text);
+	}
+	memcpy(to, w->text, sizeof w->text);
+	return to + w->text_nbytes;
+}
+
 /* Writes x. Returns the text's end. */
 static inline __attribute__((always_inline)) char *decimal_writer_u64(struct decimal_writer *w, char *to, uint64_t x)
 {
@@ -321,29 +332,43 @@ static inline __attribute__((always_inline)) char *decimal_writer_u64(struct dec
 
 	if (top == 0)
 		return decimal_write_first(to, x);
-	if (top != w->top) {
-		w->top = top;
-		w->text_nbytes = (unsigned)(decimal_write_u64(w->text, top) - w->text);
-	}
-	memcpy(to, w->text, sizeof w->text);
-	to += w->text_nbytes;
+	to = decimal_writer_top(w, to, top);
 	decimal_store_8(to, decimal_digits_8(x - top * decimal_powers[8]));
 	return to + 8;
 }
 
-/* Writes x, |x| < 2^63, times 10^-scale, of a count of 1. Returns the text's end. */
+/* Writes x, |x| < 2^63, times 10^-scale, of a count of 1. Returns the text's end. The last eight digits are made at once, and
+ * stored twice: as if there were no point, and again one byte on, from the point on. */
 static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64_t x)
 {
-	uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, integer;
+	const uint64_t all = x < 0 ? -(uint64_t)x : (uint64_t)x, top = all / decimal_powers[8];
+	const unsigned scale = (unsigned)w->scale, ninteger_most = 8 - scale;
+	uint64_t digits, integer;
+	unsigned ninteger;
 
 	*to = '-';
 	to += x < 0;
-	if (w->scale == 0)
-		return decimal_writer_u64(w, to, all);
-	integer = decimal_writer_integer(w, all);
-	to = decimal_writer_u64(w, to, integer);
+	if (scale > 7) {
+		integer = decimal_writer_integer(w, all);
+		to = decimal_writer_u64(w, to, integer);
+		*to = '.';
+		return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
+	}
+	digits = decimal_digits_8(all - top * decimal_powers[8]);
+	ninteger = ninteger_most;
+	if (top) {
+		to = decimal_writer_top(w, to, top);
+	} else { /* without zeros before it, but for one that stands alone */
+		const unsigned nzeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+		ninteger -= nzeros < ninteger_most - 1 ? nzeros : ninteger_most - 1;
+	}
+	decimal_store_8(to, digits >> 8 * (ninteger_most - ninteger));
+	to += ninteger;
+	if (scale == 0)
+		return to;
 	*to = '.';
-	return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
+	decimal_store_8(to + 1, digits >> 8 * ninteger_most);
+	return to + 1 + scale;
 }
 
 /* Writes x / count 10^-scale, |x| < 2^63, rounded half-even to 17 digits, as ratio_format() does. Returns the text's end, or
