@@ -1204,59 +1204,71 @@ static struct window_fold *begun_fold(const struct window_place *at)
 	return w->is_begun || begin(w, at->w->scale) == STATUS_OK ? w : NULL;
 }
 
-/* Adds a number to some at the largest scale so far. Returns false where it does not fit. */
-static inline bool add_few(int64_t x[], unsigned *n, int64_t significand, int scale, int largest)
+/* Sets *x to a number of a scale at the largest scale so far. Returns false where it does not fit. */
+static inline bool lengthen(int64_t *x, int64_t significand, int scale, int largest)
 {
-	x[*n] = significand;
-	return scale == largest || decimal_lengthen_64(&x[*n], (unsigned)(largest - scale)) ? ++*n
-											    : 0;
+	*x = significand;
+	return scale == largest || decimal_lengthen_64(x, (unsigned)(largest - scale));
+}
+
+/* Whether all values of a window in line are numbers of the largest scale so far. */
+static inline bool are_alike(const struct group_window *w)
+{
+	unsigned differing = 0;
+
+	for (unsigned k = 0; k < w->n; k++)
+		differing |= w->kinds[k] ^ (unsigned)w->scale;
+	return !differing;
 }
 
 /* Writes what a window in line shows with the next record: of so few values, whatever it is, it is computed anew. Returns NULL where
  * that is not for 64 bits. */
-static char *write_few(const struct window_place *at, const struct recent_value *value,
-		       struct decimal_writer *d, char *to)
+static char *write_few(const struct window_place *at, const struct recent_value *value, struct decimal_writer *d, char *to)
 {
 	const enum operation aggregate = new_column_aggregate(at->window->kind);
 	const unsigned needs = operation_needs(aggregate);
 	const struct group_window *w = at->w;
-	const int64_t *values = (const int64_t *)values_of(w, at->window);
-	int64_t x[GROUP_WINDOW_NVALUES + 1], total = 0;
+	const bool has = value->kind == RECENT_NUMBER, wants_max = at->window->kind == NEW_ROLLING_MAX;
 	const int scale = w->scale;
+	const int64_t *x = (const int64_t *)values_of(w, at->window), *values = x;
+	int64_t few[GROUP_WINDOW_NVALUES + 1], total = 0;
 	struct exact squares = {.scale = 2 * scale};
 	struct column_moments m; /* large: not zeroed */
 	bool fits = scale <= DECIMAL_POWER_MAX;
-	unsigned n = 0;
+	unsigned n = w->n, count;
 
-	for (unsigned k = 0; fits && k < w->n; k++)
-		fits = w->kinds[k] == GROUP_WINDOW_NONE ||
-		       add_few(x, &n, values[k], w->kinds[k], scale);
-	if (!fits || (value->kind == RECENT_NUMBER &&
-		      !add_few(x, &n, value->number.significand, value->number.scale, scale)))
+	if (!fits || (has && !lengthen(&total, value->number.significand, value->number.scale, scale)))
+		return NULL;
+	if (needs & (MOMENT_VALUES | MOMENT_SQUARES) || !are_alike(w)) {
+		x = few;
+		n = 0;
+		for (unsigned k = 0; k < w->n; k++)
+			if (w->kinds[k] != GROUP_WINDOW_NONE)
+				fits &= lengthen(&few[n++], values[k], w->kinds[k], scale);
+		few[n] = total;
+	}
+	count = n + has;
+	if (!fits)
 		return NULL;
 	if (needs & MOMENT_VALUES)
-		return n ? quantile_write_short(aggregate, (struct percentile){50, 0}, x, n, scale,
-						to)
-			 : to;
+		return count ? quantile_write_short(aggregate, (struct percentile){50, 0}, few, count, scale, to) : to;
 	if (needs & MOMENT_EXTREMES) {
-		total = n ? x[0] : 0;
-		for (unsigned k = 1; k < n; k++)
-			total = (at->window->kind == NEW_ROLLING_MAX) == (x[k] > total) ? x[k]
-											: total;
-		return write_short_total(d, aggregate, total, scale, n, to);
+		total = has || n == 0 ? total : x[0];
+		for (unsigned k = 0; k < n; k++)
+			total = wants_max ? (x[k] > total ? x[k] : total) : x[k] < total ? x[k] : total;
+		return write_short_total(d, aggregate, total, scale, count, to);
 	}
 	for (unsigned k = 0; k < n; k++)
 		fits &= !__builtin_add_overflow(total, x[k], &total);
-	for (unsigned k = 0; needs & MOMENT_SQUARES && k < n; k++)
+	for (unsigned k = 0; needs & MOMENT_SQUARES && k < count; k++)
 		fits &= !__builtin_add_overflow(squares.value, (int128)x[k] * x[k], &squares.value);
 	if (!fits)
 		return NULL;
 	if (!(needs & MOMENT_SQUARES))
-		return write_short_total(d, aggregate, total, scale, n, to);
-	m.npresent = n;
+		return write_short_total(d, aggregate, total, scale, count, to);
+	m.npresent = count;
 	m.squares = &squares;
-	m.numbers = (struct number_sums){
-		.count = n, .scale = scale, .sum = {.value = total, .scale = scale}};
+	m.numbers = (struct number_sums){.count = count, .scale = scale, .sum = {.value = total, .scale = scale}};
 	return statistic_format(aggregate, &m, to);
 }
 
@@ -1753,6 +1765,18 @@ static bool is_of_last_value(const struct plan_window *window)
 	return new_column_has(window->kind, NEW_SKIPS_MISSING) && plan_window_nbefore(window) == 1;
 }
 
+/* What add_row does where it adds a number of the fast path to a group's values in line; else does nothing, and returns false. */
+static inline bool put_in_group(struct group_window *w, const struct plan_window *window, const struct simd_numbers *x, unsigned row)
+{
+	const struct recent_value v = {RECENT_NUMBER, .number = {x->significand[row], x->scale[row]}};
+
+	if (!(x->numbers >> row & 1) || !fits_in_line(w, window, &v))
+		return false;
+	raise_scale(w, &v);
+	put(w, window, &v);
+	return true;
+}
+
 /* Adds rows to window i. *adds: whether a value of the last one counts. */
 static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, struct partial *out, bool *adds)
 {
@@ -1787,7 +1811,9 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 		return STATUS_OK;
 	}
 	for (; rows; rows &= rows - 1)
-		TRY(add_row(f, i, x, times, lowest(rows), out, adds));
+		if (!by_group || !x || times ||
+		    !put_in_group(group_window(f->groups.groups[lowest(rows)], window), window, x, lowest(rows)))
+			TRY(add_row(f, i, x, times, lowest(rows), out, adds));
 	return STATUS_OK;
 }
 
