@@ -364,7 +364,13 @@ enum status cpu_folder_emit(struct cpu_folder *f, const char *text, size_t nbyte
 			    struct chunk_entry entry, const struct partial *before,
 			    uint64_t offset_bytes, struct text_buffer *out)
 {
-	struct printing m = {.f = f, .text = text, .nbytes = nbytes, .groups = before->groups, .offset_bytes = offset_bytes, .out = out, .nkept = before->nkept};
+	struct printing m = {.f = f,
+			     .text = text,
+			     .nbytes = nbytes,
+			     .groups = before->groups,
+			     .offset_bytes = offset_bytes,
+			     .out = out,
+			     .nkept = before->nkept};
 	size_t had = out->nbytes;
 
 	if (m.groups)

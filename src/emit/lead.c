@@ -48,7 +48,8 @@ void lead_text_free(struct lead_text *t)
 
 /* Finds the number of a row's group in the text: that of its states, which new columns that need only some of
  * the rows have given in an order of their own. Errors: STATUS_NO_MEMORY. */
-static enum status find_number(struct lead_text *t, struct new_fields *fields, struct group *group, uint32_t *number)
+static enum status find_number(struct lead_text *t, struct new_fields *fields, struct group *group,
+			       uint32_t *number)
 {
 	if (group && !new_fields_group(fields, group))
 		return STATUS_NO_MEMORY;
@@ -62,8 +63,9 @@ static enum status find_number(struct lead_text *t, struct new_fields *fields, s
 }
 
 /* Copies the record and new fields of row k of the fields', and notes where its own fields are. */
-static char *add_row(const struct lead_text *t, const struct row_block *b, const struct new_fields *fields,
-		     unsigned k, const struct row_record *record, struct lead_cell *cell, char *to)
+static char *add_row(const struct lead_text *t, const struct row_block *b,
+		     const struct new_fields *fields, unsigned k, const struct row_record *record,
+		     struct lead_cell *cell, char *to)
 {
 	const struct plan *plan = b->plan;
 	const size_t *begin = fields->begins + k;
@@ -74,15 +76,17 @@ static char *add_row(const struct lead_text *t, const struct row_block *b, const
 	for (size_t i = 0; i < plan->nnew_columns; i++, begin += ROW_BLOCK_NROWS + 1) {
 		size_t nbytes = begin[1] - begin[0], nleading = i > 0 || !plan->only;
 		if (plan->new_columns[i].kind == NEW_LEAD)
-			*cell++ = (struct lead_cell){(size_t)(to - t->bytes.data) + nleading, (uint32_t)(nbytes - nleading)};
+			*cell++ = (struct lead_cell){(size_t)(to - t->bytes.data) + nleading,
+						     (uint32_t)(nbytes - nleading)};
 		to = copy_text(to, fields->text.data + begin[0], nbytes);
 	}
 	memcpy(to, b->text + record->line_end, 2); /* the line end, perhaps a byte more */
 	return to + (record->next - record->line_end);
 }
 
-enum status lead_text_add(struct lead_text **text, const struct row_block *b, struct new_fields *fields,
-			  struct group *const *groups, size_t text_nbytes, struct scratch *scratch)
+enum status lead_text_add(struct lead_text **text, const struct row_block *b,
+			  struct new_fields *fields, struct group *const *groups,
+			  size_t text_nbytes, struct scratch *scratch)
 {
 	const size_t block_nbytes = row_block_ends(b, b->nrows)[-1] - b->ends[-1];
 	const size_t nbytes = block_nbytes + row_block_nlacking(b) + fields->text.nbytes;
@@ -92,7 +96,8 @@ enum status lead_text_add(struct lead_text **text, const struct row_block *b, st
 	char *to;
 
 	NEED(t);
-	nlikely = t->n == 0 ? 1 + text_nbytes / block_nbytes * 9 / 8 : 1; /* blocks: so that what is large need not grow */
+	nlikely = t->n == 0 ? 1 + text_nbytes / block_nbytes * 9 / 8
+			    : 1; /* blocks: so that what is large need not grow */
 	n = t->n + fields->nrows * nlikely;
 	TRY(ARRAY_GROW(t->cells, t->cells_capacity, n * nleads));
 	TRY(ARRAY_GROW(t->rows, t->rows_capacity, n));
@@ -101,14 +106,16 @@ enum status lead_text_add(struct lead_text **text, const struct row_block *b, st
 	to = t->bytes.data + t->bytes.nbytes;
 	for (unsigned k = 0; k < fields->nrows; k++, t->n++) {
 		const unsigned row = fields->rows[k];
-		const struct row_record record = row_record_at(b->text, row_block_ends(b, row), b->stride, row_block_nfields(b),
+		const struct row_record record = row_record_at(b->text, row_block_ends(b, row),
+							       b->stride, row_block_nfields(b),
 							       b->plan->dialect.escape);
 		struct lead_row *out = &t->rows[t->n];
 		TRY(find_number(t, fields, groups ? groups[row] : NULL, &out->group));
 		out->begin = (size_t)(to - t->bytes.data);
 		if (b->plan->row_format) {
 			t->bytes.nbytes = out->begin;
-			TRY(printed_row_append(b, fields, k, scratch, t->cells + t->n * nleads, &t->bytes));
+			TRY(printed_row_append(b, fields, k, scratch, t->cells + t->n * nleads,
+					       &t->bytes));
 			to = t->bytes.data + t->bytes.nbytes;
 		} else {
 			to = add_row(t, b, fields, k, &record, t->cells + t->n * nleads, to);
@@ -155,8 +162,9 @@ static size_t row_end(const struct lead_text *t, size_t row)
 
 /* What a row shows of the lead-th column that looks ahead, which is `column`: a field of the text or of a later one, or else
  * `missing`; its text is NULL if that is not there yet. */
-static inline struct lead_field field_of(const struct lead_text *t, const struct plan *plan, size_t row, size_t lead,
-					 const struct new_column *column, struct lead_field missing)
+static inline struct lead_field field_of(const struct lead_text *t, const struct plan *plan,
+					 size_t row, size_t lead, const struct new_column *column,
+					 struct lead_field missing)
 {
 	const uint32_t place = t->rows[row].place, left = t->groups[t->rows[row].group].end - place;
 	const struct lead_cell *cell;
@@ -171,7 +179,8 @@ static inline struct lead_field field_of(const struct lead_text *t, const struct
 }
 
 /* Copies a row with the fields of later ones, which are all there. Returns the copy's end. */
-static inline char *fill_row(const struct lead_text *t, const struct plan *plan, size_t row, struct lead_field missing, char *to)
+static inline char *fill_row(const struct lead_text *t, const struct plan *plan, size_t row,
+			     struct lead_field missing, char *to)
 {
 	const struct lead_cell *own = t->cells + row * plan->nleads;
 	const struct new_column *column = plan->new_columns;
@@ -188,7 +197,8 @@ static inline char *fill_row(const struct lead_text *t, const struct plan *plan,
 	return copy_text(to, t->bytes.data + from, row_end(t, row) - from);
 }
 
-enum status lead_text_write(struct lead_text **text, const struct plan *plan, struct text_buffer *out)
+enum status lead_text_write(struct lead_text **text, const struct plan *plan,
+			    struct text_buffer *out)
 {
 	struct lead_text *t = *text;
 	struct lead_mark mark = {.text = t};
@@ -205,7 +215,9 @@ enum status lead_text_write(struct lead_text **text, const struct plan *plan, st
 	}
 	NEED(t->fields = calloc((t->n - t->first_open) * plan->nleads + 1, sizeof *t->fields));
 	TRY(text_reserve(&t->bytes, EMIT_SLACK)); /* the queue copies from it, too */
-	TRY(text_reserve(out, sizeof mark + t->bytes.nbytes + EMIT_SLACK)); /* each piece and each field is closed at most once */
+	TRY(text_reserve(
+		out, sizeof mark + t->bytes.nbytes +
+			     EMIT_SLACK)); /* each piece and each field is closed at most once */
 	to = closed = out->data + out->nbytes + sizeof mark;
 	for (size_t row = 0; row < t->first_open; row++)
 		to = fill_row(t, plan, row, (struct lead_field){NULL, 0}, to);
@@ -320,7 +332,8 @@ static enum status add_to_group(const struct lead_queue *q, struct lead_group *g
 }
 
 /* Gives the records of a group that wait the fields of its first records in a text. */
-static void fill_gaps(const struct plan *plan, struct lead_group *group, const struct lead_text *t, const struct lead_text_group *of)
+static void fill_gaps(const struct plan *plan, struct lead_group *group, const struct lead_text *t,
+		      const struct lead_text_group *of)
 {
 	const uint64_t nwaiting = group->end - group->begin;
 
@@ -331,7 +344,8 @@ static void fill_gaps(const struct plan *plan, struct lead_group *group, const s
 			column = lead_from(column);
 			if (column->nahead > i && column->nahead <= i + nwaiting)
 				group->at[group->begin + (nwaiting + i - column->nahead)][lead] =
-					(struct lead_field){t->bytes.data + cell->begin, cell->nbytes};
+					(struct lead_field){t->bytes.data + cell->begin,
+							    cell->nbytes};
 		}
 	}
 }
@@ -349,7 +363,8 @@ static enum status flush(struct lead_queue *q, struct writer *writer, struct fau
 #define MISSING_NBYTES 16
 
 /* Writes a field that there is not, as one that is empty is written. */
-static struct lead_field write_missing(const struct plan *plan, char to[MISSING_NBYTES + EMIT_SLACK])
+static struct lead_field write_missing(const struct plan *plan,
+				       char to[MISSING_NBYTES + EMIT_SLACK])
 {
 	char *end = to;
 
@@ -361,31 +376,37 @@ static struct lead_field write_missing(const struct plan *plan, char to[MISSING_
 }
 
 /* Makes the text's next record ready, or sets *lacks if it lacks a field and none is given for it. */
-static enum status ready_record(struct lead_queue *q, struct lead_text *t, struct lead_field missing, bool *lacks)
+static enum status ready_record(struct lead_queue *q, struct lead_text *t,
+				struct lead_field missing, bool *lacks)
 {
 	const struct new_column *column = q->plan->new_columns;
 	const size_t row = t->nwritten;
 	size_t nbytes = row_end(t, row) - t->rows[row].begin + EMIT_SLACK;
 
 	for (size_t lead = 0; lead < q->plan->nleads; lead++, column++) {
-		struct lead_field field = field_of(t, q->plan, row, lead, column = lead_from(column), missing);
+		struct lead_field field = field_of(t, q->plan, row, lead,
+						   column = lead_from(column), missing);
 		nbytes += field.nbytes;
 		*lacks |= !field.text;
 	}
 	if (*lacks)
 		return STATUS_OK;
 	TRY(text_reserve(&q->ready, nbytes));
-	q->ready.nbytes = (size_t)(fill_row(t, q->plan, row, missing, q->ready.data + q->ready.nbytes) - q->ready.data);
+	q->ready.nbytes = (size_t)(fill_row(t, q->plan, row, missing,
+					    q->ready.data + q->ready.nbytes) -
+				   q->ready.data);
 	t->nwritten++;
 	return STATUS_OK;
 }
 
 /* Makes all records ready before the first that lacks a field. at_end: it is empty then. A last record without a line end is
  * written at once: the writer adds one if others follow. */
-static enum status write_texts(struct lead_queue *q, bool at_end, struct writer *writer, struct fault *fault)
+static enum status write_texts(struct lead_queue *q, bool at_end, struct writer *writer,
+			       struct fault *fault)
 {
 	char room[MISSING_NBYTES + EMIT_SLACK] = "";
-	const struct lead_field missing = at_end ? write_missing(q->plan, room) : (struct lead_field){NULL, 0};
+	const struct lead_field missing = at_end ? write_missing(q->plan, room)
+						 : (struct lead_field){NULL, 0};
 	bool lacks = false;
 
 	for (struct lead_text *t; (t = q->first); lead_text_free(t)) {
@@ -405,11 +426,12 @@ static enum status write_texts(struct lead_queue *q, bool at_end, struct writer 
 
 /* Takes a text that is to be the queue's last: gives the records that wait the fields that it has for them, writes what is
  * complete then, its closed records too if none waits before them, and adds the others to their groups. */
-static enum status take_text(struct lead_queue *q, struct lead_text *t, struct text_buffer *closed, struct writer *writer,
-			     struct fault *fault)
+static enum status take_text(struct lead_queue *q, struct lead_text *t, struct text_buffer *closed,
+			     struct writer *writer, struct fault *fault)
 {
-	const size_t nopen = t->n - t->first_open, record_nbytes = RECORD_NBYTES + sizeof(struct lead_row) + sizeof *t->order +
-								   q->plan->nleads * (sizeof *t->cells + sizeof *t->fields);
+	const size_t nopen = t->n - t->first_open,
+		     record_nbytes = RECORD_NBYTES + sizeof(struct lead_row) + sizeof *t->order +
+				     q->plan->nleads * (sizeof *t->cells + sizeof *t->fields);
 	struct lead_group *group;
 
 	for (size_t g = 0; g < t->ngroups; g++) {

@@ -51,7 +51,8 @@ struct lead_text {
 	uint32_t *order;          /* the rows, group by group */
 	struct lead_text_group *groups;
 	size_t n, ngroups, cells_capacity, rows_capacity, order_capacity, groups_capacity;
-	struct lead_field *fields; /* plan->nleads for each row from first_open on: what they lack */
+	struct lead_field
+		*fields; /* plan->nleads for each row from first_open on: what they lack */
 	size_t first_open, nwritten; /* rows */
 	size_t taken_nbytes; /* of the memory limit */
 	bool in_line; /* the last record's line end is not to be printed */
@@ -59,13 +60,15 @@ struct lead_text {
 
 /* Adds the rows of a block for which new_fields_write has written fields to *text, which is made if it is NULL. groups: as there.
  * text_nbytes: of the whole text. Errors: STATUS_NO_MEMORY. */
-enum status lead_text_add(struct lead_text **text, const struct row_block *b, struct new_fields *fields,
-			  struct group *const *groups, size_t text_nbytes, struct scratch *scratch);
+enum status lead_text_add(struct lead_text **text, const struct row_block *b,
+			  struct new_fields *fields, struct group *const *groups,
+			  size_t text_nbytes, struct scratch *scratch);
 void lead_text_free(struct lead_text *text);
 
 /* Appends *text to out in a form that the queue takes, once, which owns it then, and sets it to NULL; of NULL, appends nothing.
  * Errors: STATUS_NO_MEMORY. */
-enum status lead_text_write(struct lead_text **text, const struct plan *plan, struct text_buffer *out);
+enum status lead_text_write(struct lead_text **text, const struct plan *plan,
+			    struct text_buffer *out);
 
 /* Leaves out the line end of the last record that lead_text_write wrote to out->data + offset: the file lacks it. */
 void lead_text_end_in_line(struct text_buffer *out, size_t offset);

@@ -1223,12 +1223,14 @@ static inline bool are_alike(const struct group_window *w)
 
 /* Writes what a window in line shows with the next record: of so few values, whatever it is, it is computed anew. Returns NULL where
  * that is not for 64 bits. */
-static char *write_few(const struct window_place *at, const struct recent_value *value, struct decimal_writer *d, char *to)
+static char *write_few(const struct window_place *at, const struct recent_value *value,
+		       struct decimal_writer *d, char *to)
 {
 	const enum operation aggregate = new_column_aggregate(at->window->kind);
 	const unsigned needs = operation_needs(aggregate);
 	const struct group_window *w = at->w;
-	const bool has = value->kind == RECENT_NUMBER, wants_max = at->window->kind == NEW_ROLLING_MAX;
+	const bool has = value->kind == RECENT_NUMBER,
+		   wants_max = at->window->kind == NEW_ROLLING_MAX;
 	const int scale = w->scale;
 	const int64_t *x = (const int64_t *)values_of(w, at->window), *values = x;
 	int64_t few[GROUP_WINDOW_NVALUES + 1], total = 0;
@@ -1237,7 +1239,8 @@ static char *write_few(const struct window_place *at, const struct recent_value 
 	bool fits = scale <= DECIMAL_POWER_MAX;
 	unsigned n = w->n, count;
 
-	if (!fits || (has && !lengthen(&total, value->number.significand, value->number.scale, scale)))
+	if (!fits ||
+	    (has && !lengthen(&total, value->number.significand, value->number.scale, scale)))
 		return NULL;
 	if (needs & (MOMENT_VALUES | MOMENT_SQUARES) || !are_alike(w)) {
 		x = few;
@@ -1251,11 +1254,15 @@ static char *write_few(const struct window_place *at, const struct recent_value 
 	if (!fits)
 		return NULL;
 	if (needs & MOMENT_VALUES)
-		return count ? quantile_write_short(aggregate, (struct percentile){50, 0}, few, count, scale, to) : to;
+		return count ? quantile_write_short(aggregate, (struct percentile){50, 0}, few,
+						    count, scale, to)
+			     : to;
 	if (needs & MOMENT_EXTREMES) {
 		total = has || n == 0 ? total : x[0];
 		for (unsigned k = 0; k < n; k++)
-			total = wants_max ? (x[k] > total ? x[k] : total) : x[k] < total ? x[k] : total;
+			total = wants_max      ? (x[k] > total ? x[k] : total)
+				: x[k] < total ? x[k]
+					       : total;
 		return write_short_total(d, aggregate, total, scale, count, to);
 	}
 	for (unsigned k = 0; k < n; k++)
@@ -1268,7 +1275,8 @@ static char *write_few(const struct window_place *at, const struct recent_value 
 		return write_short_total(d, aggregate, total, scale, count, to);
 	m.npresent = count;
 	m.squares = &squares;
-	m.numbers = (struct number_sums){.count = count, .scale = scale, .sum = {.value = total, .scale = scale}};
+	m.numbers = (struct number_sums){
+		.count = count, .scale = scale, .sum = {.value = total, .scale = scale}};
 	return statistic_format(aggregate, &m, to);
 }
 
@@ -1766,9 +1774,11 @@ static bool is_of_last_value(const struct plan_window *window)
 }
 
 /* What add_row does where it adds a number of the fast path to a group's values in line; else does nothing, and returns false. */
-static inline bool put_in_group(struct group_window *w, const struct plan_window *window, const struct simd_numbers *x, unsigned row)
+static inline bool put_in_group(struct group_window *w, const struct plan_window *window,
+				const struct simd_numbers *x, unsigned row)
 {
-	const struct recent_value v = {RECENT_NUMBER, .number = {x->significand[row], x->scale[row]}};
+	const struct recent_value v = {RECENT_NUMBER,
+				       .number = {x->significand[row], x->scale[row]}};
 
 	if (!(x->numbers >> row & 1) || !fits_in_line(w, window, &v))
 		return false;
@@ -1812,7 +1822,8 @@ static enum status fold_window(struct row_folder *f, size_t i, uint64_t rows, st
 	}
 	for (; rows; rows &= rows - 1)
 		if (!by_group || !x || times ||
-		    !put_in_group(group_window(f->groups.groups[lowest(rows)], window), window, x, lowest(rows)))
+		    !put_in_group(group_window(f->groups.groups[lowest(rows)], window), window, x,
+				  lowest(rows)))
 			TRY(add_row(f, i, x, times, lowest(rows), out, adds));
 	return STATUS_OK;
 }

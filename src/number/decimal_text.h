@@ -315,7 +315,8 @@ static inline uint64_t decimal_writer_integer(const struct decimal_writer *w, ui
 }
 
 /* Writes the digits of a number before its last eight, which are not 0. Returns the text's end. */
-static inline __attribute__((always_inline)) char *decimal_writer_top(struct decimal_writer *w, char *to, uint64_t top)
+static inline __attribute__((always_inline)) char *decimal_writer_top(struct decimal_writer *w,
+								      char *to, uint64_t top)
 {
 	if (top != w->top) {
 		w->top = top;
@@ -352,7 +353,8 @@ static inline char *decimal_writer_i64(struct decimal_writer *w, char *to, int64
 		integer = decimal_writer_integer(w, all);
 		to = decimal_writer_u64(w, to, integer);
 		*to = '.';
-		return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale], w->scale);
+		return decimal_write_padded(to + 1, all - integer * decimal_powers[w->scale],
+					    w->scale);
 	}
 	digits = decimal_digits_8(all - top * decimal_powers[8]);
 	ninteger = ninteger_most;
