@@ -294,12 +294,9 @@ static uint64_t begin_of_key(const struct group *g)
 static int compare_keys(const void *a, const void *b)
 {
 	const struct keyed_group *x = a, *y = b;
-	size_t nx = key_nbytes(&x->group->key), ny = key_nbytes(&y->group->key);
-	int order = (x->begin > y->begin) - (x->begin < y->begin);
+	const int order = (x->begin > y->begin) - (x->begin < y->begin);
 
-	if (order == 0)
-		order = memcmp(key_text(&x->group->key), key_text(&y->group->key), nx < ny ? nx : ny);
-	return order ? order : (nx > ny) - (nx < ny);
+	return order ? order : key_order(&x->group->key, &y->group->key);
 }
 
 enum status group_list_order_keys(struct group_list *l)
@@ -584,41 +581,6 @@ static inline __attribute__((always_inline)) int compare_rows(const struct sort_
 	return order ? order : a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* A value, and its number among others. */
-struct numbered_value {
-	struct sort_value value;
-	size_t i;
-	bool is_descending; /* as all others */
-};
-
-static int compare_numbered(const void *a, const void *b)
-{
-	const struct numbered_value *x = a, *y = b;
-	int order = compare_values(&x->value, &y->value, x->is_descending);
-
-	return order ? order : (x->i > y->i) - (x->i < y->i);
-}
-
-enum status group_order_texts(const struct plan *plan, const char *const *texts, size_t n, bool is_descending, size_t *places)
-{
-	struct numbered_value *values = calloc(n + 1, sizeof *values);
-	enum status status = values ? STATUS_OK : STATUS_NO_MEMORY;
-
-	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-		values[i].i = i;
-		values[i].is_descending = is_descending;
-		status = set_value(&values[i].value, texts[i], strlen(texts[i]), &plan->notation);
-	}
-	if (status == STATUS_OK)
-		qsort(values, n, sizeof *values, compare_numbered);
-	for (size_t i = 0; i < n && status == STATUS_OK; i++)
-		places[values[i].i] = i;
-	for (size_t i = 0; values && i < n; i++)
-		free(values[i].value.text);
-	free(values);
-	return status;
-}
-
 static int compare_ascending(const void *a, const void *b)
 {
 	return compare_rows(a, b, false);
@@ -629,15 +591,6 @@ static int compare_descending(const void *a, const void *b)
 	return compare_rows(a, b, true);
 }
 
-/* The first rows of those that were seen: a heap, once it is full, whose top is the last of them. */
-struct group_heap {
-	struct sort_row *at; /* room for `most`. Owned. */
-	size_t n, most;
-	bool descending, is_heap;
-	const struct plan *owns; /* the groups of its rows are its own, of this plan; NULL: they are not */
-	struct key_arena texts;  /* of these groups, as in struct groups: also of those that were dropped */
-};
-
 /* Frees a row, but for its group. */
 static void free_values(struct sort_row *row)
 {
@@ -646,6 +599,34 @@ static void free_values(struct sort_row *row)
 		free(row->rest->values[i - 1].text);
 	free(row->rest);
 }
+
+enum status group_order_texts(const struct plan *plan, const char *const *texts, size_t n, bool is_descending, size_t *places)
+{
+	struct sort_row *rows = calloc(n + 1, sizeof *rows);
+	enum status status = rows ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		rows[i].first = i;
+		status = set_value(&rows[i].value, texts[i], strlen(texts[i]), &plan->notation);
+	}
+	if (status == STATUS_OK)
+		qsort(rows, n, sizeof *rows, is_descending ? compare_descending : compare_ascending);
+	for (size_t i = 0; i < n && status == STATUS_OK; i++)
+		places[rows[i].first] = i;
+	for (size_t i = 0; rows && i < n; i++)
+		free_values(&rows[i]);
+	free(rows);
+	return status;
+}
+
+/* The first rows of those that were seen: a heap, once it is full, whose top is the last of them. */
+struct group_heap {
+	struct sort_row *at; /* room for `most`. Owned. */
+	size_t n, most;
+	bool descending, is_heap;
+	const struct plan *owns; /* the groups of its rows are its own, of this plan; NULL: they are not */
+	struct key_arena texts;  /* of these groups, as in struct groups: also of those that were dropped */
+};
 
 static void free_row(const struct group_heap *h, struct sort_row *row)
 {

@@ -217,3 +217,12 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 		return false;
 	return a->low == b->low || (key_is_long(a) && key_texts_equal(a->text, b->text, key_nbytes(a)));
 }
+
+/* Less than, equal to or greater than 0 as the bytes of x come before, are, or come after those of y. */
+static inline int key_order(const struct key *x, const struct key *y)
+{
+	const size_t nx = key_nbytes(x), ny = key_nbytes(y);
+	const int order = memcmp(key_text(x), key_text(y), nx < ny ? nx : ny);
+
+	return order ? order : (nx > ny) - (nx < ny);
+}

@@ -44,19 +44,6 @@ static void ends_free(void *cell)
 	}
 }
 
-static enum status ends_add(void *cell, const int64_t *significand, const uint8_t *scale,
-			    uint64_t rows)
-{
-	(void)cell, (void)significand, (void)scale, (void)rows;
-	return STATUS_OK;
-}
-
-static enum status ends_add_long(void *cell, const struct exact *x)
-{
-	(void)cell, (void)x;
-	return STATUS_OK;
-}
-
 static enum status set_text(struct text_buffer *to, const char *text, size_t nbytes)
 {
 	to->nbytes = 0;
@@ -244,8 +231,6 @@ const struct moment_ops moment_ends = {
 	.moment = MOMENT_ENDS,
 	.cell_nbytes = sizeof(struct ends),
 	.clear = ends_clear,
-	.add = ends_add,
-	.add_long = ends_add_long,
 	.combine = ends_combine,
 	.free = ends_free,
 	.is_empty = ends_is_empty,

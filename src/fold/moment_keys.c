@@ -454,11 +454,9 @@ static void take_key(void *context, const struct key_found *key)
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct key *x = &((const struct key_found *)a)->key, *y = &((const struct key_found *)b)->key;
-	size_t nx = key_nbytes(x), ny = key_nbytes(y);
-	int order = memcmp(key_text(x), key_text(y), nx < ny ? nx : ny);
+	const struct key_found *x = a, *y = b;
 
-	return order ? order : (nx > ny) - (nx < ny);
+	return key_order(&x->key, &y->key);
 }
 
 /* Writes the keys in the order of their bytes: where they lie in the tables is random. */
