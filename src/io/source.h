@@ -45,7 +45,7 @@ struct source {
 	bool prompt;               /* ... unless text is wanted as soon as the compressed bytes are there */
 	bool is_raw;               /* bytes as they are, and not the run's input: no text need be in it, nothing is skipped */
 	bool at_end;               /* all bytes have been peeked at, read, or cut to ranges */
-	bool padded;               /* zero bytes behind compressed data were left out */
+	atomic_bool padded;        /* zero bytes behind compressed data were left out; after --head, a thread may still be reading */
 	uint64_t nskipped;         /* bytes left out at the beginning: byte-order mark, header */
 	uint64_t line;             /* of the first byte behind them */
 	char *data;                /* peeked at: data[begin .. end) */
