@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * group_lists.h - all values of groups: the numbers that order statistics are made of, and the distinct values.
+ * group_lists.h - the distinct values of groups.
  *
- * A group has a chain of blocks of its numbers, in 4 bytes each where they fit, else in 8. The blocks lie one after the other in an
- * arena of struct groups (groups.h), so no group has memory of its own.
- *
- * The distinct values of a group and a column are a set, in the same arena while it is small. What is found in a set is looked for
- * when it is asked: nothing is kept beside it but the number of values.
+ * Those of a group and a column are a set, which lies in an arena of struct groups (groups.h) while it
+ * is small. What is found in a set is looked for when it is asked: nothing is kept beside it but the
+ * number of values.
  */
 #pragma once
 

@@ -45,7 +45,7 @@ struct groups {
 	struct key_arena memory; /* the groups, in the order in which they were made */
 	struct key_arena texts; /* what states hold that does not fit: long texts and numbers */
 	struct window_folds windows; /* those that are not in line */
-	struct key_arena values; /* numbers and distinct values of the groups: group_lists.h */
+	struct key_arena values; /* numbers and distinct values of the groups: values.h, group_lists.h */
 	size_t nkeys, nlarge_sets; /* how many of these values are distinct; sets of them that have memory of their own */
 	struct text_buffer key_text; /* of a run */
 	size_t part; /* the number of the part of the store that this is; 0: it is none */
