@@ -976,7 +976,9 @@ static bool put_text(struct group_window *w, const struct plan_window *window,
 		return true;
 	at = next_place(w, window);
 	w->kinds[at] = (uint8_t)value->nbytes;
-	memcpy(values_of(w, window) + at * GROUP_WINDOW_TEXT_NBYTES, value->text, value->nbytes);
+	if (value->nbytes) /* a damaged state may have no text where a window has fields */
+		memcpy(values_of(w, window) + at * GROUP_WINDOW_TEXT_NBYTES, value->text,
+		       value->nbytes);
 	return true;
 }
 
