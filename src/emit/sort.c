@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,10 +26,10 @@
 #include "base/machine.h"
 #include "base/thread.h"
 #include "fold/key.h"
+#include "fold/order_key.h"
 #include "fold/program_block.h"
 #include "io/output.h"
 #include "io/spool.h"
-#include "number/decimal_text.h"
 #include "number/exact.h"
 #include "query/value.h"
 
@@ -62,123 +63,23 @@ static uint64_t most_records(const struct plan *plan)
 
 /* ---- keys ---- */
 
-/* The first bytes, from which kinds of values are told. No number has a power of ten beyond +-1000. */
-#define KEY_ZERO 0x4000
-#define KEY_POSITIVE 0x4800 /* and the power */
-#define KEY_NEGATIVE 0x3800 /* minus the power */
-#define KEY_TEXT 0x80
-#define KEY_MISSING 0xff
-#define KEY_NUMBER_NBYTES 10 /* of up to 18 digits */
-
-static char *put_word(char *to, uint64_t word)
+/* Adds the key of a number that may be a quotient. *is_number: it is within the range. */
+static enum status add_long(struct text_buffer *bytes, const struct value *v, bool *is_number)
 {
-	word = __builtin_bswap64(word);
-	memcpy(to, &word, sizeof word);
-	return to + sizeof word;
-}
+	struct integer parsed, settled, n;
+	struct exact x;
+	char text[INTEGER_NDIGITS + 32]; /* a sign, and an exponent */
+	int nbytes;
 
-static uint64_t get_word(const char *from)
-{
-	uint64_t word;
-
-	memcpy(&word, from, sizeof word);
-	return __builtin_bswap64(word);
-}
-
-/* Writes a number's sign and power of ten: 10^(power - 1) <= |x| < 10^power. */
-static char *put_power(char *to, bool negative, int power)
-{
-	unsigned word = (unsigned)(negative ? KEY_NEGATIVE - power : KEY_POSITIVE + power);
-
-	*to++ = (char)(word >> 8);
-	*to++ = (char)word;
-	return to;
-}
-
-/* Writes digits, left-aligned to 18 of them. */
-static char *put_digits(char *to, bool negative, uint64_t digits, bool more)
-{
-	uint64_t word = digits << 4 | more;
-
-	return put_word(to, negative ? ~word : word);
-}
-
-static char *put_zero(char *to)
-{
-	*to++ = (char)(KEY_ZERO >> 8);
-	*to++ = (char)(KEY_ZERO & 0xff);
-	return to;
-}
-
-/* Writes a number of the fast path. */
-static inline char *put_decimal(char *to, int64_t significand, int scale)
-{
-	bool negative = significand < 0;
-	uint64_t magnitude = negative ? -(uint64_t)significand : (uint64_t)significand;
-	int ndigits = decimal_ndigits(magnitude);
-
-	if (magnitude == 0)
-		return put_zero(to);
-	to = put_power(to, negative, ndigits - scale);
-	return put_digits(to, negative, magnitude * decimal_powers[DECIMAL_NDIGITS - ndigits], false);
-}
-
-/* Writes digits[0 .. n), of which the first is not 0, 10^-scale. Room: KEY_NUMBER_NBYTES and 8 bytes for each 18 digits. */
-static char *put_long(char *to, bool negative, const char *digits, int n, int scale)
-{
-	to = put_power(to, negative, n - scale);
-	while (n > 1 && digits[n - 1] == '0')
-		n--;
-	for (int i = 0; i < n; i += DECIMAL_NDIGITS) {
-		uint64_t word = 0;
-		for (int k = i; k < i + DECIMAL_NDIGITS; k++)
-			word = 10 * word + (k < n ? (uint64_t)(digits[k] - '0') : 0);
-		to = put_digits(to, negative, word, i + DECIMAL_NDIGITS < n);
-	}
-	return to;
-}
-
-/* Adds the key of any number. */
-static enum status add_exact(struct text_buffer *bytes, const struct exact *x)
-{
-	struct integer room, n;
-	const struct exact settled = exact_settle(x, &room);
-	char digits[INTEGER_NDIGITS];
-	int ndigits;
-
-	exact_to_integer(&settled, settled.scale, &n);
-	ndigits = integer_digits(&n, digits);
-	TRY(text_reserve(bytes, KEY_NUMBER_NBYTES + (size_t)ndigits));
-	bytes->nbytes = (size_t)((ndigits ? put_long(bytes->data + bytes->nbytes, n.negative, digits, ndigits, settled.scale)
-					  : put_zero(bytes->data + bytes->nbytes)) - bytes->data);
-	return STATUS_OK;
-}
-
-static enum status add_text(struct text_buffer *bytes, const char *text, size_t nbytes)
-{
-	char *to;
-
-	TRY(text_reserve(bytes, 2 * nbytes + 2));
-	to = bytes->data + bytes->nbytes;
-	*to++ = (char)KEY_TEXT;
-	for (size_t i = 0; i < nbytes; i++) {
-		if ((unsigned char)text[i] > 1) {
-			*to++ = text[i];
-			continue;
-		}
-		*to++ = 1;
-		*to++ = (char)(text[i] + 1);
-	}
-	*to++ = 0;
-	bytes->nbytes = (size_t)(to - bytes->data);
-	return STATUS_OK;
-}
-
-static enum status add_missing(struct text_buffer *bytes)
-{
-	TRY(text_reserve(bytes, 1));
-	bytes->data[bytes->nbytes++] = (char)KEY_MISSING;
-	return STATUS_OK;
+	*is_number = exact_parse(v->text, v->nbytes, &parsed, &x) == STATUS_OK;
+	if (!*is_number)
+		return STATUS_OK;
+	x = exact_settle(&x, &settled);
+	exact_to_integer(&x, x.scale, &n);
+	*text = n.negative ? '-' : '+';
+	nbytes = 1 + integer_digits(&n, text + 1);
+	nbytes += nbytes > 1 ? sprintf(text + nbytes, "e%d", -x.scale) : sprintf(text + nbytes, "0");
+	return order_key_add_number(bytes, text, (size_t)nbytes, is_number);
 }
 
 /* Whether a value that begins with the byte is no number, in any notation that the plan has. */
@@ -191,39 +92,32 @@ static bool begins_text(const struct plan *plan, char byte)
 static enum status add_other(struct sort_part *p, struct row_block *b, size_t c, unsigned row)
 {
 	struct text_buffer *bytes = &p->bytes;
-	struct integer room;
-	struct exact x;
+	bool is_number = false;
 	struct value v;
 	const char *text;
 	size_t nbytes;
 
 	if (row_block_value(b, c, row, &text, &nbytes) == ROW_PRESENT && begins_text(b->plan, *text))
-		return add_text(bytes, text, nbytes);
+		return order_key_add_text(bytes, text, nbytes);
 	TRY(row_block_read(b, c, row, true, &p->scratch, &v));
 	if (v.kind == DECIMAL_MISSING || (b->plan->columns[c].let && program_block_why(b, c, row) != STATUS_OK))
-		return add_missing(bytes); /* a wrong value has been complained about */
-	if (v.kind == DECIMAL_NUMBER) {
-		TRY(text_reserve(bytes, KEY_NUMBER_NBYTES));
-		bytes->nbytes = (size_t)(put_decimal(bytes->data + bytes->nbytes, v.number.significand, v.number.scale) - bytes->data);
+		return order_key_add_missing(bytes); /* a wrong value has been complained about */
+	if (v.kind == DECIMAL_NUMBER)
+		return order_key_add_decimal(bytes, v.number.significand, v.number.scale);
+	if (v.kind == DECIMAL_WIDE)
+		TRY(add_long(bytes, &v, &is_number));
+	if (is_number)
 		return STATUS_OK;
-	}
-	if (v.kind == DECIMAL_WIDE && exact_parse(v.text, v.nbytes, &room, &x) == STATUS_OK)
-		return add_exact(bytes, &x);
 	TRY(row_block_read(b, c, row, false, &p->scratch, &v));
-	return add_text(bytes, v.text, v.nbytes);
+	return order_key_add_text(bytes, v.text, v.nbytes);
 }
 
 /* Adds the key of column c's value in a row. */
 static inline enum status add_value(struct sort_part *p, struct row_block *b, const struct simd_numbers *numbers, size_t c, unsigned row)
 {
-	struct text_buffer *bytes = &p->bytes;
-	int64_t significand = numbers->significand[row];
-
 	if (!(numbers->numbers >> row & 1))
 		return add_other(p, b, c, row);
-	TRY(text_reserve(bytes, KEY_NUMBER_NBYTES));
-	bytes->nbytes = (size_t)(put_decimal(bytes->data + bytes->nbytes, significand, numbers->scale[row]) - bytes->data);
-	return STATUS_OK;
+	return order_key_add_decimal(&p->bytes, numbers->significand[row], numbers->scale[row]);
 }
 
 /* Makes a row's key. */
@@ -238,17 +132,11 @@ static enum status make_key(struct sort_part *p, struct row_block *b, unsigned r
 		const struct plan_sort_key *key = &plan->sort_keys[i];
 		size_t begin = p->bytes.nbytes;
 		TRY(add_value(p, b, row_block_numbers(b, key->column), key->column, row));
-		if (!key->is_descending || (unsigned char)p->bytes.data[begin] == KEY_MISSING)
-			continue;
-		for (; begin < p->bytes.nbytes; begin++)
-			p->bytes.data[begin] = (char)~p->bytes.data[begin];
+		if (key->is_descending)
+			order_key_descend(&p->bytes, begin);
 	}
 	r->end = p->bytes.nbytes;
-	TRY(text_reserve(&p->bytes, sizeof r->key));
-	memset(p->bytes.data + r->end, 0, sizeof r->key);
-	for (int i = 0; i < SORT_NWORDS; i++)
-		r->key[i] = get_word(p->bytes.data + r->begin + i * sizeof *r->key);
-	return STATUS_OK;
+	return order_key_words(&p->bytes, r->begin, r->key);
 }
 
 static uint64_t splitmix(uint64_t seed, uint64_t number)
@@ -291,27 +179,22 @@ static inline enum status add_group(struct sort_part *p, struct row_block *b, un
 
 /* A group: the keys of its first records so far, a heap whose top is the last of them. */
 struct sort_group {
-	uint64_t (*keys)[SORT_NWORDS]; /* capacity */
+	uint64_t (*keys)[ORDER_KEY_NWORDS]; /* capacity */
 	uint64_t n, capacity;
 };
 
-static inline bool key_is_above(const uint64_t a[SORT_NWORDS], const uint64_t b[SORT_NWORDS])
-{
-	return a[0] > b[0] || (a[0] == b[0] && a[1] > b[1]);
-}
-
 static bool group_key_is_above(const void *keys, size_t i, size_t j)
 {
-	const uint64_t (*at)[SORT_NWORDS] = keys;
+	const uint64_t (*at)[ORDER_KEY_NWORDS] = keys;
 
-	return key_is_above(at[i], at[j]);
+	return order_key_is_above(at[i], at[j]);
 }
 
 static void swap_group_keys(void *keys, size_t i, size_t j)
 {
-	uint64_t (*at)[SORT_NWORDS] = keys;
+	uint64_t (*at)[ORDER_KEY_NWORDS] = keys;
 
-	for (int k = 0; k < SORT_NWORDS; k++) {
+	for (int k = 0; k < ORDER_KEY_NWORDS; k++) {
 		uint64_t word = at[i][k];
 		at[i][k] = at[j][k];
 		at[j][k] = word;
@@ -325,7 +208,7 @@ static void groups_free(struct sort_groups *g)
 }
 
 /* Whether a record of a group may be among its first n; notes its key. is_long: others may have the same words, but another key. */
-static enum status group_takes(struct sort_groups *g, struct sort_group *group, const uint64_t key[SORT_NWORDS], bool is_long, uint64_t n,
+static enum status group_takes(struct sort_groups *g, struct sort_group *group, const uint64_t key[ORDER_KEY_NWORDS], bool is_long, uint64_t n,
 			       bool *takes)
 {
 	*takes = true;
@@ -341,7 +224,7 @@ static enum status group_takes(struct sort_groups *g, struct sort_group *group, 
 		heap_rise(group->keys, group->n++, group_key_is_above, swap_group_keys);
 		return STATUS_OK;
 	}
-	*takes = key_is_above(group->keys[0], key) || (is_long && !key_is_above(key, group->keys[0]));
+	*takes = order_key_is_above(group->keys[0], key) || (is_long && !order_key_is_above(key, group->keys[0]));
 	if (*takes) {
 		memcpy(group->keys[0], key, sizeof *group->keys);
 		heap_sink(group->keys, n, 0, group_key_is_above, swap_group_keys);
@@ -565,7 +448,7 @@ static enum status choose_numbers(struct sort_part *p, struct row_block *b, uint
 		if (key > bound)
 			continue;
 		chosen |= left & -left;
-		memcpy(r->key, (const uint64_t[SORT_NWORDS]){key}, sizeof r->key);
+		memcpy(r->key, (const uint64_t[ORDER_KEY_NWORDS]){key}, sizeof r->key);
 		r->begin = r->end = p->bytes.nbytes;
 		r->lacks_end = number + 1 == p->end;
 		if (plan->group_top)
@@ -588,7 +471,7 @@ enum status sort_part_choose(struct sort_part *p, struct row_block *b, uint64_t 
 		TRY(make_key(p, b, row));
 		if (b->plan->group_top)
 			TRY(add_group(p, b, row));
-		if (p->rows[row].key[0] <= bound && !key_is_above(p->rows[row].key, p->bound))
+		if (p->rows[row].key[0] <= bound && !order_key_is_above(p->rows[row].key, p->bound))
 			chosen |= left & -left;
 	}
 	*rows = chosen;
@@ -643,7 +526,7 @@ static enum status spill(struct sort_part *p);
 static bool must_spill(struct sort_part *p, size_t nbytes);
 
 /* Adds a record, and the rest of its key. flags: SORT_LACKS_END or 0. */
-static enum status add_record(struct sort_part *p, const uint64_t key[SORT_NWORDS], struct sort_rest rest, uint64_t flags, const char *text,
+static enum status add_record(struct sort_part *p, const uint64_t key[ORDER_KEY_NWORDS], struct sort_rest rest, uint64_t flags, const char *text,
 			      size_t nbytes)
 {
 	const uint32_t lengths[] = {(uint32_t)nbytes, (uint32_t)rest.nbytes};
@@ -739,10 +622,10 @@ static inline uint64_t entry_word(const struct sort_entry *e, size_t level, bool
 {
 	struct sort_rest rest;
 	char last[sizeof (uint64_t)] = {0};
-	size_t begin = (level - SORT_NWORDS) * sizeof last;
+	size_t begin = (level - ORDER_KEY_NWORDS) * sizeof last;
 
-	if (level < SORT_NWORDS) {
-		*more |= level + 1 < SORT_NWORDS || (e->at & SORT_IS_LONG);
+	if (level < ORDER_KEY_NWORDS) {
+		*more |= level + 1 < ORDER_KEY_NWORDS || (e->at & SORT_IS_LONG);
 		return e->key[level];
 	}
 	rest = entry_rest(e);
@@ -751,7 +634,7 @@ static inline uint64_t entry_word(const struct sort_entry *e, size_t level, bool
 	if (rest.nbytes - begin > sizeof last)
 		*more = true;
 	memcpy(last, rest.bytes + begin, rest.nbytes - begin < sizeof last ? rest.nbytes - begin : sizeof last);
-	return get_word(last);
+	return order_key_get_word(last);
 }
 
 /* Sorts the indices x[0 .. n) of entries that are equal up to their keys' word `level`. */
@@ -906,7 +789,7 @@ struct sort_run {
 
 /* What a file has before the rest of a record's key, and the record. */
 struct sort_head {
-	uint64_t key[SORT_NWORDS];
+	uint64_t key[ORDER_KEY_NWORDS];
 	uint64_t number; /* orders records with equal keys */
 	uint32_t rest_nbytes, nbytes;
 };
@@ -1056,7 +939,7 @@ static bool run_is_first(const void *runs, size_t i, size_t j)
 	const uint32_t n = a->head.rest_nbytes < b->head.rest_nbytes ? a->head.rest_nbytes : b->head.rest_nbytes;
 	int order;
 
-	for (int k = 0; k < SORT_NWORDS; k++)
+	for (int k = 0; k < ORDER_KEY_NWORDS; k++)
 		if (a->head.key[k] != b->head.key[k])
 			return a->head.key[k] < b->head.key[k];
 	order = memcmp(a->rest, b->rest, n);

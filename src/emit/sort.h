@@ -3,15 +3,7 @@
  * sort.h - records of which only the whole input tells whether or where they are printed: in the order of keys (--sort), or the first
  * N of them (--top), the last N (--tail), N drawn at random (--sample). They take the place of standard output after cpu_folder_emit.
  *
- * A record's key is a text of bytes that has the order of its values: of two records the one with the lesser text comes first, and
- * of equal ones the one that came first. So all kinds of keys, and several of them, are compared alike:
- *
- *   a number    its sign and its power of ten, 16 bits, then its digits, 18 in 60 bits and a bit whether more follow. 1.5, 1.50
- *               and 15e-1 have one text, and numbers of any length are exact.
- *   a text      a byte above those of numbers, then its own bytes, and 0. A byte 0 or 1 of it is 1 and a byte more.
- *   missing     the largest byte: it comes last
- *
- * Descending, all bits of a key that is not missing are turned around. No text begins another one.
+ * A record's key is that of its values (fold/order_key.h); of equal ones the record that came first is printed first.
  *
  * The last N, or a sample, are the N records with the least keys, printed in the order of the input. The key is a word made of the
  * record's number among those that are left, from 0 on. So any number of threads choose the same records; all keys differ.
@@ -33,17 +25,16 @@
 #include "base/status.h"
 #include "fold/key_memory.h"
 #include "fold/key_table.h"
+#include "fold/order_key.h"
 #include "fold/row_block.h"
 #include "query/plan.h"
 
 struct writer; /* io/output.h */
 struct sorter;
 
-#define SORT_NWORDS 2 /* of a key that its entry has: 16 bytes */
-
 /* A record. */
 struct sort_entry {
-	uint64_t key[SORT_NWORDS]; /* its key's first bytes, the first one highest; after its end zeros */
+	uint64_t key[ORDER_KEY_NWORDS]; /* its key's first bytes, the first one highest; after its end zeros */
 	uint64_t at;               /* the address of the rest (sort.c), SORT_IS_LONG, and SORT_LACKS_END */
 };
 
@@ -57,7 +48,7 @@ struct sort_block {
 
 /* The key of a row of a block: bytes[begin .. end) of the part's; and its values of the plan's sort_groups, up to group_end. */
 struct sort_row {
-	uint64_t key[SORT_NWORDS];
+	uint64_t key[ORDER_KEY_NWORDS];
 	size_t begin, end, group_end;
 	struct key group; /* these values, and their hash */
 	uint64_t hash;
@@ -94,7 +85,7 @@ struct sort_part {
 	struct scratch scratch;
 	struct sort_groups groups;   /* those that the thread has met */
 	struct text_buffer record;   /* with its values before it */
-	uint64_t bound[SORT_NWORDS]; /* of the first N: records whose key is above it come too late */
+	uint64_t bound[ORDER_KEY_NWORDS]; /* of the first N: records whose key is above it come too late */
 	int fd;                  /* of a temporary file; -1: none */
 	uint64_t file_nbytes;
 	struct sort_run *runs;   /* nruns: sorted records in the file */

@@ -25,9 +25,8 @@
 #include "fold/group_result.h"
 #include "fold/group_lists.h"
 #include "fold/key_memory.h"
+#include "fold/order_key.h"
 #include "fold/result.h"
-#include "number/decimal_text.h"
-#include "number/decimal_compare.h"
 #include "query/option_table.h"
 
 /* ---- by first appearance ---- */
@@ -437,184 +436,75 @@ enum status group_sort_find(const struct query *q, const char *name, bool is_quo
 
 /* ---- what a group is sorted by ---- */
 
-enum value_kind { VALUE_NUMBER, VALUE_WIDE, VALUE_TEXT, VALUE_EMPTY };
-
-/* What a group is sorted by. */
-struct sort_value {
-	enum value_kind kind;
-	struct decimal number; /* of VALUE_NUMBER */
-	char *text;            /* of VALUE_WIDE and VALUE_TEXT. Owned. */
-	size_t nbytes;
-};
-
-/* Of one that is sorted by several things, the values after the first, sort->n - 1. */
+/* What a group's key has after its words. */
 struct sort_rest {
-	const struct group_sort *sort;
-	struct sort_value values[];
+	size_t nbytes;
+	char bytes[];
 };
 
 /* A group, and what it is sorted by. */
 struct sort_row {
-	struct sort_value value;
-	struct sort_rest *rest; /* NULL: there is one value. Owned, with its texts. */
+	uint64_t key[ORDER_KEY_NWORDS];
+	struct sort_rest *rest; /* NULL: nothing. Owned. */
 	uint64_t first;		/* the group's */
 	struct group *group;
 };
 
-#define PLAIN_NBYTES 256 /* of a number that needs no memory of its own to be read in its notation */
-
-/* Keeps the text of v, nbytes of it, where the kind needs it. */
-static enum status keep_text(struct sort_value *v, const char *text)
+/* Sets a row's key to bytes. Errors: STATUS_NO_MEMORY. */
+static enum status set_key(struct sort_row *row, struct text_buffer *bytes)
 {
-	v->text = NULL;
-	if (v->kind == VALUE_EMPTY || v->kind == VALUE_NUMBER)
+	const size_t nbytes = bytes->nbytes > sizeof row->key ? bytes->nbytes - sizeof row->key : 0;
+
+	TRY(order_key_words(bytes, 0, row->key));
+	if (nbytes == 0)
 		return STATUS_OK;
-	v->text = malloc(v->nbytes);
-	NEED(v->text);
-	memcpy(v->text, text, v->nbytes);
+	NEED(row->rest = malloc(sizeof *row->rest + nbytes));
+	row->rest->nbytes = nbytes;
+	memcpy(row->rest->bytes, bytes->data + sizeof row->key, nbytes);
 	return STATUS_OK;
 }
 
-/* Sets the value to that of a text that is a number if decimal.h's syntax has it. */
-static enum status set_plain(struct sort_value *v, const char *text, size_t nbytes)
-{
-	enum decimal_kind kind = decimal_parse(text, nbytes, &v->number);
-
-	v->nbytes = nbytes;
-	v->kind = nbytes == 0		   ? VALUE_EMPTY
-		  : kind == DECIMAL_NUMBER ? VALUE_NUMBER
-		  : kind == DECIMAL_WIDE   ? VALUE_WIDE
-					   : VALUE_TEXT;
-	return keep_text(v, text);
-}
-
-/* Sets the value to that of a text. notation: of a text of the input, in which it is a number if it is
- * one; NULL: the text is decimal.h's. Errors: STATUS_NO_MEMORY. */
-static enum status set_value(struct sort_value *v, const char *text, size_t nbytes, const struct number_notation *notation)
-{
-	char room[PLAIN_NBYTES], *to = room;
-	size_t plain_nbytes;
-	enum status status;
-
-	if (!notation || notation_is_plain(notation))
-		return set_plain(v, text, nbytes);
-	if (nbytes + NOTATION_ROOM > sizeof room)
-		to = malloc(nbytes + NOTATION_ROOM);
-	NEED(to);
-	plain_nbytes = notation_to_plain(notation, text, nbytes, to);
-	if (plain_nbytes > 0) {
-		status = set_plain(v, to, plain_nbytes);
-	} else {
-		*v = (struct sort_value){.kind = nbytes == 0 ? VALUE_EMPTY : VALUE_TEXT, .nbytes = nbytes};
-		status = keep_text(v, text);
-	}
-	if (to != room)
-		free(to);
-	return status;
-}
-
-/* The text of a number: v's, or in room. */
-static const char *text_of(const struct sort_value *v, char room[DECIMAL_TEXT_NBYTES], size_t *nbytes)
-{
-	*nbytes = v->kind == VALUE_NUMBER ? (size_t)(decimal_write(room, v->number.significand, v->number.scale) - room)
-					  : v->nbytes;
-	return v->kind == VALUE_NUMBER ? room : v->text;
-}
-
-/* Of any length: results and keys may be beyond the range of the input's numbers. */
-static int compare_numbers(const struct sort_value *a, const struct sort_value *b)
-{
-	int difference = a->number.scale - b->number.scale;
-	int128 x = a->number.significand, y = b->number.significand;
-	char a_room[DECIMAL_TEXT_NBYTES], b_room[DECIMAL_TEXT_NBYTES];
-	const char *a_text, *b_text;
-	size_t a_nbytes, b_nbytes;
-
-	if (a->kind == VALUE_NUMBER && b->kind == VALUE_NUMBER &&
-	    decimal_rescale(&x, difference < 0 ? -difference : 0) &&
-	    decimal_rescale(&y, difference > 0 ? difference : 0))
-		return x < y ? -1 : x > y;
-	a_text = text_of(a, a_room, &a_nbytes);
-	b_text = text_of(b, b_room, &b_nbytes);
-	return decimal_compare_texts(a_text, a_nbytes, b_text, b_nbytes);
-}
-
-static int compare_texts(const struct sort_value *a, const struct sort_value *b)
-{
-	int order = memcmp(a->text, b->text, a->nbytes < b->nbytes ? a->nbytes : b->nbytes);
-
-	return order ? order : a->nbytes < b->nbytes ? -1 : a->nbytes > b->nbytes;
-}
-
-/* Compares values: < 0, 0, > 0. Numbers compare exactly and come before texts, which compare byte by byte; descending turns
- * that around. What is empty comes last whatever the direction. */
-static inline __attribute__((always_inline)) int compare_values(const struct sort_value *a, const struct sort_value *b, bool descending)
-{
-	bool a_text = a->kind == VALUE_TEXT, b_text = b->kind == VALUE_TEXT;
-	int order = 0;
-
-	if ((a->kind == VALUE_EMPTY) != (b->kind == VALUE_EMPTY))
-		return a->kind == VALUE_EMPTY ? 1 : -1;
-	if (a->kind != VALUE_EMPTY)
-		order = a_text != b_text ? a_text - b_text
-			: a_text	 ? compare_texts(a, b)
-					 : compare_numbers(a, b);
-	return descending ? -order : order;
-}
-
+/* Where the words are equal, both keys have a rest or none. */
 static int compare_rests(const struct sort_rest *a, const struct sort_rest *b)
 {
-	int order = 0;
-
-	for (size_t i = 1; order == 0 && i < a->sort->n; i++)
-		order = compare_values(&a->values[i - 1], &b->values[i - 1], a->sort->keys[i].is_descending);
-	return order;
+	return memcmp(a->bytes, b->bytes, a->nbytes < b->nbytes ? a->nbytes : b->nbytes);
 }
 
 /* Of groups whose values are equal, the first to appear comes first. */
-static inline __attribute__((always_inline)) int compare_rows(const struct sort_row *a, const struct sort_row *b, bool descending)
+static int compare_rows(const void *x, const void *y)
 {
-	int order = compare_values(&a->value, &b->value, descending);
+	const struct sort_row *a = x, *b = y;
+	int order = 0;
 
-	if (order == 0 && a->rest)
+	for (int i = 0; i < ORDER_KEY_NWORDS; i++)
+		if (a->key[i] != b->key[i])
+			return a->key[i] < b->key[i] ? -1 : 1;
+	if (a->rest && b->rest)
 		order = compare_rests(a->rest, b->rest);
 	return order ? order : a->first < b->first ? -1 : a->first > b->first;
-}
-
-static int compare_ascending(const void *a, const void *b)
-{
-	return compare_rows(a, b, false);
-}
-
-static int compare_descending(const void *a, const void *b)
-{
-	return compare_rows(a, b, true);
-}
-
-/* Frees a row, but for its group. */
-static void free_values(struct sort_row *row)
-{
-	free(row->value.text);
-	for (size_t i = 1; row->rest && i < row->rest->sort->n; i++)
-		free(row->rest->values[i - 1].text);
-	free(row->rest);
 }
 
 enum status group_order_texts(const struct plan *plan, const char *const *texts, size_t n, bool is_descending, size_t *places)
 {
 	struct sort_row *rows = calloc(n + 1, sizeof *rows);
 	enum status status = rows ? STATUS_OK : STATUS_NO_MEMORY;
+	struct text_buffer bytes = {0};
 
 	for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+		bytes.nbytes = 0;
 		rows[i].first = i;
-		status = set_value(&rows[i].value, texts[i], strlen(texts[i]), &plan->notation);
+		status = order_key_add(&bytes, texts[i], strlen(texts[i]), &plan->notation);
+		if (status == STATUS_OK && is_descending)
+			order_key_descend(&bytes, 0);
+		THEN(status, set_key(&rows[i], &bytes));
 	}
 	if (status == STATUS_OK)
-		qsort(rows, n, sizeof *rows, is_descending ? compare_descending : compare_ascending);
+		qsort(rows, n, sizeof *rows, compare_rows);
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
 		places[rows[i].first] = i;
 	for (size_t i = 0; rows && i < n; i++)
-		free_values(&rows[i]);
+		free(rows[i].rest);
+	text_free(&bytes);
 	free(rows);
 	return status;
 }
@@ -623,14 +513,14 @@ enum status group_order_texts(const struct plan *plan, const char *const *texts,
 struct group_heap {
 	struct sort_row *at; /* room for `most`. Owned. */
 	size_t n, most;
-	bool descending, is_heap;
+	bool is_heap;
 	const struct plan *owns; /* the groups of its rows are its own, of this plan; NULL: they are not */
 	struct key_arena texts;  /* of these groups, as in struct groups: also of those that were dropped */
 };
 
 static void free_row(const struct group_heap *h, struct sort_row *row)
 {
-	free_values(row);
+	free(row->rest);
 	if (h->owns)
 		free(row->group);
 }
@@ -639,7 +529,7 @@ static bool row_is_last(const void *heap, size_t i, size_t j)
 {
 	const struct group_heap *h = heap;
 
-	return compare_rows(&h->at[i], &h->at[j], h->descending) > 0;
+	return compare_rows(&h->at[i], &h->at[j]) > 0;
 }
 
 static void swap_rows(void *heap, size_t i, size_t j)
@@ -658,7 +548,7 @@ static bool heap_wants(struct group_heap *h, const struct sort_row *row)
 	if (!h->is_heap)
 		heap_make(h, h->n, row_is_last, swap_rows);
 	h->is_heap = true;
-	return h->n > 0 && compare_rows(row, &h->at[0], h->descending) < 0;
+	return h->n > 0 && compare_rows(row, &h->at[0]) < 0;
 }
 
 /* Takes over a row that is wanted. */
@@ -678,14 +568,16 @@ struct gathering {
 	const struct group_sort *sort;
 	struct group_rows rows;
 	struct group_heap *heap;
+	struct text_buffer bytes; /* of a row's key */
 	struct finisher finisher; /* if something is computed while groups are listed */
 	struct group *waiting[ROW_BLOCK_NROWS]; /* its rows */
 };
 
-/* i: which of the finisher's rows the group is, if there is one. */
-static enum status read_value(struct gathering *gathering, const struct group_sort_key *key, struct group *g, size_t i, struct sort_value *v)
+/* Adds the key of a value. i: which of the finisher's rows the group is, if there is one. */
+static enum status add_value(struct gathering *gathering, const struct group_sort_key *key, struct group *g, size_t i)
 {
 	struct group_rows *rows = &gathering->rows;
+	struct text_buffer *to = &gathering->bytes;
 	const struct number_notation *notation = &rows->q->plan.notation;
 	struct group_row row = {.group = g};
 	struct result_value found;
@@ -694,19 +586,19 @@ static enum status read_value(struct gathering *gathering, const struct group_so
 
 	if (key->kind == SORT_KEY) {
 		const char *value = group_key_value(g, key->index, &nbytes);
-		return set_value(v, value, nbytes, notation);
+		return order_key_add(to, value, nbytes, notation);
 	}
 	if (key->kind == SORT_COMPUTED) {
 		const char *value;
 		bool is_number;
 		TRY(finisher_listed(&gathering->finisher, i, (uint32_t)key->index, g, &value, &nbytes, &is_number));
-		return set_value(v, value, nbytes, is_number ? NULL : notation);
+		return order_key_add(to, value, nbytes, is_number ? NULL : notation);
 	}
 	status = group_row_find(rows, &row, &rows->q->results[key->index], NULL, &found);
 	if (status == STATUS_OK && found.number) /* how it is spelled does not matter */
-		status = set_value(v, found.number, strlen(found.number), NULL);
+		status = order_key_add(to, found.number, strlen(found.number), NULL);
 	else if (status == STATUS_OK)
-		status = set_value(v, found.text, found.nbytes, found.is_number ? NULL : notation);
+		status = order_key_add(to, found.text, found.nbytes, found.is_number ? NULL : notation);
 	group_row_end(rows, &row);
 	return status;
 }
@@ -750,27 +642,26 @@ static enum status copy_group(struct group *g, const struct plan *plan, struct k
 	return STATUS_OK;
 }
 
-static enum status read_rest(struct gathering *g, struct sort_row *row, size_t i)
+static enum status read_key(struct gathering *g, struct sort_row *row, size_t i)
 {
-	if (g->sort->n <= 1)
-		return STATUS_OK;
-	NEED(row->rest = calloc(1, sizeof *row->rest + (g->sort->n - 1) * sizeof *row->rest->values));
-	row->rest->sort = g->sort;
-	for (size_t k = 1; k < g->sort->n; k++)
-		TRY(read_value(g, &g->sort->keys[k], row->group, i, &row->rest->values[k - 1]));
-	return STATUS_OK;
+	g->bytes.nbytes = 0;
+	for (size_t k = 0; k < g->sort->n; k++) {
+		const size_t begin = g->bytes.nbytes;
+		TRY(add_value(g, &g->sort->keys[k], row->group, i));
+		if (g->sort->keys[k].is_descending)
+			order_key_descend(&g->bytes, begin);
+	}
+	return set_key(row, &g->bytes);
 }
 
 /* Keeps a group that is among the first so far; a copy of it, if it will be gone. */
 static enum status keep_group(struct gathering *g, struct group *group, size_t i)
 {
 	struct sort_row row = {.first = group->first, .group = group};
-	enum status status = read_value(g, &g->sort->keys[0], group, i, &row.value);
+	enum status status = read_key(g, &row, i);
 
-	if (status == STATUS_OK)
-		status = read_rest(g, &row, i);
 	if (status != STATUS_OK || !heap_wants(g->heap, &row)) {
-		free_values(&row);
+		free(row.rest);
 		return status;
 	}
 	if (g->heap->owns)
@@ -812,14 +703,14 @@ static enum status gather_group(void *context, struct group *group)
 static enum status begin_heap(struct gathering *g, const struct sorting *s, size_t n, const struct plan *owns)
 {
 	n = s->nfirst < n ? s->nfirst : n;
-	*g->heap = (struct group_heap){.at = calloc(n + 1, sizeof *g->heap->at), .most = n, .descending = g->sort->keys[0].is_descending, .owns = owns};
+	*g->heap = (struct group_heap){.at = calloc(n + 1, sizeof *g->heap->at), .most = n, .owns = owns};
 	return g->heap->at ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static void end_heap(struct group_heap *h)
 {
 	if (h->n > 0) /* it may have no room at all */
-		qsort(h->at, h->n, sizeof *h->at, h->descending ? compare_descending : compare_ascending);
+		qsort(h->at, h->n, sizeof *h->at, compare_rows);
 }
 
 static enum status sort_part(struct gathering *g, const struct sorting *s, const struct groups *part, struct run *run)
@@ -875,6 +766,7 @@ static void *sort_some(void *sorting)
 		s->fault = r.fault;
 	if (status != STATUS_OK)
 		s->status = status;
+	text_free(&g.bytes);
 	group_reading_end(&r);
 	group_rows_free(&g.rows);
 	finisher_free(&g.finisher);
@@ -951,12 +843,12 @@ static const struct sort_row *next_of(const struct run *run)
 	return &run->heap.at[run->next];
 }
 
-/* Whether run i has the first value of both; those of parts and threads are sorted in one direction. */
+/* Whether run i has the first value of both. */
 static bool run_is_first(const void *runs, size_t i, size_t j)
 {
 	const struct run *const *heap = runs;
 
-	return compare_rows(next_of(heap[i]), next_of(heap[j]), heap[i]->heap.descending) < 0;
+	return compare_rows(next_of(heap[i]), next_of(heap[j])) < 0;
 }
 
 static void swap_runs(void *runs, size_t i, size_t j)
@@ -990,7 +882,7 @@ static void free_run(struct run *run)
 {
 	for (size_t i = 0; i < run->heap.n; i++)
 		if (i < run->next)
-			free_values(&run->heap.at[i]);
+			free(run->heap.at[i].rest);
 		else
 			free_row(&run->heap, &run->heap.at[i]);
 	free(run->heap.at);
