@@ -102,7 +102,7 @@ static inline struct text_at kept_text_at(const struct kept_text *k)
 static inline void text_run_begin(struct text_run *run, const struct texts *t)
 {
 	*run = (struct text_run){.count = t->count, .shortest = UINT32_MAX, .longest = 0, .least = {NULL, 0, UINT64_MAX},
-				 .greatest = {NULL, 0, 0}, .has_other = t->has_other, .has_time = t->has_time};
+				 .greatest = {NULL, 0, 0}, .has_other = t->has_other != 0, .has_time = t->has_time != 0};
 	if (t->count == 0)
 		return;
 	run->shortest = t->shortest;

@@ -102,7 +102,8 @@ write_short_total(struct decimal_writer *d, enum operation aggregate, int64_t to
 	if (count == 0 && aggregate != OPERATION_SUM)
 		return to;
 	if (aggregate == OPERATION_MEAN) {
-		const struct exact sum = {.value = total, .scale = scale};
+		const struct exact sum = {.value = total, .scale = scale, .is_long = false, .negative = false,
+					  .is_rounded = false};
 		if (!number_shown && ((d->count == count && d->scale == scale) ||
 				      decimal_writer_set(d, scale, count)))
 			end = decimal_writer_mean(d, to, total);

@@ -731,15 +731,15 @@ static enum status set_delimiter(struct preamble *p, const struct source *s, con
 {
 	char c = line[strlen("sep=")];
 
-	if (p->is_settled && c != p->dialect->delimiter) {
-		fault_set_value(fault, STATUS_DELIMITER_DIFFERS, line, strlen("sep=") + 1);
-		fault->file = source_name(s);
-		fault->line = s->line;
-		return STATUS_DELIMITER_DIFFERS;
-	}
-	p->dialect->delimiter = c;
+	if (!p->is_settled)
+		p->dialect->delimiter = c; /* before any thread reads it */
 	p->is_settled = true;
-	return STATUS_OK;
+	if (c == p->dialect->delimiter)
+		return STATUS_OK;
+	fault_set_value(fault, STATUS_DELIMITER_DIFFERS, line, strlen("sep=") + 1);
+	fault->file = source_name(s);
+	fault->line = s->line;
+	return STATUS_DELIMITER_DIFFERS;
 }
 
 /* Takes a first line sep=C out of the file. */

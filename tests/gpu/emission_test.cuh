@@ -96,7 +96,7 @@ static void trial_condition(struct trial *t, const char *text)
 
 static void trial_open(struct trial *t, size_t chunk_nbytes)
 {
-	const struct worker_setup setup = {chunk_nbytes, 0, false, false, 0, 0, NULL};
+	const struct worker_setup setup = {chunk_nbytes, 0, false, false, 0, 0};
 	struct fault fault;
 
 	if (groups_plan(&t->plan, 0) != STATUS_OK)

@@ -269,7 +269,7 @@ static void test_limits(void)
 
 static void test_faults(void)
 {
-	const struct worker_setup setup = {64, 1000, false, false, 0, 0, NULL};
+	const struct worker_setup setup = {64, 1000, false, false, 0, 0};
 	struct plan p = plan_make(1, 1, 0, 1, ',');
 	struct worker *w;
 	struct fault fault = {};

@@ -198,7 +198,7 @@ static void time_stages(struct worker *w, const struct chunk *chunk)
 
 static void time_chunk(const struct plan *plan, const char *text, size_t nbytes)
 {
-	const struct worker_setup setup = {nbytes, 0, false, false, 0, 0, NULL};
+	const struct worker_setup setup = {nbytes, 0, false, false, 0, 0};
 	struct worker *w;
 	struct fault fault;
 	struct partial partial;

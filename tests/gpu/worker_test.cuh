@@ -192,7 +192,7 @@ struct both {
 /* Opens the worker for 100 readers, so that it packs text where it can. */
 static void both_open(struct both *b, const struct plan *plan, size_t chunk_nbytes)
 {
-	const struct worker_setup setup = {chunk_nbytes, 0, true, false, 0, 0, NULL};
+	const struct worker_setup setup = {chunk_nbytes, 0, true, false, 0, 0};
 	struct fault fault;
 
 	b->plan = plan;
