@@ -286,8 +286,9 @@ static void go_by_bytes(const struct plan *plan, const char *text, size_t nbytes
 	bool in_head = entry.inside_record || head_min > 0;
 
 	for (size_t i = 0; i < plan->nnew_columns; i++) {
-		const struct new_column *c = &plan->new_columns[i];
-		FUZZ_CHECK(running_begin(&r.runnings[i], false, &before->columns[c->column]) == STATUS_OK);
+		struct group_sums sums;
+		group_sums_of(&before->columns[plan->new_columns[i].column], &sums);
+		FUZZ_CHECK(running_begin(&r.runnings[i], false, &sums) == STATUS_OK);
 	}
 	begin_record(&r, 0);
 	for (size_t i = 0; i < nbytes; i++)

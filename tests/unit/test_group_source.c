@@ -136,7 +136,7 @@ static char *print(struct run *r, enum status *status, struct fault *fault)
 	fflush(stdout);
 	if (fd < 0 || unlink(path) != 0 || stdout_fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
 		bail("no temporary file");
-	*status = group_result_print(&r->query, &r->total.partial, &r->groups, fault);
+	*status = group_result_print(&r->query, &r->total.partial, NULL, &r->groups, fault);
 	fflush(output_stream());
 	dup2(stdout_fd, STDOUT_FILENO);
 	close(stdout_fd);
