@@ -1044,21 +1044,16 @@ enum status total_add_border(struct total *t, const struct border *b, struct sea
 struct join {
 	struct keys **all;
 	size_t nall;
-	atomic_size_t next; /* part */
-	atomic_int status;  /* an enum status: the last that was not OK */
+	atomic_int status; /* an enum status: the last that was not OK */
 };
 
-static void *join_parts(void *argument)
+static void join_part(void *context, size_t part)
 {
-	struct join *j = argument;
-	size_t part;
+	struct join *j = context;
+	enum status status = keys_join_part(j->all, j->nall, part);
 
-	while ((part = atomic_fetch_add(&j->next, 1)) < KEYS_NPARTS) {
-		enum status status = keys_join_part(j->all, j->nall, part);
-		if (status != STATUS_OK)
-			j->status = (int)status;
-	}
-	return NULL;
+	if (status != STATUS_OK)
+		j->status = (int)status;
 }
 
 static enum status join_cells(struct join *j, int nthreads)
@@ -1068,7 +1063,7 @@ static enum status join_cells(struct join *j, int nthreads)
 	TRY(keys_join_begin(j->all, j->nall));
 	for (size_t i = 0; i < j->nall; i++)
 		nkeys += keys_count_at_most(j->all[i]);
-	team_run(nkeys < FEW_KEYS ? 1 : (size_t)nthreads, join_parts, j);
+	team_each(nkeys < FEW_KEYS ? 1 : (size_t)nthreads, KEYS_NPARTS, join_part, j);
 	if (j->status == STATUS_OK)
 		keys_join_end(j->all[0]);
 	return (enum status)j->status;

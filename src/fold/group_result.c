@@ -240,10 +240,10 @@ static enum status begin_partial(struct group_rows *rows, struct group_row *row)
 {
 	const struct plan *plan = &rows->q->plan;
 
-	if (row->partial || !row->group) {
-		row->partial = row->group ? row->partial : rows->total;
+	if (!row->group)
+		row->partial = rows->total;
+	if (row->partial)
 		return STATUS_OK;
-	}
 	TRY(partial_need(&rows->blank, plan));
 	partial_clear(&rows->blank);
 	TRY(group_add_to(row->group, plan, &rows->blank));
